@@ -303,3 +303,15 @@ def test_a_command_that_is_named_exists() -> None:
     }
     assert named
     assert named <= set(qos.commands)
+
+
+def test_each_loop_over_batches_by_hand_says_what_it_saves() -> None:
+    """All elements have one if a class has a `process` of its own; `unmark` is no kind."""
+    found = {"unmark"}
+    for kind in discover(("qospec.elements",)).select_role("element").values():
+        owner = next(cls for cls in kind.build.__mro__ if "process" in vars(cls))
+        if vars(owner)["process"] is not None:
+            found.add(re.sub(r"(?<!^)(?=[A-Z])", "_", owner.__name__).lower())
+    page = (EXTENDING.parent / "design" / "elements.md").read_text(encoding="utf-8")
+    section = page.split("## A batch loop is derived, or says what it saves")[1].split("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)` \| [\d.]+ \| [\d.]+ \|", section, re.MULTILINE)) == found

@@ -165,7 +165,7 @@ def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[i
     agreed = {each.name: getattr(element, each.name) for each in fields(Association)}
     for spi in (element.spi, other):
         sender = EspEncrypt(**agreed | {"spi": spi})
-        (left,) = sender.process(sender.start(setting), (batch,), FOREVER_PS).departures
+        (left,) = process_of(sender, setting)((batch,), FOREVER_PS).departures
         made.append(left)
     seal, again = _rekeyed(element, made[0].column("seal")), np.arange(batch.count) % 7 == 6
     seal = np.where(
@@ -203,7 +203,7 @@ def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
 def encrypted_cells(setting: Setting, batch: Batch, sent: list[int]) -> Batch:
     """Return cells as they arrive from the other end: of each `sent` ones like it, the last."""
     sender, all_sent = CellEncrypt(), batch.select(np.repeat(np.arange(batch.count), sent))
-    (left,) = sender.process(sender.start(setting), (all_sent,), FOREVER_PS).departures
+    (left,) = process_of(sender, setting)((all_sent,), FOREVER_PS).departures
     return batch.with_column("seal", left.column("seal")[np.cumsum(sent, dtype=np.int64) - 1])
 
 

@@ -452,8 +452,8 @@ class Swallower(Gcra):
 class Silent(Shape):
     """A shaper that does not report what waits."""
 
-    def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Any:
-        return super().process(state, arrivals, until_ps)._replace(waits=None)
+    def transition(self, setting: Setting) -> Any:
+        return super().transition(setting)._replace(queues=())
 
 
 class Denying(Gcra):

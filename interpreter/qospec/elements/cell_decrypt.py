@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.form import EndsDifferError
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
-from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, lose, send
-from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 from qospec.engine.security.end import SecretKey, SecurityEnd, check_length
 from qospec.engine.security.seal import TAMPERED, UNTAMPERED
@@ -24,9 +21,8 @@ from qospec.engine.security.state_vector import (
 
 if TYPE_CHECKING:
     from qospec.catalogue.form import Form
-    from qospec.engine.arrays import Indices, Marks, Whole
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
     from qospec.secret import Secret
 
 
@@ -54,6 +50,7 @@ class CellDecrypt(SecurityEnd):
     """That of the other end; with another one, all cells that pass are `errored`."""
 
     causes = ("undecipherable",)
+    answers_at_once = True
     keeps_spacing = True
 
     def __post_init__(self) -> None:
@@ -79,15 +76,6 @@ class CellDecrypt(SecurityEnd):
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, losses=(("", "undecipherable"),))
 
-    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        (batch,) = arrivals
-        seal = batch.column("seal")
-        garbled = np.empty(batch.count, np.uint8)
-        count = _decrypt(batch.connection, seal, state, garbled)
-        opened = batch.with_column("seal", seal & TAMPERED)
-        kept, lost = split(opened, garbled, count)
-        return Step((kept,), (until_ps,), (Loss("undecipherable", lost),) if count else ())
-
 
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
@@ -99,16 +87,6 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     else:
         send(out, 0, item, now_ps)
     return DONE
-
-
-@kernel
-def _decrypt(connection: Indices, seal: Whole, state: Whole, garbled: Marks) -> int:
-    """Write which cells are garbled; return how many are."""
-    count = 0
-    for i in range(len(seal)):
-        garbled[i] = _is_garbled(state, connection[i], seal[i])
-        count += garbled[i] != 0
-    return count
 
 
 @kernel

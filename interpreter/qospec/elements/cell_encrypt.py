@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
-from qospec.engine.arrays import np
-from qospec.engine.element import Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, send
 from qospec.engine.kernel import kernel
 from qospec.engine.security.end import SecretKey, SecurityEnd, check_length
@@ -22,9 +20,8 @@ from qospec.engine.security.state_vector import (
 
 if TYPE_CHECKING:
     from qospec.catalogue.form import Form
-    from qospec.engine.arrays import Indices, Whole
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
     from qospec.secret import Secret
 
 
@@ -57,6 +54,7 @@ class CellEncrypt(SecurityEnd):
     drawn."""
 
     encrypts = True
+    answers_at_once = True
     keeps_spacing = True
 
     def __post_init__(self) -> None:
@@ -81,12 +79,6 @@ class CellEncrypt(SecurityEnd):
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)
 
-    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        (batch,) = arrivals
-        seal = np.empty(batch.count, np.int64)
-        _encrypt(batch.connection, state, seal)
-        return Step((batch.with_column("seal", seal),), (until_ps,))
-
 
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
@@ -94,13 +86,6 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     items[item, SEAL] = _next_seal(state, items[item, CONNECTION])
     send(out, 0, item, now_ps)
     return DONE
-
-
-@kernel
-def _encrypt(connection: Indices, state: Whole, seal: Whole) -> None:
-    """Write the seal of each cell."""
-    for i in range(len(connection)):
-        seal[i] = _next_seal(state, connection[i])
 
 
 @kernel

@@ -108,7 +108,7 @@ class Codel(Element):
         state[: transmission.FIELDS] = transmission.line_of(setting.clock)
         state[LIMIT:HEAD] = own
         state[RING] = LAW + PLACES
-        state[LAW : state[RING]] = self._law(PLACES)
+        state[LAW : state[RING]] = self._list_intervals(PLACES)
         return Transition(
             state,
             _arrive,
@@ -118,7 +118,7 @@ class Codel(Element):
             replenish=self._replenish,
         )
 
-    def _law(self, count: int) -> list[int]:
+    def _list_intervals(self, count: int) -> list[int]:
         """Return INTERVAL / sqrt(n) for all n below `count`; it means nothing for 0."""
         return [isqrt(self.interval**2 // max(1, n)) for n in range(count)]
 
@@ -127,22 +127,22 @@ class Codel(Element):
         if lacking == NO_PLACES:
             ring = doubled(ring, WIDTH, state[HEAD], state[TAIL])
         else:
-            law = np.array(self._law(2 * len(law)), np.int64)
+            law = np.array(self._list_intervals(2 * len(law)), np.int64)
         state[RING] = LAW + len(law)
         return np.concatenate([state[:LAW], law, ring])
 
 
 @kernel
-def _places(state: Whole) -> int:
+def _count_places(state: Whole) -> int:
     """Return how many packets may wait for now: a power of two."""
     return (len(state) - state[RING]) // WIDTH  # type: ignore[no-any-return]
 
 
 @kernel
-def _lacking(state: Whole) -> int:
+def _find_lacking(state: Whole) -> int:
     """Return DONE, or what is lacking: each packet that waits may be dropped in the next event."""
     waiting = state[TAIL] - state[HEAD]
-    if waiting == _places(state):
+    if waiting == _count_places(state):
         return NO_PLACES
     return NO_LAW if LAW + state[COUNT] + waiting >= state[RING] else DONE
 
@@ -150,8 +150,8 @@ def _lacking(state: Whole) -> int:
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a packet at once, let it wait or lose it; see `engine.event.transition`."""
-    if _lacking(state) != DONE:
-        return _lacking(state)
+    if _find_lacking(state) != DONE:
+        return _find_lacking(state)
     state[FREE], state[PART] = start_of(state, now_ps)
     if state[FREE] == now_ps and state[HEAD] < state[TAIL]:
         _serve(state, items, now_ps, out)  # what begins in this ps has made room
@@ -162,8 +162,8 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     elif state[HELD] + amount > state[LIMIT]:
         lose(out, OVERFLOWS, item)
     else:
-        ring = rows(state, state[RING], _places(state), WIDTH)
-        place = state[TAIL] & _places(state) - 1
+        ring = rows(state, state[RING], _count_places(state), WIDTH)
+        place = state[TAIL] & _count_places(state) - 1
         ring[place, ITEM], ring[place, CAME], ring[place, AMOUNT] = item, now_ps, amount
         state[TAIL] += 1
         state[HELD] += amount
@@ -176,8 +176,8 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 @kernel
 def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Go on with what waits if the line is free; see `engine.event.transition`."""
-    if _lacking(state) != DONE:
-        return _lacking(state)
+    if _find_lacking(state) != DONE:
+        return _find_lacking(state)
     if state[FREE] == now_ps and state[HEAD] < state[TAIL]:
         _serve(state, items, now_ps, out)
         if state[HEAD] < state[TAIL]:
@@ -218,8 +218,8 @@ def _take(state: Whole, items: Whole, now_ps: int, out: Whole) -> tuple[int, boo
 
     Source: RFC 8289, 5.4.
     """
-    ring = rows(state, state[RING], _places(state), WIDTH)
-    place = state[HEAD] & _places(state) - 1
+    ring = rows(state, state[RING], _count_places(state), WIDTH)
+    place = state[HEAD] & _count_places(state) - 1
     item, came_ps = ring[place, ITEM], ring[place, CAME]
     state[HEAD] += 1
     state[HELD] -= ring[place, AMOUNT]

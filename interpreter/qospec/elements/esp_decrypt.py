@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
 from qospec.engine.event.transition import DONE, SEAL, SIZE, Transition, grow, lose, send
-from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel, part
 from qospec.engine.security.association import Association
 from qospec.engine.security.seal import TAMPERED, index_in, number_in, size_in
@@ -17,9 +15,8 @@ from qospec.protocol import replay
 
 if TYPE_CHECKING:
     from qospec.catalogue.form import Form
-    from qospec.engine.arrays import Marks, Sizes, Times, Whole
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
 
 Window = Annotated[int, Domain("integer", replay.LEAST_SIZE, 4_096)]
 Overlap = Annotated[int | None, Domain("time", 0, LONGEST_PS)]
@@ -72,6 +69,7 @@ class EspDecrypt(Association):
     """For how long packets of an association are decrypted once one of its successor has arrived;
     without it, there is no successor."""
 
+    answers_at_once = True
     keeps_spacing = True
     causes = CAUSES
 
@@ -94,22 +92,6 @@ class EspDecrypt(Association):
         losses = tuple(("", cause) for cause in CAUSES)
         return Transition(self.start(setting), _arrive, losses=losses)
 
-    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        (batch,) = arrivals
-        seal = batch.column("seal")
-        outcome, size_bytes = np.empty(batch.count, np.uint8), np.empty_like(batch.size_bytes)
-        refused = _decrypt(batch.at_ps, seal, state, outcome, size_bytes)
-        unprotected = batch.with_column("seal", seal & TAMPERED)
-        came, lost = split(batch, outcome, refused)
-        opened, _ = split(unprotected.with_sizes(size_bytes), outcome, refused)
-        causes = outcome[outcome != ACCEPTED]
-        losses = tuple(
-            Loss(cause, lost.select(causes == number))
-            for number, cause in enumerate(CAUSES, 1)
-            if (causes == number).any()
-        )
-        return Step((opened,), (until_ps,), losses, resized=((came, opened),))
-
 
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
@@ -123,17 +105,6 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     grow(out, item, size_in(seal) - items[item, SIZE])
     send(out, 0, item, now_ps)
     return DONE
-
-
-@kernel
-def _decrypt(at_ps: Times, seal: Whole, state: Whole, outcome: Marks, size_bytes: Sizes) -> int:
-    """Write what each packet is, and its size decrypted; return how many are not accepted."""
-    refused = 0
-    for i in range(len(seal)):
-        outcome[i] = _outcome(state, seal[i], at_ps[i])
-        size_bytes[i] = size_in(seal[i])
-        refused += outcome[i] != ACCEPTED
-    return refused
 
 
 @kernel

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import Time, UsedFor, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
 from qospec.engine.event.transition import DONE, SEAL, SIZE, Transition, grow, lose, send
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 from qospec.engine.security.association import Association
 from qospec.engine.security.rekeying import Rekeying
@@ -22,9 +20,8 @@ from qospec.protocol.ip import LARGEST_PACKET_BYTES
 if TYPE_CHECKING:
     from qospec.catalogue.form import Form
     from qospec.catalogue.kinds import Lifetime
-    from qospec.engine.arrays import Marks, Sizes, Times, Whole
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
 
 LAST, INDEX, USED_BYTES, SINCE_PS, READY_PS = range(5)
 """The state of an association: the last number used, the index, the bytes encrypted, since when it
@@ -76,6 +73,7 @@ class EspEncrypt(Association):
     """For how many packets, bytes, or how long an association may be used at most; without it, for
     all sequence numbers that there are."""
 
+    answers_at_once = True
     keeps_spacing = True
     causes = ("expired",)
     encrypts = True
@@ -119,16 +117,6 @@ class EspEncrypt(Association):
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, losses=(("", "expired"),))
 
-    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        (batch,) = arrivals
-        size_bytes, seal = np.empty_like(batch.size_bytes), np.empty(batch.count, np.int64)
-        is_expired = np.empty(batch.count, np.uint8)
-        count = _encrypt(batch.at_ps, batch.size_bytes, state, size_bytes, seal, is_expired)
-        before, expired = split(batch, is_expired, count)
-        left, _ = split(batch.with_sizes(size_bytes).with_column("seal", seal), is_expired, count)
-        losses = (Loss("expired", expired),) if count else ()
-        return Step((left,), (until_ps,), losses, resized=((before, left),))
-
 
 def _by_unit(lifetime: Lifetime | None) -> list[int]:
     """Return a lifetime in packets, bytes and ps."""
@@ -149,20 +137,6 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     grow(out, item, state[OUTER] + _ciphertext_bytes(state, size_bytes) - size_bytes)
     send(out, 0, item, now_ps)
     return DONE
-
-
-@kernel
-def _encrypt(
-    at_ps: Times, before_bytes: Sizes, state: Whole, size_bytes: Sizes, seal: Whole, lost: Marks
-) -> int:
-    """Write each packet's size and seal, encrypted, and which are lost; return how many."""
-    count = 0
-    for i in range(len(before_bytes)):
-        seal[i] = _next_seal(state, at_ps[i], before_bytes[i])
-        size_bytes[i] = state[OUTER] + _ciphertext_bytes(state, before_bytes[i])
-        lost[i] = seal[i] == EXPIRED
-        count += lost[i] != 0
-    return count
 
 
 @kernel

@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
-from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
 from qospec.engine.event.transition import CONNECTION, DONE, Transition, lose, send
 from qospec.engine.fault import Fault, is_hit
-from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Indices, Marks, Whole
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
 
 
 @element(source="ITU-T I.356, 5 (lost cell); RFC 7680, 2 (one-way loss), as a fault of a test")
@@ -30,18 +26,12 @@ class Lose(Fault):
     Not modelled: losses at random that come in bursts.
     """
 
+    answers_at_once = True
     causes = ("injected",)
     keeps_spacing = True
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, losses=(("", "injected"),))
-
-    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        (batch,) = arrivals
-        gone = np.empty(batch.count, np.uint8)
-        count = _select(batch.connection, state, gone)
-        kept, lost = split(batch, gone, count)
-        return Step((kept,), (until_ps,), (Loss("injected", lost),) if count else ())
 
 
 @kernel
@@ -52,13 +42,3 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     else:
         send(out, 0, item, now_ps)
     return DONE
-
-
-@kernel
-def _select(connection: Indices, state: Whole, gone: Marks) -> int:
-    """Write, for each item of a batch, 1 if it is lost, else 0; return how many are lost."""
-    count = 0
-    for i in range(len(connection)):
-        gone[i] = is_hit(state, connection[i])
-        count += gone[i] != 0
-    return count

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Step
+from qospec.engine.element import Element
 from qospec.engine.event.transition import CONNECTION, DONE, Transition, send
-from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
     from qospec.protocol.streams import KindName
 
 USER, OAM = 0, 1
@@ -29,6 +27,7 @@ FIRST, END = 0, 1
 class OamExtract(Element):
     """Separate the OAM cells of all connections from their user cells."""
 
+    answers_at_once = True
     keeps_spacing = True
 
     @property
@@ -38,18 +37,9 @@ class OamExtract(Element):
     def output_of(self, number: int, *, kind: KindName) -> int:
         return OAM if kind == "oam" else USER
 
-    def start(self, setting: Setting) -> Whole:
-        oam = setting.streams.range("oam")
-        return np.array([oam.start, oam.stop])
-
     def transition(self, setting: Setting) -> Transition:
-        return Transition(self.start(setting), _arrive)
-
-    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        (batch,) = arrivals
-        is_oam = (batch.connection >= state[FIRST]) & (batch.connection < state[END])
-        departures = split(batch, is_oam.view(np.uint8), int(np.count_nonzero(is_oam)))
-        return Step(departures, (until_ps, until_ps))
+        oam = setting.streams.range("oam")
+        return Transition(np.array([oam.start, oam.stop]), _arrive)
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
-from qospec.engine.meter.meter import ABBREVIATIONS, GREEN, RED, Action, Meter, Packet, metering
+from qospec.engine.meter.meter import ABBREVIATIONS, GREEN, RED, Action, Meter, Packet, link_arrive
 from qospec.engine.meter.token_bucket import Bucket, cost, covers, fill, take
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Police(Meter):
     """
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, RED)
-    metering = metering("police", _colour)
+    arrive = link_arrive("police", _colour)
 
     exceed: Action = "drop"
     """What happens to a packet that exceeds."""

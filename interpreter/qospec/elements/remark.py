@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Step
+from qospec.engine.element import Element
 from qospec.engine.event.transition import DONE, MARKS, Transition, send
 from qospec.engine.kernel import kernel, rows
 from qospec.protocol.marks import ALL, ALL_BITS, COLOURS
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Bits, Whole
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
     from qospec.engine.items.contract import Contract
 
 Codes = tuple[tuple[str, int], ...]
@@ -57,6 +56,7 @@ class Remark(Element):
     colour: Colour = None
     """The mark that meters and classifiers of this device use; it does not leave the device."""
 
+    answers_at_once = True
     keeps_spacing = True
 
     def __post_init__(self) -> None:
@@ -112,25 +112,8 @@ class Remark(Element):
             for given in self._given
         )
 
-    def start(self, setting: Setting) -> tuple[Bits, Bits]:
-        """Return the bits that are kept and those that are set; one each if colours are alike."""
-        bits = self._bits[: 1 if len(set(self._bits)) == 1 else None]
-        kept, written = np.array(bits, np.uint32).T
-        return kept, written
-
     def transition(self, setting: Setting) -> Transition:
         return Transition(np.array(self._bits, np.int64).ravel(), _arrive)
-
-    def process(self, state: tuple[Bits, Bits], arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        (batch,) = arrivals
-        kept, written = state
-        if batch.count and len(kept) == 1:
-            batch = batch.with_marks((batch.marks & kept) | written)
-        elif batch.count:
-            colour = (batch.marks & np.uint32(COLOUR.mask)) >> COLOUR.first
-            colour = np.minimum(colour, len(COLOURS) - 1)
-            batch = batch.with_marks((batch.marks & kept[colour]) | written[colour])
-        return Step((batch,), (until_ps,))
 
 
 @kernel

@@ -13,7 +13,7 @@ from qospec.engine.meter.meter import (
     ThreeColours,
     check_excess,
     green_else_yellow,
-    metering,
+    link_arrive,
 )
 from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate, fill
 
@@ -41,7 +41,7 @@ class Rfc4115(ThreeColours):
     packet uses the first bucket, and a red one none. All packets are metered together.
     """
 
-    metering = metering("rfc4115", _colour)
+    arrive = link_arrive("rfc4115", _colour)
 
     excess_information_rate: TokenRate
     """Rate of tokens for yellow packets, EIR."""

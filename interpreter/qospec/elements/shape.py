@@ -20,15 +20,12 @@ from qospec.calculus.service import RateLatency
 from qospec.catalogue.kinds import Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Loss, Step, TooLateError
+from qospec.engine.element import Element
 from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send, waited
-from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.partition import split
 from qospec.engine.items.ring import doubled
 from qospec.engine.kernel import kernel, part, rows
 from qospec.engine.meter import token_bucket
 from qospec.engine.meter.token_bucket import (
-    BYTE,
     FIELDS,
     FULL,
     FULL_PART,
@@ -45,12 +42,9 @@ from qospec.engine.meter.token_bucket import (
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from qospec.catalogue.kinds import Buffer
-    from qospec.engine.arrays import Marks, Times, Whole
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
 
 NOW, HEAD, TAIL, WAITING, LIMIT, IN_BYTES, BUCKET = range(7)
@@ -69,19 +63,6 @@ KEPT, TOO_LONG, NO_ROOM, NO_PLACES = 0, 1, 2, 3
 with a larger ring."""
 CAUSES = ("policed", "overflow")
 """For TOO_LONG and NO_ROOM."""
-
-
-@dataclass
-class State:
-    """The state that is kept from batch to batch.
-
-    Attributes:
-        fields: See NOW.
-        watched: Whether to report which packets waited.
-    """
-
-    fields: Whole
-    watched: bool
 
 
 @functools.lru_cache(maxsize=256)
@@ -111,6 +92,7 @@ class Shape(Element):
     limit: Limit
     """How much may wait, in packets or bytes."""
 
+    answers_at_once = True
     causes = ("overflow", "policed")
     holds = True
 
@@ -155,64 +137,18 @@ class Shape(Element):
         server = Server(service, functools.partial(_costs, byte_ps), saves=True)
         return Guarantees((Guarantee(0, most_ps, floor(waiting), server=server),), leaves)
 
-    def start(self, setting: Setting) -> State:
+    def transition(self, setting: Setting) -> Transition:
         fields = np.zeros(RING + PLACES * WIDTH, np.int64)
         fields[NOW] = -1  # nothing has left yet, and something may at 0
         fields[LIMIT], fields[IN_BYTES] = self.limit.amount, self.limit.unit == "byte"
         fields[BUCKET : BUCKET + token_bucket.PRICES] = token_bucket.full(self.token_bucket)
-        return State(fields, setting.watched)
-
-    def transition(self, setting: Setting) -> Transition:
         return Transition(
-            self.start(setting).fields,
+            fields,
             _arrive,
             losses=tuple(("", cause) for cause in CAUSES),
             queues=("",) if setting.watched else (),
             replenish=_replenish,
         )
-
-    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        (batch,) = arrivals
-        losses: tuple[Loss, ...] = ()
-        waits = None
-        if batch.count:
-            batch, losses, waits = self._shaped(state, batch)
-        # A packet that leaves at a later NOW has waited: tokens for another byte need a ps.
-        last_ps = state.fields.item(NOW)
-        watermark_ps = last_ps + 1 if last_ps >= until_ps else until_ps
-        return Step((batch,), (min(watermark_ps, FOREVER_PS),), losses, waits)
-
-    def _shaped(
-        self, state: State, batch: Batch
-    ) -> tuple[Batch, tuple[Loss, ...], Mapping[str, tuple[Times, Times]] | None]:
-        """Return the packets that leave, the losses, and the times of those that waited."""
-        token_bucket.check_sizes(batch)
-        self._check_load(state.fields, batch)
-        left_ps, outcome = np.empty(batch.count, np.int64), np.empty(batch.count, np.uint8)
-        done = 0
-        while (done := _shape_batch(batch, done, state.fields, left_ps, outcome)) < batch.count:
-            state.fields = _with_more_places(state.fields)
-        late = left_ps > batch.at_ps if state.watched else None
-        waits = None if late is None else {"": (batch.at_ps[late], left_ps[late])}
-        batch, losses = batch.moved(left_ps), []
-        for each, cause in enumerate(CAUSES, TOO_LONG) if outcome.any() else ():
-            is_lost = outcome == each
-            count = int(np.count_nonzero(is_lost))
-            batch, lost = split(batch, is_lost.view(np.uint8), count)
-            outcome = outcome[~is_lost]
-            if count:
-                losses.append(Loss(cause, lost))
-        return batch, tuple(losses), waits
-
-    def _check_load(self, fields: Whole, batch: Batch) -> None:
-        """Raise TooLateError if the wait of the last packet might exceed int64."""
-        most, largest_bytes = self.limit.amount, int(batch.size_bytes.max())
-        all_bytes = batch.count * largest_bytes
-        # Waiting packets have left by NOW; then follow the arrivals that find room.
-        most_bytes = min(all_bytes, most if self.limit.unit == "byte" else most * largest_bytes)
-        latest_ps = max(fields.item(NOW), batch.at_ps.item(-1))
-        if latest_ps + most_bytes * (fields.item(BUCKET + BYTE) + 1) >= FOREVER_PS:
-            raise TooLateError
 
 
 def _with_more_places(fields: Whole) -> Whole:
@@ -240,27 +176,6 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         waited(out, 0, now_ps, leaves_ps)
     send(out, 0, item, leaves_ps)
     return DONE
-
-
-@kernel
-def _shape_batch(batch: Batch, first: int, state: Whole, left_ps: Times, outcome: Marks) -> int:
-    """Shape packets from number `first` on; return the number of the first that was not shaped.
-
-    Args:
-        batch: n packets.
-        first: Number of the first.
-        state: Updated.
-        left_ps: (n,) Written: when each leaves.
-        outcome: (n,) Written.
-    """
-    at_ps, size_bytes = batch.at_ps, batch.size_bytes
-    i = first
-    while i < len(at_ps):
-        outcome[i], left_ps[i] = _shape(state, size_bytes[i], at_ps[i])
-        if outcome[i] == NO_PLACES:
-            break
-        i += 1
-    return i
 
 
 @kernel

@@ -13,7 +13,7 @@ from qospec.engine.meter.meter import (
     ThreeColours,
     check_excess,
     green_else_yellow,
-    metering,
+    link_arrive,
 )
 from qospec.engine.meter.token_bucket import Bucket, BucketSize, fill
 
@@ -41,7 +41,7 @@ class Srtcm(ThreeColours):
     bucket, and a red one none. All packets are metered together.
     """
 
-    metering = metering("srtcm", _colour)
+    arrive = link_arrive("srtcm", _colour)
 
     excess_burst_size: BucketSize
     """Size of the bucket for yellow packets in bytes, EBS."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
-from qospec.engine.element import Step
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, send
 from qospec.engine.fault import Fault, is_hit
 from qospec.engine.kernel import kernel
@@ -14,9 +13,8 @@ from qospec.engine.security.seal import TAMPERED
 
 if TYPE_CHECKING:
     from qospec.catalogue.form import Form
-    from qospec.engine.arrays import Indices, Whole
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
 
 
 @element(source="RFC 4303, 3.4.4 (what an integrity check finds), as a fault of a test")
@@ -32,6 +30,7 @@ class Tamper(Fault):
     Not modelled: checks of UDP and TCP, which would find it at the host.
     """
 
+    answers_at_once = True
     keeps_spacing = True
 
     def form_after(self, form: Form) -> Form:
@@ -39,12 +38,6 @@ class Tamper(Fault):
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)
-
-    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        (batch,) = arrivals
-        seal = batch.column("seal").copy()
-        changed = _change(batch.connection, state, seal)
-        return Step((batch.with_column("seal", seal) if changed else batch,), (until_ps,))
 
 
 @kernel
@@ -54,14 +47,3 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         items[item, SEAL] |= TAMPERED
     send(out, 0, item, now_ps)
     return DONE
-
-
-@kernel
-def _change(connection: Indices, state: Whole, seal: Whole) -> bool:
-    """Mark the items that are changed; return whether any is."""
-    changed = False
-    for i in range(len(connection)):
-        if is_hit(state, connection[i]):
-            seal[i] |= TAMPERED
-            changed = True
-    return changed

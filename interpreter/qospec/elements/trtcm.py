@@ -14,7 +14,7 @@ from qospec.engine.meter.meter import (
     YELLOW,
     Packet,
     ThreeColours,
-    metering,
+    link_arrive,
 )
 from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate, cost, covers, fill, take
 
@@ -50,7 +50,7 @@ class Trtcm(ThreeColours):
     together.
     """
 
-    metering = metering("trtcm", _colour)
+    arrive = link_arrive("trtcm", _colour)
 
     peak_information_rate: TokenRate
     """Rate of tokens for green and yellow packets, PIR."""

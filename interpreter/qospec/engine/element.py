@@ -172,6 +172,9 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     and what is between them, run as one."""
     keeps_spacing: ClassVar[bool] = False
     """Whether cells leave as far apart as they arrive; the planner uses it to check tolerances."""
+    answers_at_once: ClassVar[bool] = False
+    """Whether its `arrive` says of each item what becomes of it, and it makes none: without a
+    `process`, batches are then a loop over it, and no events."""
     only_splits: ClassVar[bool] = False
     """Whether it only splits arrivals by its table; the engine may fuse it with others."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
@@ -92,6 +92,22 @@ def rows(_: Any, array: Any, start: Any, count: Any, width: Any) -> Any:
         return _view(context, builder, signature.return_type, data, list(arguments[2:]))
 
     return ROWS(array, INTEGER, INTEGER, INTEGER), generate
+
+
+@intrinsic(prefer_literal=True)
+def scratch_rows(_: Any, count: Any, width: Any) -> Any:
+    """Return rows on the stack, of a number and a width that are known when compiling."""
+    shape = (count.literal_value, width.literal_value)
+
+    def generate(context: Any, builder: Any, signature: Any, _: Any) -> Any:
+        kind = context.get_value_type(INTEGER)
+        data = cgutils.alloca_once(  # type: ignore[no-untyped-call]
+            builder, kind, size=shape[0] * shape[1]
+        )
+        lengths = [context.get_constant(types.intp, each) for each in shape]
+        return _view(context, builder, signature.return_type, data, lengths)
+
+    return ROWS(count, width), generate
 
 
 @intrinsic

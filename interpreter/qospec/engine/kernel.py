@@ -109,6 +109,14 @@ def rows(array: Any, start: int, count: int, width: int) -> Any:
     return array[start : start + count * width].reshape(count, width)
 
 
+def scratch_rows(count: int, width: int) -> Any:
+    """Return (count, width) integers, both literal, that the kernel uses while it runs.
+
+    In compiled code they are not set, and are registers if what uses them is inlined.
+    """
+    return np.zeros((count, width), np.int64)
+
+
 def bits_of_double(number: int) -> int:
     """Return a number as a double, and that as the integer that has its bits."""
     return int(np.float64(number).view(np.int64))
@@ -165,7 +173,7 @@ def state_table(states: Sequence[Any], *, compiled: bool) -> Any:
     return np.array([(each.ctypes.data, len(each)) for each in states], np.int64).reshape(-1, 2)
 
 
-INTRINSICS = (signed, part, rows, bits_of_double, call_arrive, call_wake, state_at)
+INTRINSICS = (signed, part, rows, scratch_rows, bits_of_double, call_arrive, call_wake, state_at)
 """What compiled code finds in `engine.intrinsics` instead."""
 
 

@@ -95,7 +95,8 @@ class Lab:
         if by_events is not None:
             return Lab._carry(element, setting, batches, cuts, by_events=by_events)
         found = Lab._carry(element, setting, batches, cuts)
-        both = element.process is not None and element.transition is not None
+        in_batches = element.process is not None or element.answers_at_once
+        both = in_batches and element.transition is not None
         if both and sum(batch.count for batch in batches) <= MOST_BY_EVENTS:
             again = Lab._carry(element, setting, batches, cuts, by_events=True)
             assert again.rows() == found.rows()

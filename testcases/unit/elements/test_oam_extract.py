@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.oam_extract import OamExtract
+from qospec.engine.event.process import process_of
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))
@@ -16,7 +17,7 @@ def test_user_and_oam_cells_part(lab, connection):
 
 
 def test_without_oam_cells_nothing_is_copied(lab):
-    extract, batch = OamExtract(), lab.cells([1, 2])
-    user, oam = extract.process(extract.start(lab.setting()), (batch,), 3).departures
+    batch = lab.cells([1, 2])
+    user, oam = process_of(OamExtract(), lab.setting())((batch,), 3).departures
     assert user is batch
     assert oam.count == 0

@@ -10,6 +10,7 @@ from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.elements.tamper import Tamper
+from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import joined
 
 SECOND = Tamper(first=2)
@@ -66,6 +67,5 @@ def test_what_is_in_the_clear_stays_so(lab):
 
 def test_what_is_not_hit_passes_as_it_is(lab):
     batch = lab.cells(range(4))
-    fault = Tamper(first=5)
-    step = fault.process(fault.start(lab.setting()), (batch,), 10)
+    step = process_of(Tamper(first=5), lab.setting())((batch,), 10)
     assert step.departures[0] is batch

@@ -106,6 +106,7 @@ BROKEN = {
     events.PAST: "acts in the past",
     events.NO_WAKE: "sets an alarm, and has no `wake`",
     events.UNSTATED: "names a cause of loss or a queue that it does not state",
+    events.NOT_AT_ONCE: "does not say of an item on arrival what becomes of it",
 }
 """What breaks the contract of transitions, by the code of the event loop."""
 
@@ -314,18 +315,7 @@ class Component:
                     raise EndlessError(self.inside, self._paths)
                 now_ps, gone, report[events.EVENTS] = due_ps, 0, 0
             elif code > events.REPLENISH:
-                self._complain(code)
-
-    def _complain(self, code: int) -> None:
-        """Raise the error that an element made."""
-        element, reason = self._working.report[: events.EVENTS].tolist()
-        path = self._paths[element]
-        if code == events.MISROUTED:
-            astray = f"an item of connection {reason} arrived where none was planned"
-            raise ValueError(f"`{path}`: {astray}")
-        if code == events.TOO_LATE:
-            raise TooLateError(path)
-        raise BrokenPromiseError(path, BROKEN[code])
+                complain(code, self._paths[report[events.NODE]], int(report[events.REASON]))
 
     def _answer(self, feed: Batch) -> None:
         """Let an element answer the next event whose transition is Python's."""
@@ -411,6 +401,16 @@ class Component:
         _verify(self._paths[element], state)
         self._states[element] = state
         (self._elements[2][element],) = state_table([state], compiled=self._compiled)
+
+
+def complain(code: int, path: str, connection: int) -> None:
+    """Raise the error of the element at a path; the connection is that of an item that it sent."""
+    if code == events.MISROUTED:
+        astray = f"an item of connection {connection} arrived where none was planned"
+        raise ValueError(f"`{path}`: {astray}")
+    if code == events.TOO_LATE:
+        raise TooLateError(path)
+    raise BrokenPromiseError(path, BROKEN[code])
 
 
 def _verify(path: str, state: Whole) -> None:

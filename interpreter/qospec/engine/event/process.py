@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.engine.arrays import np
 from qospec.engine.element import BrokenPromiseError, Element, Loss, Step
 from qospec.engine.event import drive as events
+from qospec.engine.event.at_once import AtOnceProcess
 from qospec.engine.event.component import (
     CONSUMES,
     LEAVES,
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 def process_of(element: Element, setting: Setting) -> Process:
     """Return how an element processes batches, from the beginning of a trial."""
     if element.process is None:
-        return EventProcess(element, setting).process
+        driver = AtOnceProcess if element.answers_at_once else EventProcess
+        return driver(element, setting).process
     return functools.partial(element.process, element.start(setting))
 
 

@@ -226,9 +226,9 @@ def dismiss_idle(state: Whole, row: int) -> None:
     instance = state[AT_INSTANCES] + row * width(state)
     if state[PERMANENT] or state[instance + STATE] != 0:
         return
-    deadlines = rows(state, state[AT_TIMERS], _rows(state), DEADLINE)
+    deadlines = rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
     for timer in range(state[TIMERS]):
-        if deadlines[_row_of(state, timer, row), DUE] < FOREVER_PS:
+        if deadlines[_find_row(state, timer, row), DUE] < FOREVER_PS:
             return
     state[state[AT_STATES] + COUNT] -= 1
     state[instance + STATE] = -1
@@ -263,13 +263,13 @@ def _leave(state: Whole, number: int, stay_ps: int) -> None:
 
 
 @kernel
-def _rows(state: Whole) -> int:
+def _count_rows(state: Whole) -> int:
     """Return the number of rows of deadlines: of the heap, and all timers of all instances."""
     return 1 + state[TIMERS] * state[INSTANCES]  # type: ignore[no-any-return]
 
 
 @kernel
-def _row_of(state: Whole, timer: int, row: int) -> int:
+def _find_row(state: Whole, timer: int, row: int) -> int:
     """Return the row of a timer of an instance among all deadlines."""
     return 1 + timer * state[INSTANCES] + row  # type: ignore[no-any-return]
 
@@ -277,21 +277,21 @@ def _row_of(state: Whole, timer: int, row: int) -> int:
 @kernel
 def halt(state: Whole, timer: int, row: int) -> None:
     """Stop a timer of an instance, if it runs."""
-    deadlines = rows(state, state[AT_TIMERS], _rows(state), DEADLINE)
-    meet_deadline(deadlines, _row_of(state, timer, row))
+    deadlines = rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
+    meet_deadline(deadlines, _find_row(state, timer, row))
 
 
 @kernel
 def due_ps(state: Whole) -> int:
     """Return when a timer expires next; FOREVER_PS if none runs."""
-    deadlines = rows(state, state[AT_TIMERS], _rows(state), DEADLINE)
+    deadlines = rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
     return deadlines[earliest(deadlines), DUE]  # type: ignore[no-any-return]
 
 
 @kernel
 def expired(state: Whole) -> tuple[int, int]:
     """Stop the timer that expires next; return it, and the row of its instance."""
-    number = earliest(rows(state, state[AT_TIMERS], _rows(state), DEADLINE)) - 1
+    number = earliest(rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)) - 1
     timer, row = number // state[INSTANCES], number % state[INSTANCES]
     halt(state, timer, row)
     return timer, row
@@ -345,8 +345,8 @@ def finish(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Who
     for k in range(state[at + STARTS]):
         timer = state[state[AT_LISTS] + state[at + START] + k]
         expires_ps = now_ps + state[state[AT_LENGTHS] + timer]
-        deadlines = rows(state, state[AT_TIMERS], _rows(state), DEADLINE)
-        set_deadline(deadlines, _row_of(state, timer, row), expires_ps, timer)
+        deadlines = rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
+        set_deadline(deadlines, _find_row(state, timer, row), expires_ps, timer)
     for k in range(state[at + SENDS]):
         _say(state, items, row, state[AT_SENDS] + (state[at + SEND] + k) * SENT, now_ps, out)
     state[PENDING] = -1

@@ -10,16 +10,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from qospec.calculus.guarantee import Arrival, Guarantee, Guarantees
 from qospec.catalogue.kinds import Boolean, Domain
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Loss, Step
+from qospec.engine.element import Element
 from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send
 from qospec.engine.event.transition import MARKS as ITEM_MARKS
-from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel, linked, part
 from qospec.engine.meter import token_bucket
 from qospec.engine.meter.token_bucket import (
@@ -39,9 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.catalogue.kinds import Buffer
-    from qospec.engine.arrays import Marks, Whole
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
     from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
 
@@ -72,19 +70,14 @@ Packet = tuple[int, int, int]
 """Its size, its colour when it arrives, and the time since the last one."""
 
 
-class Metering(NamedTuple):
-    """The kernels of a meter, as `metering` makes them: for a batch, and for one packet."""
-
-    colour_batch: Callable[[Batch, Whole, Marks], tuple[int, int]]
-    arrive: Callable[..., int]
-
-
 @dataclass(frozen=True)
 class Meter(Element):
     """The fields of all meters, and how they process a batch."""
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, YELLOW, RED)
-    metering: ClassVar[Metering]
+    arrive: ClassVar[Any]
+    """The kernel for arrivals, of `link_arrive`."""
+    answers_at_once = True
     causes = ("policed",)
 
     committed_information_rate: TokenRate
@@ -161,30 +154,10 @@ class Meter(Element):
         """Return the same, packet by packet."""
         return Transition(
             self.start(setting),
-            self.metering.arrive,
+            type(self).arrive,
             losses=(("", "policed"),),
             replenish=token_bucket.refuse,
         )
-
-    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        """Colour arrivals, and drop those whose action is to drop."""
-        (batch,) = arrivals
-        if not batch.count:
-            return Step((batch,), (until_ps,))
-        token_bucket.check_sizes(batch)
-        colour = np.empty(batch.count, np.uint8)
-        found = (0, *self.metering.colour_batch(batch, state, colour))
-        written = colour.astype(np.uint32) * np.uint32(1 << FIRST)
-        marks = (batch.marks & np.uint32(OTHERS)) | written
-        batch = batch.with_marks(marks)
-        dropped = [
-            each for each, actions in self.actions.items() if actions == "drop" and found[each]
-        ]
-        if not dropped:
-            return Step((batch,), (until_ps,))
-        is_dropped = sum(((colour == each) for each in dropped[1:]), colour == dropped[0])
-        batch, lost = split(batch, is_dropped.view(np.uint8), sum(found[each] for each in dropped))
-        return Step((batch,), (until_ps,), (Loss("policed", lost),))
 
 
 @dataclass(frozen=True)
@@ -224,23 +197,9 @@ def colour_of(committed: Whole, other: Whole, packet: Packet) -> int:  # noqa: A
     return GREEN
 
 
-def metering(name: str, rule: Callable[[Whole, Whole, Packet], int]) -> Metering:
-    """Return the kernels of a meter, given its name and its `colour_of`."""
-    kernels = {"colour_of": rule}
-    return Metering(linked(_colour_batch, name, kernels), linked(_arrive, name, kernels))
-
-
-@kernel
-def _colour_batch(batch: Batch, state: Whole, colour: Marks) -> tuple[int, int]:
-    """Write the colour of each packet; return how many are yellow and how many red."""
-    at_ps, size_bytes, marks = batch.at_ps, batch.size_bytes, batch.marks
-    yellow = red = 0
-    for i in range(len(at_ps)):
-        found = _colour(state, size_bytes[i], marks[i], at_ps[i])
-        colour[i] = found
-        yellow += found == YELLOW
-        red += found == RED
-    return yellow, red
+def link_arrive(name: str, rule: Callable[[Whole, Whole, Packet], int]) -> Callable[..., int]:
+    """Return the kernel for arrivals at a meter, given its name and its `colour_of`."""
+    return linked(_arrive, name, {"colour_of": rule})
 
 
 @kernel

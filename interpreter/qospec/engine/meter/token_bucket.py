@@ -21,7 +21,6 @@ from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
-    from qospec.engine.items.batch import Batch
 
 BITS_PER_BYTE = 8
 LARGEST_DENOMINATOR = 2**62 // (LARGEST_PACKET_BYTES + 1)
@@ -77,14 +76,6 @@ def full(declared: Bucket) -> list[int]:
     byte = divmod(byte_ps.numerator, denominator)
     filled = divmod(declared.size_bytes * byte_ps.numerator, denominator)
     return [*filled, *filled, *byte, denominator]
-
-
-def check_sizes(batch: Batch) -> None:
-    """Raise ValueError for sizes beyond that of a packet."""
-    largest_bytes = int(batch.size_bytes.max())
-    if largest_bytes > LARGEST_PACKET_BYTES:
-        most = LARGEST_PACKET_BYTES
-        raise ValueError(f"a packet has at most {most} bytes, not {largest_bytes}")
 
 
 TOO_LARGE = 1

@@ -17,7 +17,7 @@ from qospec.elements.line import Line
 from qospec.elements.shape import Shape
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
-from qospec.engine.event.process import EventProcess
+from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.event.transition import CONNECTION, DONE, SENT, SIZE, Transition, make, send
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
@@ -188,8 +188,8 @@ def test_the_shaper_itself_reports_what_waits_for_tokens(chunk_ps, window, expec
     shape = Shape(Fraction(8 * 10**12), 100, Buffer(9, "packet"))
     watched = Occupancies(MeasurementSpec(*window, (), queues=("pace",)))
     node = Node("pace", shape)
-    state = shape.start(Setting(*CONNECTIONS, Draws(("s",)), watched=watched.is_recorded(node)))
-    process = watched.recording(lambda came, until: shape.process(state, came, until), node)
+    setting = Setting(*CONNECTIONS, Draws(("s",)), watched=watched.is_recorded(node))
+    process = watched.recording(process_of(shape, setting), node)
     items = [(0, 0, 0, 100), (0, 1, 0, 100), (0, 2, 0, 100), (170, 3, 0, 100)]
     for start in range(0, 400, chunk_ps):
         until = start + chunk_ps
