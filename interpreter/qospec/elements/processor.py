@@ -21,7 +21,7 @@ from qospec.catalogue.kinds import Boolean, Domain, Limit, Time, TimeBySize, ele
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.curve import curve_of, time_of
-from qospec.engine.element import Element, Loss, Step, TooLateError
+from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import (
     DONE,
     IN_SERVICE,
@@ -31,7 +31,7 @@ from qospec.engine.event.transition import (
     send,
     waited,
 )
-from qospec.engine.items.batch import FOREVER_PS, joined
+from qospec.engine.items.batch import FOREVER_PS, TooLateError, joined
 from qospec.engine.kernel import kernel, uncompiled
 from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
 from qospec.engine.processor.service import (

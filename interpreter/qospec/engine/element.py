@@ -53,17 +53,6 @@ class BrokenPromiseError(RuntimeError):
         super().__init__(f"`{path}` {breach}")
 
 
-class TooLateError(OverflowError):
-    """What waits at an element takes it longer than times can say.
-
-    An element does not know its path, and leaves it out.
-    """
-
-    def __init__(self, path: str = "") -> None:
-        where = f" at `{path}`" if path else ""
-        super().__init__(f"what waits{where} takes it more than 50 days")
-
-
 class Loss(NamedTuple):
     """Items that were lost here, for one cause.
 

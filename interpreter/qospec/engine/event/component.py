@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.element import BrokenPromiseError, TooLateError
+from qospec.engine.element import BrokenPromiseError
 from qospec.engine.event import drive as events
 from qospec.engine.event.places import DUE_PS, Places, schedule
 from qospec.engine.event.transition import (
@@ -24,7 +24,7 @@ from qospec.engine.event.transition import (
     SPARE,
     USUAL,
 )
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.batch import FOREVER_PS, Batch, TooLateError, empty, joined
 from qospec.engine.items.totals import (
     CAME,
     CONSUMED,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
-from qospec.engine.element import Loss, TooLateError
-from qospec.engine.items.batch import FOREVER_PS, empty, joined
+from qospec.engine.element import Loss
+from qospec.engine.items.batch import FOREVER_PS, TooLateError, empty, joined
 from qospec.engine.items.merge import merged
 from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE
 

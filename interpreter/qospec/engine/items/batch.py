@@ -23,8 +23,20 @@ FOREVER_PS = 2**62
 COLUMNS = ("seal", "number", "fragment")
 """The columns of `more`, by name: what the device that encrypted an item has noted of it, see
 `engine.security.seal`; its number within its connection, for endpoints; of which packet it is a
-fragment, see `engine.items.fragment`. Behind them are what
-messages between machines carry, see `engine.machine.state`. All are 0 until something is noted."""
+fragment, see `engine.items.fragment`. Behind them is what messages between machines carry, see
+`engine.machine.state`. All are 0 until something is noted.
+"""
+
+
+class TooLateError(OverflowError):
+    """What waits at an element takes it longer than times can say.
+
+    An element does not know its path, and leaves it out.
+    """
+
+    def __init__(self, path: str = "") -> None:
+        where = f" at `{path}`" if path else ""
+        super().__init__(f"what waits{where} takes it more than 50 days")
 
 
 class Batch(NamedTuple):

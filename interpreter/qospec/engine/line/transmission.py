@@ -13,8 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.element import TooLateError
-from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.batch import FOREVER_PS, TooLateError
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.encapsulation import Framing

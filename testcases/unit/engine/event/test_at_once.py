@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from qospec.elements.delay import Delay
-from qospec.engine.element import BrokenPromiseError, Setting, TooLateError
+from qospec.engine.element import BrokenPromiseError, Setting
 from qospec.engine.event.at_once import AtOnceProcess
 from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.event.transition import (
@@ -21,7 +21,7 @@ from qospec.engine.event.transition import (
     send,
     waited,
 )
-from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.batch import FOREVER_PS, TooLateError
 from qospec.engine.kernel import kernel
 from qospec.engine.random import Draws
 

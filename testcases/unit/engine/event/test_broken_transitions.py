@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from qospec.engine.element import BrokenPromiseError, TooLateError
+from qospec.engine.element import BrokenPromiseError
 from qospec.engine.event.component import (
     POOL_ROWS,
     Component,
@@ -23,7 +23,7 @@ from qospec.engine.event.transition import (
     waited,
     wake_at,
 )
-from qospec.engine.items.batch import FOREVER_PS, Batch, plain
+from qospec.engine.items.batch import FOREVER_PS, Batch, TooLateError, plain
 from qospec.engine.kernel import kernel
 from qospec.protocol.streams import number_flow
 

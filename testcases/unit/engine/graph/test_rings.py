@@ -16,13 +16,13 @@ from qospec.elements.delay import Delay
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.vc_switch import VcSwitch
-from qospec.engine.element import BrokenPromiseError, TooLateError
+from qospec.engine.element import BrokenPromiseError
 from qospec.engine.event import component
 from qospec.engine.event.component import EndlessError
 from qospec.engine.event.transition import CONNECTION, DONE, SENT, SIZE, Transition, make, send
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.batch import Batch
+from qospec.engine.items.batch import Batch, TooLateError
 from qospec.engine.kernel import kernel
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.observation import Observation, Recorder
