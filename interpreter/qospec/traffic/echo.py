@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.endpoint.traffic import Exchange
     from qospec.engine.line.clock import Clock
+    from qospec.protocol.streams import KindName
 
 AnswerSize = Annotated[SizeMix | None, Domain("size mix")]
 """A size in bytes of one layer."""
@@ -202,6 +203,10 @@ class Client(Element):
         """Return the output to the line, and those of answers and of exchanges."""
         return ("out", "received", "ended")
 
+    def output_of(self, number: int, *, kind: KindName) -> int:  # noqa: ARG002
+        """Return the output by which answers leave; what is made leaves by another."""
+        return RECEIVED
+
     def transition(self, setting: Setting) -> Transition:
         """Return the client before its first request."""
         echo, exchange = self.echo, self.exchange
@@ -338,6 +343,10 @@ class Server(Element):
     def outputs(self) -> tuple[str, ...]:
         """Return the output to the line, and that of requests."""
         return ("out", "received")
+
+    def output_of(self, number: int, *, kind: KindName) -> int:  # noqa: ARG002
+        """Return the output by which requests leave; what is made leaves by another."""
+        return RECEIVED
 
     def transition(self, setting: Setting) -> Transition:
         """Return the server, which remembers nothing."""
