@@ -15,7 +15,7 @@ from qospec import cli
 ROOT = Path(__file__).parents[2]
 CALL = re.compile(r"^\t.*?\$\(BIN\)/qos ([^|\n]*)", re.MULTILINE)
 CALLS = CALL.findall((ROOT / "Makefile").read_text(encoding="utf-8"))
-PROGRAM = re.compile(r"((?:\w+=\w+ )*)\$\(BIN\)/(python [a-z/]+\.py)")
+PROGRAM = re.compile(r"((?:\w+=\w+ )*)\$\(BIN\)/(python [\w/]+\.py)")
 PROGRAMS = sorted(set(PROGRAM.findall((ROOT / "Makefile").read_text(encoding="utf-8"))))
 """Variables of the environment, and the program that is called with them."""
 

@@ -15,6 +15,8 @@ from click.testing import CliRunner
 
 from qospec.cli import qos
 
+COMPILING = re.compile(r" and [\d.]+ s of compiling")
+"""What a command adds where kernels were compiled for the first time."""
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
 BLOCK = re.compile(r"^```(qos|console)\b *([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ qos (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -35,7 +37,7 @@ def printed(arguments: str) -> str:
     """Return what a command prints: what it found, or what it complains of."""
     result = CliRunner().invoke(qos, shlex.split(arguments))
     assert result.exit_code in range(6), result.output
-    return result.stdout or result.stderr
+    return COMPILING.sub("", result.stdout or result.stderr)
 
 
 def like(expected: str) -> re.Pattern[str]:

@@ -18,9 +18,9 @@ _GROUP = re.compile(r"(?<=\d)_(?=\d{3})")
 _MICRO = re.compile(r"(?<=\d )us\b")
 _MINUS = re.compile(r"(?<![\w.\]-])-(?=\d)")
 _TICKS = re.compile("`+")
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What formulas of spreadsheets begin with."""
-_SIGNED = re.compile(r"[+-]\d[\w.]*( [\w./%@ ]+)?", re.ASCII)
+_FORMULAS = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")
+"""What formulas of spreadsheets begin with, also in full width."""
+_SIGNED = re.compile(r"[+-]\d[\w.]*( [a-zA-Z%][a-zA-Z/%]*( @[a-z]+)?)?", re.ASCII)
 """A number, perhaps with a unit."""
 _PIECES = re.compile(
     r"""(?P<comment>\#.*)

@@ -203,7 +203,7 @@ class Client(Element):
         """Return the output to the line, and those of answers and of exchanges."""
         return ("out", "received", "ended")
 
-    def output_of(self, number: int, *, kind: KindName) -> int:  # noqa: ARG002
+    def output_of(self, number: int, *, kind: KindName) -> int:
         """Return the output by which answers leave; what is made leaves by another."""
         return RECEIVED
 
@@ -344,7 +344,7 @@ class Server(Element):
         """Return the output to the line, and that of requests."""
         return ("out", "received")
 
-    def output_of(self, number: int, *, kind: KindName) -> int:  # noqa: ARG002
+    def output_of(self, number: int, *, kind: KindName) -> int:
         """Return the output by which requests leave; what is made leaves by another."""
         return RECEIVED
 

@@ -108,9 +108,11 @@ def test_a_sentence_with_a_list_is_parted():
     [
         ("calls.lost == 0", "calls.lost == 0"),
         ("=1+1", "'=1+1"),
+        ("-2 /A1", "'-2 /A1"),
+        ("\uff1d1+1", "'\uff1d1+1"),
         ("@SUM(A1)", "'@SUM(A1)"),
         ("-f.lost < 3", "'-f.lost < 3"),
-        ("+49 30 1", "+49 30 1"),
+        ("+49 30 1", "'+49 30 1"),
         ("-2+3+cmd|' /C calc'!A0", "'-2+3+cmd|' /C calc'!A0"),
         ('=HYPERLINK("a,b")', '"\'=HYPERLINK(""a,b"")"'),
         ("\t=1+1", "'\t=1+1"),

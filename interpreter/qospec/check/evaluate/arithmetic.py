@@ -324,8 +324,7 @@ def _convert(measured: Amount | Deferred, given: Amount | Deferred, span: Span) 
     each = " and ".join(
         f"{format_number(lengths[layer])} B @{layer}" for layer in (given.layer, wanted)
     )
-    whole = lengths[wanted].denominator == 1
-    has = f"each item of `{flow.flow}` has {each}" + ("" if whole else ", on average")
+    has = f"each item of `{flow.flow}` has {each}" + (", on average" if flow.is_mixed else "")
     return f"write `{amount} @{wanted}`: {has}"
 
 

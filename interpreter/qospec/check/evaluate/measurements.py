@@ -44,7 +44,8 @@ class FlowValue(Value):
     `members` is None if it is no array; `has` are the parts that it has. At a `place`, only what
     passes there. The `network` is a point or a control; of a control, it is another topology.
     `unrated` is why it is not rated as calls, in words; "" if it is. By its `rating_field` it is.
-    `lengths` are the mean bytes of its items in each layer, as far as these are known.
+    `lengths` are the mean bytes of its items in each layer, as far as these are known; `is_mixed`
+    if items differ in them.
     """
 
     what: ClassVar[str] = "a flow"
@@ -60,6 +61,7 @@ class FlowValue(Value):
     place: Place | None = None
     controlled: bool = False
     lengths: tuple[tuple[str, Fraction], ...] = ()
+    is_mixed: bool = False
 
     @property
     def path(self) -> str:

@@ -57,7 +57,8 @@ def build_flow(
         return None, value
     if sending is None or record is None:
         return None, value
-    value = value and replace(value, lengths=_measure_lengths(sending))
+    mixed = sending.packets is not None and not sending.packets.sizes.alike
+    value = value and replace(value, lengths=_measure_lengths(sending), is_mixed=mixed)
     made = _build_flow(node, name, sending, (starts, stops))
     given = {field: each.value.span for field, each in record.given.items()}
     places = {field: place for field, place in given.items() if place in node.span}

@@ -248,6 +248,13 @@ ON_AVERAGE = "each item of `user` has 354.3 B @ip and 392.3 B @line, on average"
             "8 Mbit/s @ip < user.bit_rate.line",
             f"`(8 Mbit/s * 1177 / 1063) @line`: {ON_AVERAGE}",
         ),
+        # their mean is a whole number, and no packet has it
+        (
+            "fast_ethernet",
+            "packets { rate = 1 Mbit/s @ip, size = mix { 300 B: 1, 500 B: 1 } @frame }",
+            "user.bit_rate.ip within 1% of 400 kbit/s @frame",
+            "`382 kbit/s @ip`: each item of `user` has 400 B @frame and 382 B @ip, on average",
+        ),
         (
             "stm1",
             "ubr { pcr = 1_000 cell/s }",

@@ -94,7 +94,7 @@ def is_never_met(reported, where):
     """Return whether a `where` is refused since no values meet it."""
     text = "property p {\n  forall n: Int in 1 .. 7\n  forall l in [2, 5, 11]\n"
     text += f"  forall x in -1 .. 3 where {where}\n  expect n < l and x < l\n}}"
-    messages = {each.message for each in reported(text)}
+    messages = {each.message for each in reported(text) if each.code != "W0631"}
     assume(not any("does not depend" in each for each in messages))
     assert messages <= {"no values that are drawn meet this, so nothing is examined"}
     return bool(messages)

@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 
 
 class Subject(NamedTuple):
-    """What criteria are of, besides runs of a test: what they should depend on, and an example."""
+    """What criteria are of, besides runs of a test: what they should depend on, and an example.
+
+    The `example` can be written wherever there is such a subject; "" if none can.
+    """
 
     depends_on: str
     remedy: str
@@ -50,7 +53,7 @@ class Subject(NamedTuple):
 PROPERTY = Subject(
     "what is drawn",
     "expect something of a value that `forall` draws",
-    "conforms(passed, pcr = rate, cdvt = tau)",
+    "",  # one that can be written depends on what is drawn
 )
 DEVICE = Subject(
     "what happens in the device",
@@ -154,6 +157,8 @@ CELLS_OF_RANGE = 1_000
 """Into how many parts a range is cut of which any number may be drawn."""
 MOST_BOXES = 2_000
 """How many parts of what is drawn are examined: a thousand values, and what they are halves of."""
+_APART = (Fraction(3, 7), Fraction(5, 7))
+"""Where in a range fractions are tried: hardly any equation with a few solutions is met by both."""
 LONGEST_COUNTED = 10**9
 """Of ranges of whole numbers that are cut down to single ones."""
 
@@ -243,7 +248,9 @@ def verify_where(
         evaluator.context.report(explain_never_met(node.span))
         return
     for equation, forall in _list_equations(node, {each.name.text: each for each in foralls}):
-        evaluator.context.report(_warn_of_hardly_met(equation, forall))
+        part = _Where(equation, drawn, scope, evaluator)
+        if not part.is_met_between(forall.name.text, box):
+            evaluator.context.report(_warn_of_hardly_met(equation, forall))
 
 
 def _list_equations(
@@ -264,7 +271,8 @@ def _list_equations(
 
 def _is_loose(node: ast.ForAll) -> bool:
     ends = (node.values.first, node.values.last) if isinstance(node.values, ast.Range) else ()
-    whole = [isinstance(end, ast.Number) and end.text.replace("_", "").isdigit() for end in ends]
+    numbers = [end.operand if isinstance(end, ast.Unary) else end for end in ends]
+    whole = [isinstance(n, ast.Number) and n.text.replace("_", "").isdigit() for n in numbers]
     return node.annotation is None and bool(whole) and all(whole)
 
 
@@ -312,6 +320,21 @@ class _Where:
                 return False
             boxes += [{**box, widest: half} for half in box[widest].split()]
         return not boxes
+
+    def is_met_between(self, name: str, whole: Mapping[str, Values]) -> bool:
+        """Return whether fractions of one name meet it, with others in their middle.
+
+        Then it is no equation with a few solutions: `max(n, 10) == 10` holds of all that are drawn.
+        """
+        first, last = whole[name].bounds
+        if first is None or last is None:
+            return False
+        middles = {other: values.find_middle() for other, values in whole.items()}
+        tried = (Values((first + (last - first) * share,)) for share in _APART)
+        try:
+            return all(self._evaluate_truth({**middles, name: value}) is True for value in tried)
+        except (CheckError, LimitReached):  # of some values, so it is reported where they are drawn
+            return False
 
     def _is_refuted(self, box: Mapping[str, Values]) -> bool:
         """Return whether it is evident that no values of a box meet the condition."""
