@@ -38,6 +38,7 @@ def load_numba() -> None:
 
 
 def load_kernel_cache() -> None:
+    sys.modules.pop("qospec.engine.kernel_cache", None)  # else to run it once more is warned of
     runpy.run_module("qospec.engine.kernel_cache")
 
 

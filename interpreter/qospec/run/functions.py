@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import Buffer, discover
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
+from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.random import Draws
@@ -95,10 +96,7 @@ def _element(name: str, **fields: Any) -> Element:
 def _passed(element: Element, contract: Contract, arrivals: Batch) -> Batch:
     """Return what leaves an element with one output."""
     setting = Setting((contract,), number_flow(1), Draws(("property",)))
-    process = element.process
-    assert process is not None  # noqa: S101 -- those above have it
-    step = process(element.start(setting), (arrivals,), FOREVER_PS)
-    return step.departures[0]
+    return process_of(element, setting)((arrivals,), FOREVER_PS).departures[0]
 
 
 def _whole_ps(time_s: Fraction) -> int:

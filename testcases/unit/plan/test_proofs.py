@@ -93,12 +93,12 @@ test t on one {
 def test_a_shaper_that_is_off_by_one_packet_is_found(planned, monkeypatch) -> None:
     (case,) = planned(SHAPED)
     assert trial.run(case, discover(), lambda _: None).errors == ()
-    right = Shape.start
+    right = Shape.transition
 
     def off_by_one(self: Shape, setting: object) -> object:
         return right(replace(self, burst_size=self.burst_size - 100), setting)
 
-    monkeypatch.setattr(Shape, "start", off_by_one)
+    monkeypatch.setattr(Shape, "transition", off_by_one)
     (error,) = trial.run(case, discover(), lambda _: None).errors
     assert error.startswith("BoundError: f was delayed by ")
     assert "and at most" in error

@@ -116,7 +116,8 @@ def changed(cls, how):
     sound = cls.process
 
     def process(self, state, arrivals, until_ps):
-        return how(sound(self, state, arrivals, until_ps), arrivals)
+        step = sound(self, state, arrivals, until_ps) if sound else None
+        return how(step, arrivals)
 
     return process
 

@@ -102,7 +102,7 @@ class AtOnceProcess:
             return Step(self._hold_back([batch] * outputs, leaving_ps), (leaving_ps,) * outputs)
         fates, changed = self._find_fates(batch, port)
         columns = {name: getattr(fates, name) for name, bit in CHANGES.items() if changed & bit}
-        noted = (changed // NOTED).bit_length()
+        noted = int(changed // NOTED).bit_length()
         if noted:
             width = max(batch.width, noted)
             columns["more"] = np.ascontiguousarray(fates.more[:, :width])
