@@ -216,7 +216,7 @@ def _serve(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
 def _take(state: Whole, items: Whole, now_ps: int, out: Whole) -> tuple[int, bool]:
     """Take the first packet that waits; return it, and whether it may be dropped.
 
-    Source: RFC 8289, 5.4.
+    Source: RFC 8289, 5.6.
     """
     ring = rows(state, state[RING], _count_places(state), WIDTH)
     place = state[HEAD] & _count_places(state) - 1
