@@ -8,6 +8,7 @@ from qospec.catalogue.form import EndsDifferError
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, lose, send
+from qospec.engine.items.batch import count_columns
 from qospec.engine.kernel import kernel
 from qospec.engine.security.end import SecretKey, SecurityEnd, check_length
 from qospec.engine.security.seal import TAMPERED, UNTAMPERED
@@ -74,7 +75,12 @@ class CellDecrypt(SecurityEnd):
         return positions(setting.streams)
 
     def transition(self, setting: Setting) -> Transition:
-        return Transition(self.start(setting), _arrive, losses=(("", "undecipherable"),))
+        return Transition(
+            self.start(setting),
+            _arrive,
+            losses=(("", "undecipherable"),),
+            columns=count_columns("seal"),
+        )
 
 
 @kernel

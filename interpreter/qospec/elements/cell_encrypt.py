@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, send
+from qospec.engine.items.batch import count_columns
 from qospec.engine.kernel import kernel
 from qospec.engine.security.end import SecretKey, SecurityEnd, check_length
 from qospec.engine.security.state_vector import (
@@ -77,7 +78,7 @@ class CellEncrypt(SecurityEnd):
         return positions(setting.streams)
 
     def transition(self, setting: Setting) -> Transition:
-        return Transition(self.start(setting), _arrive)
+        return Transition(self.start(setting), _arrive, columns=count_columns("seal"))
 
 
 @kernel

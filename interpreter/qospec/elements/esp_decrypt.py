@@ -8,6 +8,7 @@ from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.event.transition import DONE, SEAL, SIZE, Transition, grow, lose, send
+from qospec.engine.items.batch import count_columns
 from qospec.engine.kernel import kernel, part
 from qospec.engine.security.association import Association
 from qospec.engine.security.seal import TAMPERED, index_in, number_in, size_in
@@ -90,7 +91,9 @@ class EspDecrypt(Association):
 
     def transition(self, setting: Setting) -> Transition:
         losses = tuple(("", cause) for cause in CAUSES)
-        return Transition(self.start(setting), _arrive, losses=losses)
+        return Transition(
+            self.start(setting), _arrive, losses=losses, columns=count_columns("seal")
+        )
 
 
 @kernel

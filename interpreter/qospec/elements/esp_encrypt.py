@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import Time, UsedFor, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.event.transition import DONE, SEAL, SIZE, Transition, grow, lose, send
-from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.batch import FOREVER_PS, count_columns
 from qospec.engine.kernel import kernel
 from qospec.engine.security.association import Association
 from qospec.engine.security.rekeying import Rekeying
@@ -115,7 +115,9 @@ class EspEncrypt(Association):
         return np.array(state, np.int64)
 
     def transition(self, setting: Setting) -> Transition:
-        return Transition(self.start(setting), _arrive, losses=(("", "expired"),))
+        return Transition(
+            self.start(setting), _arrive, losses=(("", "expired"),), columns=count_columns("seal")
+        )
 
 
 def _by_unit(lifetime: Lifetime | None) -> list[int]:

@@ -13,7 +13,6 @@ from qospec.engine.event.transition import (
     DONE,
     FRAGMENT,
     MARKS,
-    MORE,
     MOST_MADE,
     NO_ITEMS,
     SENT,
@@ -26,6 +25,7 @@ from qospec.engine.event.transition import (
     note_alike,
     send,
 )
+from qospec.engine.items.batch import count_columns
 from qospec.engine.items.fragment import ELEMENT_BITS, MORE_FOLLOW, note_fragment
 from qospec.engine.kernel import kernel
 from qospec.protocol.fragments import LEAST_MTU_BYTES, compute_full_payload_bytes
@@ -83,7 +83,7 @@ class Fragment(Element):
             np.array(own, np.int64),
             _arrive,
             losses=(("", self.causes[0]),),
-            columns=FRAGMENT + 1 - MORE,
+            columns=count_columns("fragment"),
         )
 
 

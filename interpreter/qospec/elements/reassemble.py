@@ -12,7 +12,6 @@ from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
     FRAGMENT,
-    MORE,
     SEAL,
     SIZE,
     Transition,
@@ -22,6 +21,7 @@ from qospec.engine.event.transition import (
     send,
     wake_at,
 )
+from qospec.engine.items.batch import count_columns
 from qospec.engine.items.fragment import MORE_FOLLOW, NUMBER_BITS, number_in, packet_in
 from qospec.engine.kernel import kernel, rows
 from qospec.engine.security.seal import TAMPERED
@@ -91,7 +91,7 @@ class Reassemble(Element):
             _wake,
             losses=(("", self.causes[0]),),
             replenish=_with_more_places,
-            columns=FRAGMENT + 1 - MORE,
+            columns=count_columns("fragment"),
         )
 
 

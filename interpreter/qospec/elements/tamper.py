@@ -8,6 +8,7 @@ from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, send
 from qospec.engine.fault import Fault, is_hit
+from qospec.engine.items.batch import count_columns
 from qospec.engine.kernel import kernel
 from qospec.engine.security.seal import TAMPERED
 
@@ -37,7 +38,7 @@ class Tamper(Fault):
         return form if form.changed else form._replace(changed=True)
 
     def transition(self, setting: Setting) -> Transition:
-        return Transition(self.start(setting), _arrive)
+        return Transition(self.start(setting), _arrive, columns=count_columns("seal"))
 
 
 @kernel

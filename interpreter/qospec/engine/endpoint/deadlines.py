@@ -77,8 +77,8 @@ def earliest(rows: Whole) -> int:
 @kernel
 def _rise(rows: Whole, k: int, row: int) -> None:
     """Put a row into the heap by when it is due, at place k or above."""
-    while k > 1 and _is_due_before(rows, row, k >> 1):
-        above = k >> 1
+    while k > 1 and _is_due_before(rows, row, (k + 2) >> 2):
+        above = (k + 2) >> 2
         _put(rows, k, rows[above, SORTED_ROW], rows[above, SORTED_DUE], rows[above, SORTED_TURN])
         k = above
     _put(rows, k, row, rows[row, DUE], rows[row, TURN])
@@ -96,10 +96,11 @@ def _is_due_before(rows: Whole, row: int, place: int) -> bool:
 def _sink(rows: Whole, row: int, due_ps: int, turn: int) -> None:
     """Put a row into the first place of the heap, or below."""
     k, count = 1, rows[NO_ROW, PLACE]
-    while 2 * k <= count:
-        below = 2 * k
-        if below < count and _is_before(rows, below + 1, below):
-            below += 1
+    while 4 * k - 2 <= count:
+        below = 4 * k - 2
+        for other in range(below + 1, min(below + 3, count) + 1):
+            if _is_before(rows, other, below):
+                below = other
         if due_ps < rows[below, SORTED_DUE] or (
             due_ps == rows[below, SORTED_DUE] and turn < rows[below, SORTED_TURN]
         ):

@@ -175,8 +175,8 @@ class Component:
         self._totals, self._kinds = Totals(streams), len(streams.kinds)
         self._wiring = self._wired(members, found, streams.count)
         self._places = _no_events(found)
-        width = MORE + max(USUAL, *(each.columns for each in self._transitions))
-        self._working = _nothing_done(len(self._wiring.to) * self._kinds, width)
+        columns = max(each.columns for each in self._transitions)
+        self._working = _nothing_done(len(self._wiring.to) * self._kinds, columns)
         self._gone = np.zeros(len(self.outlets) * self._kinds * len(UNITS), np.int64)
         self._entries = np.array([self._totals.no_entries() for _ in members])
         self._elements = self._tables(found)
@@ -345,17 +345,12 @@ class Component:
             if batch.count:
                 schedule(self._places, place, int(batch.at_ps[0]))
         feed = joined(*arrivals) if arrivals else empty()
-        self._widen(MORE + feed.width)
-        return feed
-
-    def _widen(self, width: int) -> None:
-        """Make room for what is noted of items that come from outside."""
         items, outbox = self._working.items, self._working.outbox
-        lacking = width - items.shape[1]
-        if lacking > 0:
-            sides = ((0, 0), (0, lacking))
-            items, outbox = np.pad(items, sides), np.pad(outbox, sides)
+        if feed.width > outbox.shape[1] - events.NOTED:
+            items = _widened(items, MORE + feed.width)
+            outbox = _widened(outbox, events.NOTED + feed.width)
             self._working = self._working._replace(items=items, outbox=outbox)
+        return feed
 
     def _deliver(self, deliver: Callable[[int, Whole], None]) -> int:
         """Empty the outbox; return how many items have gone for good, less those that were made."""
@@ -442,15 +437,20 @@ def _no_events(found: Sequence[Place]) -> Places:
     return Places(due, row, first, last, node, port, fed)
 
 
-def _nothing_done(sums: int, width: int) -> events.Working:
-    pool = _with_more_rows(np.zeros((1, width), np.int64), POOL_ROWS)
+def _nothing_done(sums: int, columns: int) -> events.Working:
+    pool = _with_more_rows(np.zeros((1, MORE + max(USUAL, columns)), np.int64), POOL_ROWS)
     return events.Working(
         pool,
         _no_answers(pool),
-        np.zeros((OUTBOX_ROWS, events.NOTED + width - MORE), np.int64),
+        np.zeros((OUTBOX_ROWS, events.NOTED + columns), np.int64),
         np.zeros(sums * len(UNITS), np.int64),
         np.zeros(4, np.int64),
     )
+
+
+def _widened(rows: Whole, width: int) -> Whole:
+    """Return rows of at least so many columns, the new ones 0."""
+    return np.pad(rows, ((0, 0), (0, max(0, width - rows.shape[1]))))
 
 
 def _no_answers(pool: Whole) -> Whole:

@@ -74,7 +74,9 @@ class Transition(NamedTuple):
         first_alarm_ps: When it wakes first; None: an arrival comes first.
         replenish: Given the state and a reason, returns the state, or a larger one to use from now
             on, with what was lacking.
-        columns: How many columns of `Batch.more` it reads or writes, if more than USUAL.
+        columns: How many columns of `Batch.more` it reads or writes. Only so many go with what
+            leaves the elements that run together, unless more have come; the USUAL ones are there
+            in any case.
         report: Given the state at the end of the trial, returns what is observed of the element.
     """
 

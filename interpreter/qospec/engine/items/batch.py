@@ -137,6 +137,11 @@ class Batch(NamedTuple):
         return all(np.array_equal(mine, its) for mine, its in columns)
 
 
+def count_columns(name: str) -> int:
+    """Return how wide `more` is if a name of `COLUMNS` is its last."""
+    return COLUMNS.index(name) + 1
+
+
 @functools.cache
 def empty() -> Batch:
     """Return the batch without items."""
