@@ -36,6 +36,12 @@ def test_esp_refuses_what_it_has_accepted(lab, encrypted):
     assert [(cause, item) for cause, *_, item in outcome.lost] == [("replayed", 1), ("replayed", 0)]
 
 
+def test_what_is_decrypted_carries_no_column_further(lab, encrypted):
+    behind = encrypted(4)
+    assert behind.more.shape == (4, 1)
+    assert decrypted(lab, behind).departures[0].more.shape == (0, 0)
+
+
 @pytest.mark.parametrize(("overtaken_by", "accepted"), [(63, 100), (64, 99)])
 def test_esp_refuses_what_lies_behind_the_window_of_64(lab, encrypted, overtaken_by, accepted):
     order = [*range(1, overtaken_by + 1), 0, *range(overtaken_by + 1, 100)]

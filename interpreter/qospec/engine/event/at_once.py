@@ -12,7 +12,7 @@ import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
+from qospec.engine.element import BrokenPromiseError, Loss, Step
 from qospec.engine.event import drive as events
 from qospec.engine.event.component import complain
 from qospec.engine.event.transition import (
@@ -104,9 +104,13 @@ class AtOnceProcess:
         columns = {name: getattr(fates, name) for name, bit in CHANGES.items() if changed & bit}
         noted = int(changed // NOTED).bit_length()
         if noted:
-            width = max(batch.width, noted)
-            columns["more"] = np.ascontiguousarray(fates.more[:, :width])
+            columns["more"] = fates.more[:, : max(batch.width, noted)]
         after = batch._replace(**columns) if columns else batch
+        if noted > self._transition.columns:
+            promise = f"writes `{COLUMNS[noted - 1]}` of items and does not say so"
+            raise BrokenPromiseError(self._path, promise)
+        if noted:
+            after = after.narrowed()
         departures, losses, consumed = self._part(after, fates if changed & PARTED else None)
         reported = self._list_waits(fates.waits)
         return Step(

@@ -472,16 +472,16 @@ def _with_more_rows(pool: Whole, rows: int = 0) -> Whole:
 
 def rows_as_batch(rows: Whole) -> Batch:
     """Return rows of the outbox as items, with those columns of `more` in which anything stands."""
-    form, more = empty(), rows[:, events.NOTED :]
-    noted = np.flatnonzero(more.any(axis=0))
-    return Batch(
+    form = empty()
+    batch = Batch(
         at_ps=rows[:, events.AT_PS],
         sent_ps=rows[:, events.SENT_PS],
         connection=rows[:, events.OF].astype(form.connection.dtype),
         size_bytes=rows[:, events.SIZED].astype(form.size_bytes.dtype),
         marks=rows[:, events.MARKED].astype(form.marks.dtype),
-        more=np.ascontiguousarray(more[:, : noted[-1] + 1]) if len(noted) else form.more,
+        more=rows[:, events.NOTED :],
     )
+    return batch.narrowed()
 
 
 def resized(rows: Whole) -> tuple[Batch, Batch]:

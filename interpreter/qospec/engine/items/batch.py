@@ -116,6 +116,13 @@ class Batch(NamedTuple):
             more[:, : self.width] = self.more
         return self._replace(more=more)
 
+    def narrowed(self) -> Batch:
+        """Return the same items without the last columns of `more`, if nothing stands in them."""
+        noted = np.flatnonzero(self.more.any(axis=0))
+        width = int(noted[-1]) + 1 if len(noted) else 0
+        more = np.ascontiguousarray(self.more[:, :width]) if width else empty().more
+        return self._replace(more=more)
+
     def column(self, name: str) -> Whole:
         """Return (n,) what is noted by a name of `COLUMNS`, which is not to be written to."""
         place = COLUMNS.index(name)

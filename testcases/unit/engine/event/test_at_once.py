@@ -75,6 +75,7 @@ class Answering(Delay):
 
     answers_at_once = True
     process = None
+    columns = 1
     inputs = ("a", "b")
     outputs = ("a", "b")
 
@@ -86,7 +87,13 @@ class Answering(Delay):
         queues = (IN_SERVICE, "") if setting.watched else ()
         losses = (("", "early"), ("q", "overflow"))
         return Transition(
-            np.zeros(1, np.int64), answer, None, losses, queues, (1, 0), None, replenish
+            np.zeros(1, np.int64),
+            answer,
+            losses=losses,
+            queues=queues,
+            ports=(1, 0),
+            replenish=replenish,
+            columns=self.columns,
         )
 
 
@@ -159,6 +166,18 @@ def test_what_an_element_must_not_answer_is_reported(vcs, batch_of, what, error,
     with pytest.raises(error) as caught:
         process((items(batch_of, [0, 5], [12, what]), items(batch_of, [], [])), FOREVER_PS)
     assert str(caught.value).startswith(message)
+
+
+class Secretive(Answering):
+    """One that does not say that it writes a column."""
+
+    columns = 0
+
+
+def test_a_column_is_written_only_by_who_says_so(vcs, batch_of):
+    process = process_of(Secretive(0), setting(vcs))
+    with pytest.raises(BrokenPromiseError, match="writes `seal` of items and does not say so"):
+        process((items(batch_of, [0], [12]), items(batch_of, [], [])), FOREVER_PS)
 
 
 def test_columns_that_nothing_changes_are_shared(vcs, batch_of):
