@@ -47,6 +47,10 @@ _BASE_FIRST = "what a test is built on must come before its topology"
 _GIVEN = r"\((?:[^()]|\([^()]*\))*\)"
 _USE = rf"[\w.]+(?:{_GIVEN})?"
 """Patterns of arguments, without more than one level of parentheses in them, and of their use."""
+_VALUE = (
+    rf"(?:[^\s#{{}}\[\](),:]|(?<=\w)\[[^\[\]]*\]|{_GIVEN}|[ \t](?!\s*(?:when\b|every\b|[#}}]|$)))+"
+)
+"""Of a value that a `,` ends, or a clause."""
 
 _ROWS = (
     _make_row(
@@ -110,6 +114,18 @@ _ROWS = (
         "the fields of `run` are written between `{{` and `}}`",
         "write `run {{ {fields} }}`",
         "{{ {fields} }}",
+    ),
+    _make_row(
+        "E0011",
+        rf"^\s*report\s+(?P<at>(?:\w+\s*:\s*)?(?P<values>{_VALUE}(?:,{_VALUE})+))\s*(?:when|every)?",
+        "the values of a report are written between `[` and `]`",
+        "write `[{values}]`",
+    ),
+    _make_row(
+        "E0011",
+        rf"^\s*(?P<word>expect|require|invariant)\s+(?:\w+\s*:)?{_VALUE},\s*(?P<at>(?P<other>{_VALUE}))",
+        "each criterion needs its own `{word}`",
+        "write `{word} {other}`",
     ),
     _make_row(
         "E0001",
@@ -288,8 +304,10 @@ _ROWS = (
 
 
 def explain_foreign_syntax(site: ErrorSite) -> Diagnosis | None:
-    """The line is written as in another language."""
+    """The line is written as in another language; where it ends too early, the line before."""
     text, at = site.tokens.source.text, site.tokens.starts[site.at]
+    if site.opens_line and site.start < site.at:
+        at = site.tokens.ends[site.at - 1]
     start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
     line = text[start : end if end >= 0 else len(text)]
     if len(line) > _LONGEST:
