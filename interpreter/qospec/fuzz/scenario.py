@@ -91,14 +91,16 @@ class Scenario(NamedTuple):
         facing: The port by which a second device like it is linked to the first, back to back; ""
             if there is none. All hosts at the other ports of the second follow those of the first.
         flows: What is sent.
-        items: About how many items all flows send together.
+        items: About how many items all flows send together, up to a change or restart if there is
+            one.
         overload: Whether a line is offered more than it carries.
         fault: Of a link; None: none has one.
-        restarts: Whether the device is restarted, once half of the items have been sent.
+        restarts: Whether the device is restarted, once the first `items` have been sent.
         payload: Whether bytes are encrypted, decrypted and compared.
         all_promises: Whether it is held to those promises, too, for which it is run several times.
         speakers: The devices that exchange messages with it; with these there are no flows.
         talk_ps: How long they do.
+        later_items: About how many more items all flows send, after a change or restart.
     """
 
     device: Device
@@ -115,6 +117,7 @@ class Scenario(NamedTuple):
     all_promises: bool = False
     speakers: tuple[Speaker, ...] = ()
     talk_ps: int = 0
+    later_items: int = 0
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -139,7 +142,7 @@ class Scenario(NamedTuple):
 
     @property
     def changes(self) -> bool:
-        """Return whether a flow sends more or less once half of the items have been sent."""
+        """Return whether a flow sends more or less once the first `items` have been sent."""
         return any(flow.source.later for flow in self.flows)
 
     def reorders(self, flow: Sending) -> bool:
@@ -150,35 +153,30 @@ class Scenario(NamedTuple):
         return self.crosses(flow) if fault.host < 0 else flow.origin == fault.host
 
     @property
-    def per_second(self) -> Fraction:
-        """Return how many items all flows send on average, with half of them before the change."""
-        before, later = self._rates
-        return 2 * before * later / (before + later) if before else Fraction(0)
-
-    @property
     def measured_ps(self) -> int:
-        """Return how long the flows take to send these items: a time with two digits."""
+        """Return how long the flows take to send these items: times with two digits."""
         if self.speakers:
             return self.talk_ps
-        seconds = Fraction(self.items) / self.per_second if self.per_second else Fraction(0)
+        before, later = self.rates
         last_ps = max((flow.last_ps + 1 for flow in self.flows if flow.last_ps), default=0)
-        return math.ceil(rounded(max(seconds, Fraction(last_ps, PS_PER_S)), TIME) * PS_PER_S)
+        last_s = Fraction(last_ps, PS_PER_S)
+        if not self.changes:
+            seconds = (self.items + self.later_items) / before if before else Fraction(0)
+            return _round_up(max(last_s, seconds))
+        first_s = Fraction(self.changed_ps, PS_PER_S)
+        return self.changed_ps + _round_up(max(last_s - first_s, self.later_items / later))
 
     @property
     def changed_ps(self) -> int:
-        """Return when half of the items have been sent: a time with two digits if there is one."""
-        before, later = self._rates
-        share = later / (before + later) if self.changes else Fraction(1, 2)
-        exact_ps = math.ceil(self.measured_ps * share)
-        near_ps = math.ceil(rounded(Fraction(exact_ps, PS_PER_S), TIME) * PS_PER_S)
-        return (
-            near_ps
-            if 0 < near_ps < self.measured_ps and self.changes
-            else min(exact_ps, self.measured_ps - 1)
-        )
+        """Return when the first items have been sent: a time with two digits if flows change."""
+        before, _ = self.rates
+        if self.changes:
+            return _round_up(self.items / before)
+        share = Fraction(self.items, self.items + self.later_items)
+        return min(math.ceil(self.measured_ps * share), self.measured_ps - 1)
 
     @property
-    def _rates(self) -> tuple[Fraction, Fraction]:
+    def rates(self) -> tuple[Fraction, Fraction]:
         """Return how many items/s all flows send, before and from the change on."""
         sums = [(flow.per_second, flow.later_per_second) for flow in self.flows]
         before, later = zip(*sums, strict=True) if sums else ((), ())
@@ -188,6 +186,11 @@ class Scenario(NamedTuple):
     def usual_media(self) -> tuple[str, ...]:
         """Return the usual medium of each end."""
         return tuple(next(iter(MEDIA[framed(self.device, end)])) for end in self.ends)
+
+
+def _round_up(time_s: Fraction) -> int:
+    """Return a time in picoseconds, with about two digits."""
+    return math.ceil(rounded(time_s, TIME) * PS_PER_S)
 
 
 def line_rate(whole: Scenario, flow: Sending) -> Fraction:
@@ -254,6 +257,8 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | str:
     if draw(_seldom(4)):
         whole = draw(_changing(whole))
     return whole._replace(
+        items=-(-whole.items // 2),
+        later_items=max(whole.items // 2, 1),
         fault=draw(_faults(whole)) if draw(_seldom(6)) else None,
         restarts=any(element.down_ps for element in elements) and draw(_seldom(4)),
         payload=any(_encrypts(element) for element in elements) and draw(_seldom(4)),
@@ -308,7 +313,7 @@ def _times_alone(ports: tuple[Port, ...], elements: Sequence[object]) -> int:
 
 @st.composite
 def _changing(draw: st.DrawFn, whole: Scenario) -> Scenario:
-    """Draw a change: flows send so many times as much once half of the items have been sent.
+    """Draw a change: flows send so many times as much once the first items have been sent.
 
     Mostly all of them do. No first link may be offered more than it carries then; see E0305.
     """

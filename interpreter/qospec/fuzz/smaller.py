@@ -57,14 +57,23 @@ def _settled(whole: Scenario, change: Change) -> Generator[Scenario, bool, Scena
 
 
 def _shortest(whole: Scenario) -> Generator[Scenario, bool, Scenario]:
-    """Find the fewest items, as if with more of them it always broke."""
+    """Find the fewest items before and after a change or restart, or in all if there is none."""
+    if not (whole.changes or whole.restarts):
+        whole = whole._replace(items=whole.items + whole.later_items, later_items=0)
+    for name in ("items", "later_items"):
+        whole = yield from _fewest(whole, name)
+    return whole
+
+
+def _fewest(whole: Scenario, name: str) -> Generator[Scenario, bool, Scenario]:
+    """Find the lowest of a number of items, as if with more of them it always broke."""
     low = 0
-    while low + 1 < whole.items:
-        some = whole._replace(items=(low + whole.items) // 2)
+    while low + 1 < (most := getattr(whole, name)):
+        some = whole._replace(**{name: (low + most) // 2})
         if (yield some):
             whole = some
         else:
-            low = some.items
+            low = (low + most) // 2
     return whole
 
 
@@ -154,7 +163,7 @@ def _fewer_flows(whole: Scenario) -> Iterator[Scenario]:
     some = [_with_fault_of_sender(each) for each in some if len(each.flows) > 0]
     yield from some
     for each in some:
-        yield _as_long(each, whole.measured_ps)
+        yield _as_long(each, whole)
         yield each._replace(items=MOST_ITEMS)
     for each in some:
         for place, flow in enumerate(each.flows):
@@ -191,10 +200,14 @@ def _with_fault_of_sender(whole: Scenario) -> Scenario:
     return whole._replace(fault=None) if silent else whole
 
 
-def _as_long(whole: Scenario, measured_ps: int) -> Scenario:
-    """Return it with as many items as there are in that time."""
-    items = math.ceil(whole.per_second * measured_ps / PS_PER_S)
-    return whole._replace(items=min(max(items, 1), MANY_ITEMS))
+def _as_long(whole: Scenario, other: Scenario) -> Scenario:
+    """Return it with as many items as there are in the times of another."""
+    lengths_ps = (other.changed_ps, other.measured_ps - other.changed_ps)
+    items, later = (
+        min(max(math.ceil(rate * length_ps / PS_PER_S), 1), MANY_ITEMS)
+        for rate, length_ps in zip(whole.rates, lengths_ps, strict=True)
+    )
+    return whole._replace(items=items, later_items=later)
 
 
 def _at_rate(flow: Sending, rate: Fraction) -> Sending:

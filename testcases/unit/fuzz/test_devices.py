@@ -238,6 +238,17 @@ def test_equal_seeds_find_the_same(tmp_path):
     assert first == second
 
 
+def items_before_and_after_the_change(text: str) -> tuple[float, float]:
+    """Return how many packets a case sends until its only flow changes, and from then on."""
+    numbers = (
+        r"measure = ([\d.]+) ms\s+pace0 = ([\d_]+) pkt/s\s+at ([\d.]+) ms \{ pace0 = ([\d_]+) "
+    )
+    found = re.search(numbers, text)
+    assert found is not None
+    measured_ms, before, changed_ms, later = map(float, found.groups())
+    return before * changed_ms / 1_000, later * (measured_ms - changed_ms) / 1_000
+
+
 @pytest.mark.slow
 def test_a_fault_is_found_that_only_a_falling_load_shows(tmp_path):
     (folder := tmp_path / "found").mkdir()
@@ -250,6 +261,9 @@ def test_a_fault_is_found_that_only_a_falling_load_shows(tmp_path):
     )
     assert finding.text.count("  flow ") == 1
     assert broken(finding.text, folder) == ["opens"]
+    flooded, later = items_before_and_after_the_change(finding.text)
+    assert 198 <= flooded <= 204, "it shuts after 200 that come densely"
+    assert 19 <= later <= 21, "and what follows are 20 gaps, of one packet each"
     mended = finding.text.replace("meters.flood_guard", "meters.flood_guard(fault = false)")
     assert broken(mended, folder) == []
     steady = re.sub(r"    at .*\n", "", finding.text)

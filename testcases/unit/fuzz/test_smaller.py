@@ -138,17 +138,31 @@ def test_a_change_goes_that_is_not_needed() -> None:
 
 def test_a_change_stays_that_is_needed_and_gets_simpler() -> None:
     def falls(whole: Scenario) -> bool:
-        """Return whether 200 packets come less than 100 us after each other, and others then."""
+        """Return whether 200 packets come less than 100 us after each other, and then 20 others."""
         sent = [(each.source, each.contract.connections) for each in whole.flows]
         dense = sum((source.rate * count for source, count in sent), Fraction(0))
         later = sum((source.later * count for source, count in sent), Fraction(0))
-        ms = whole.measured_ps / MS_PS
-        return dense >= 10_000 and 0 < later < 5_000 and dense * ms / 2_000 >= 200
+        lengths_s = [Fraction(whole.changed_ps, PS_PER_S), Fraction(whole.measured_ps, PS_PER_S)]
+        many = dense * lengths_s[0] >= 200 and later * (lengths_s[1] - lengths_s[0]) >= 20
+        return dense >= 10_000 and 0 < later < 5_000 and many
 
-    found = smallest(scenario(falling(), packets(rate=50)), falls)
+    whole = scenario(falling(), packets(rate=50), items=1_000, later_items=1_000)
+    found = smallest(whole, falls)
     (flow,) = found.flows
     assert (flow.source.kind, flow.contract.connections) == ("constant", 1)
     assert flow.source.later in (1, 10, 100, 1_000), "one digit"
     assert flow.source.rate in (10_000, 20_000)
     assert falls(found)
     assert not falls(found._replace(items=found.items - 1))
+    assert not falls(found._replace(later_items=found.later_items - 1))
+    assert 195 < found.items <= 200, "up to the two digits of the time that they take"
+    assert found.later_items == 20, "each side by itself"
+
+
+def test_what_follows_a_restart_gets_shorter_by_itself() -> None:
+    def recovers(whole: Scenario) -> bool:
+        """Return whether 150 packets precede a restart, and 3 follow."""
+        return whole.restarts and whole.items >= 150 and whole.later_items >= 3
+
+    found = smallest(scenario(packets(), items=400, later_items=400, restarts=True), recovers)
+    assert (found.items, found.later_items) == (150, 3)
