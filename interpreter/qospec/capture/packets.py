@@ -16,7 +16,7 @@ from qospec.ciphers import headers
 from qospec.ciphers.fragments import cut_fragment
 from qospec.ciphers.octets import encode_big_endian, iterate_rows, repeat_row
 from qospec.engine.arrays import np
-from qospec.engine.items.fragment import MORE_FOLLOW
+from qospec.engine.items.piece import MORE_FOLLOW
 from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, UNTAMPERED, size_in
 from qospec.payload.fill import tamper_rows
 from qospec.payload.packets import IP_TYPES, build_ip_packets, read_mark

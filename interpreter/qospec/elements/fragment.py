@@ -26,7 +26,7 @@ from qospec.engine.event.transition import (
     send,
 )
 from qospec.engine.items.batch import count_columns
-from qospec.engine.items.fragment import ELEMENT_BITS, MORE_FOLLOW, note_fragment
+from qospec.engine.items.piece import ELEMENT_BITS, MORE_FOLLOW, note_piece
 from qospec.engine.kernel import kernel
 from qospec.protocol.fragments import LEAST_MTU_BYTES, compute_full_payload_bytes
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
@@ -116,7 +116,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         note_alike(items, item, one)
         # They are measured by themselves, and no two items of a connection are sent at once.
         items[one, SENT] = items[item, SENT] + number
-        items[one, FRAGMENT] = note_fragment(packet, number, 0 if is_last else MORE_FOLLOW)
+        items[one, FRAGMENT] = note_piece(packet, number, 0 if is_last else MORE_FOLLOW)
         send(out, 0, one, now_ps)
-    items[item, FRAGMENT] = note_fragment(packet, 0, MORE_FOLLOW)
+    items[item, FRAGMENT] = note_piece(packet, 0, MORE_FOLLOW)
     return DONE

@@ -22,7 +22,7 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.items.batch import count_columns
-from qospec.engine.items.fragment import MORE_FOLLOW, NUMBER_BITS, number_in, packet_in
+from qospec.engine.items.piece import MORE_FOLLOW, NUMBER_BITS, number_in, whole_in
 from qospec.engine.kernel import kernel, rows
 from qospec.engine.security.seal import TAMPERED
 from qospec.protocol.ip import IPV4_HEADER_BYTES
@@ -118,11 +118,11 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         return DONE
     start = LATEST + state[COUNT]
     packets = rows(state, start, (len(state) - start) // WIDTH, WIDTH)
-    number = _packet_of(state, packets, of, packet_in(fragment))
+    number = _packet_of(state, packets, of, whole_in(fragment))
     if number == NONE:
         if state[FREE] == NONE:
             return NO_PLACES
-        number = _begin(state, packets, of, packet_in(fragment), now_ps)
+        number = _begin(state, packets, of, whole_in(fragment), now_ps)
         wake_at(out, packets[state[OLDEST], DUE_PS])
     column, bit = CAME + number_in(fragment) // BITS, number_in(fragment) % BITS
     if packets[number, column] >> bit & 1:  # it has come before

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import joined
-from qospec.engine.items.fragment import LARGEST_NUMBER
+from qospec.engine.items.piece import LARGEST_NUMBER
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:

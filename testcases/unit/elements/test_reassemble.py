@@ -9,7 +9,7 @@ from qospec.elements.reassemble import PLACES, Reassemble
 from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS, joined
 from qospec.engine.items.contract import Contract
-from qospec.engine.items.fragment import MORE_FOLLOW, note_fragment
+from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.security.seal import TAMPERED
 
 
@@ -161,7 +161,7 @@ def test_what_was_not_cut_goes_on_at_once(lab):
 def test_what_is_of_another_plane_goes_on_at_once(lab):
     setting = lab.setting(inserted=("fragments", "misinserted"))
     other = lab.cells([5], connection=2, size_bytes=1_500)
-    other = other.with_column("fragment", np.array([note_fragment(1, 0, MORE_FOLLOW)]))
+    other = other.with_column("fragment", np.array([note_piece(1, 0, MORE_FOLLOW)]))
     (left,) = process_of(Reassemble(), setting)((other,), FOREVER_PS).departures
     assert left.at_ps.tolist() == [5]
 

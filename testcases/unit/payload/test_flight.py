@@ -3,7 +3,7 @@
 import numpy as np
 
 from qospec.engine.items.batch import Batch, plain
-from qospec.engine.items.fragment import note_fragment
+from qospec.engine.items.piece import note_piece
 from qospec.payload.flight import Flight
 
 
@@ -22,7 +22,7 @@ def items(
         size_bytes=np.full(count, size_bytes, np.int32),
         marks=np.zeros(count, np.uint32),
     )
-    notes = [note_fragment(1, number, 0) for number in numbers]
+    notes = [note_piece(1, number, 0) for number in numbers]
     return batch.with_column("fragment", np.array(notes)) if notes else batch
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SENT, CONNECTION, SIZE, MARKS, AT, NEXT, MORE = range(7)
 """The columns of an item: those of a batch; for the driver, its time of arrival at the next
 element, and the item that arrives there after it; from MORE on, those of `Batch.more`."""
-SEAL, NUMBER, FRAGMENT = (MORE + place for place in range(len(COLUMNS)))
+SEAL, NUMBER, FRAME, FRAGMENT = (MORE + place for place in range(len(COLUMNS)))
 USUAL = 2
 """How many of these the pool has in any case, so that a row is a line of a usual cache."""
 FREE, SPARE = 0, 1
