@@ -1,5 +1,6 @@
 """Planning: what is left out, what does not fit, and the same draws for a control."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,7 @@ from qospec.diagnostics import Problems
 from qospec.engine.graph import emulation
 from qospec.judge.result import Repeat
 from qospec.plan import lowering
+from qospec.plan import plan as planning
 from qospec.plan.plan import CasePlan
 from qospec.run import trial
 
@@ -258,3 +260,27 @@ test u on bottleneck {
     cold, warm = cases
     assert [j.verdict for j in ran(cold).judgements] == ["pass"] * 3
     assert [j.verdict for j in ran(warm).judgements] == ["pass"]
+
+
+def test_a_point_is_planned_once_and_what_depends_on_a_search_at_both_ends(
+    planned, monkeypatch: pytest.MonkeyPatch, star: str
+) -> None:
+    """A point by itself is one trial; what else there is has one at the lowest and the highest."""
+    planned_at, survey = Counter[int](), planning.survey_network
+
+    def count(case, *others):
+        planned_at[case.run.measure_ps // 10**9] += 1
+        return survey(case, *others)
+
+    monkeypatch.setattr(planning, "survey_network", count)
+    text = """
+test t on star {
+  search pace in 1_000 cell/s .. 9_000 cell/s { goal ndr { loss = 0, trial = 30 ms } }
+  point plain { measure = 10 ms, pace = 5_000 cell/s }
+  point half { measure = 20 ms, pace = 50% of ndr.pace }
+  flow fast = steady(rate = pace) from a to c
+  expect ndr.pace >= 1_000 cell/s
+}
+"""
+    assert len(planned(star + text)) == 1
+    assert planned_at == {10: 1, 20: 2, 30: 2}
