@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.engine.source.changing import Changing
+from qospec.engine.source.changing import Changing, list_spans
 from qospec.plan.offered import compute_cell_rate
 from qospec.units import PS_PER_S, TIME, format_value
 
@@ -52,12 +52,7 @@ def stages(case: Case) -> list[Stage]:
     """Return the parts of a trial from change to change; if there are several, the whole, too."""
     run, flows = case.run, with_changes(case).flows
     changed_ps = sorted(
-        {
-            begin_ps
-            for flow in flows
-            if isinstance(flow.arrivals, Changing)
-            for begin_ps, _ in flow.arrivals.processes[1:]
-        }
+        {begin_ps for flow in flows for begin_ps, _, _ in list_spans(flow.arrivals)[1:]}
     )
     found = []
     for begin_ps, end_ps in pairwise([0, *changed_ps, run.warmup_ps + run.measure_ps]):
@@ -75,9 +70,9 @@ def stages(case: Case) -> list[Stage]:
 
 def _rate_at(flow: Flow, at_ps: int) -> Fraction:
     """Return the items/s of one member of a flow at a time since the trial began."""
-    changing = isinstance(flow.arrivals, Changing)
-    arrivals = flow.arrivals.process_at(at_ps) if changing else flow.arrivals
-    return Fraction(arrivals.mean_rate(flow.connections))
+    spans = list_spans(flow.arrivals)
+    process = next(each for begin_ps, stop_ps, each in spans if begin_ps <= at_ps < stop_ps)
+    return Fraction(process.mean_rate(flow.connections))
 
 
 def with_restarts(lowered: Lowered, run: Run) -> Lowered:

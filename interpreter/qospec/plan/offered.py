@@ -7,13 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.engine.source.changing import Changing
+from qospec.engine.source.changing import compute_mean_items
 from qospec.plan.channels import message_members
 from qospec.plan.tables import Member
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import set_marks
 from qospec.protocol.streams import Stream, name_population, number_streams
-from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,12 +45,8 @@ def items_sent(case: Case) -> tuple[int, bool]:
 
 def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
     most = flow.arrivals.most_items(flow.connections, length_ps)
-    if most is not None:
-        each = Fraction(most)
-    elif isinstance(flow.arrivals, Changing):
-        each = flow.arrivals.mean_items(flow.connections, length_ps)
-    else:
-        each = compute_cell_rate(flow) * length_ps / PS_PER_S
+    mean = compute_mean_items(flow.arrivals, flow.connections, length_ps)
+    each = mean if most is None else Fraction(most)
     if flow.packets is not None and flow.packets.answers is not None:
         each *= 2  # an answer to each
     return len(flow.origins) * each, most is not None

@@ -53,7 +53,7 @@ class Changing(Arrivals):
         """Return all items ready before `until_ps` that were not yet emitted, in order of time."""
         at_ps: list[Times] = []
         connection: list[Indices] = []
-        for number, (begin_ps, stop_ps, process) in enumerate(self._spans()):
+        for number, (begin_ps, stop_ps, process) in enumerate(self.spans()):
             if number < state.ended or begin_ps >= until_ps:
                 continue
             since_ps, sender = process.emit(
@@ -71,10 +71,6 @@ class Changing(Arrivals):
         """Return the highest mean rate of its processes: the load that a line must carry."""
         return max(process.mean_rate(connections) for _, process in self.processes)
 
-    def process_at(self, at_ps: int) -> Arrivals:
-        """Return the process that emits at a time."""
-        return next(each for begin_ps, each in reversed(self.processes) if begin_ps <= at_ps)
-
     def highest_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections that windows of time are made for."""
         return max(process.highest_rate(connections) for _, process in self.processes)
@@ -82,7 +78,7 @@ class Changing(Arrivals):
     def most_items(self, connections: int, length_ps: int) -> int | None:
         """Return the most items of all processes within a time; None if one of them is random."""
         total = 0
-        for begin_ps, stop_ps, process in self._spans():
+        for begin_ps, stop_ps, process in self.spans():
             if begin_ps >= length_ps:
                 break
             most = process.most_items(connections, min(length_ps, stop_ps) - begin_ps)
@@ -91,19 +87,30 @@ class Changing(Arrivals):
             total += most
         return total
 
-    def mean_items(self, connections: int, length_ps: int) -> Fraction:
-        """Return how many items all processes send on average within a time."""
-        return sum(
-            (
-                process.mean_rate(connections) * (min(length_ps, stop_ps) - begin_ps) / PS_PER_S
-                for begin_ps, stop_ps, process in self._spans()
-                if begin_ps < length_ps
-            ),
-            Fraction(0),
-        )
-
-    def _spans(self) -> Iterator[tuple[int, int, Arrivals]]:
+    def spans(self) -> Iterator[tuple[int, int, Arrivals]]:
         """Yield when each process begins and ends, and the process."""
         ends_ps = [begin_ps for begin_ps, _ in self.processes[1:]]
         for (begin_ps, process), end_ps in zip(self.processes, [*ends_ps, FOREVER_PS], strict=True):
             yield begin_ps, end_ps, process
+
+
+def list_spans(arrivals: Arrivals) -> tuple[tuple[int, int, Arrivals], ...]:
+    """Return when each process of a source begins and ends, and the process; else the source."""
+    if isinstance(arrivals, Changing):
+        return tuple(arrivals.spans())
+    return ((0, FOREVER_PS, arrivals),)
+
+
+def compute_mean_items(arrivals: Arrivals, connections: int, length_ps: int) -> Fraction:
+    """Return how many items a source emits on average within a time since it began."""
+    return (
+        sum(
+            (
+                Fraction(process.mean_rate(connections)) * (min(length_ps, stop_ps) - begin_ps)
+                for begin_ps, stop_ps, process in list_spans(arrivals)
+                if begin_ps < length_ps
+            ),
+            Fraction(0),
+        )
+        / PS_PER_S
+    )
