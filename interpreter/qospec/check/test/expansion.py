@@ -114,17 +114,18 @@ def check_drawn(
             with_statements(node, [_take_end(statement, end) for statement in node.statements])
             for end in ("first", "last")
         ]
-        if find_runnable(ends[0], home, evaluator) is None:
+        at_first = find_runnable(ends[0], home, evaluator)
+        if at_first is None:
             if evaluator.context.mistakes == before:
                 evaluator.context.report(_explain_drawn_template(node))
             continue
         draws_of = drawing.verify_draws(node, home, evaluator)
         if draws_of is None:
-            _report_others(node, ends[0], home, networks, evaluator)
+            _report_others(node, at_first, networks, evaluator)
             continue
         cases: list[Case] = []
         for at_end in ends:
-            parts = find_runnable(at_end, home, evaluator)
+            parts = at_first if at_end is ends[0] else find_runnable(at_end, home, evaluator)
             if parts is None or evaluator.context.mistakes > before:
                 break
             room = evaluator.context.limits.cases
@@ -136,15 +137,11 @@ def check_drawn(
     return found
 
 
-def _report_others(
-    node: ast.Test, at_end: ast.Test, home: Scope, networks: Networks, evaluator: Evaluator
-) -> None:
+def _report_others(node: ast.Test, parts: Parts, networks: Networks, evaluator: Evaluator) -> None:
     """Report the mistakes of a test besides those in what it draws, which have been reported."""
     drawn_at = [forall.span for forall in node.statements if isinstance(forall, ast.ForAll)]
     with evaluator.context.check_apart() as problems:
-        parts = find_runnable(at_end, home, evaluator)
-        if parts is not None:
-            _Expansion(parts, networks, evaluator).list_cases(evaluator.context.limits.cases)
+        _Expansion(parts, networks, evaluator).list_cases(evaluator.context.limits.cases)
     for mistake in problems.errors:
         if not any(mistake.span in span for span in drawn_at):
             evaluator.context.report(CheckError(mistake))
