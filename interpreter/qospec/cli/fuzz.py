@@ -198,9 +198,9 @@ def _report(
         total = sum(report.examples for report in reports)
         found = loading.count_things(len(files), "finding")
         end = ": interrupted before the search was done" if search.interrupted else ""
-        compiling_s = search.compiling_s / request.jobs
-        took = f"{max(0.0, seconds - compiling_s):.1f} s"
-        took += f" and {compiling_s:.1f} s of compiling" if compiling_s >= REPORTED_S else ""
+        took = f"{max(0.0, seconds - search.compiling_s):.1f} s"
+        if search.compiling_s >= REPORTED_S:
+            took += f" and {search.compiling_s:.1f} s of compiling"
         output.say(f"{found} in {total:_} examples, {took}, seed {request.seed}{end}")
     for message in dict.fromkeys(errors):
         output.say(f"error: {message}", err=True)

@@ -153,11 +153,11 @@ class _Done(NamedTuple):
     compiling_s: float = 0.0
 
 
-class _Deadline:
+class Deadline:
     """When a search ends: time that its processes spend on compiling is not counted.
 
     Attributes:
-        compiling_s: How long that was.
+        compiling_s: How long that was, on average of the processes: so much longer it takes.
     """
 
     def __init__(self, request: CampaignRequest) -> None:
@@ -169,7 +169,11 @@ class _Deadline:
         """Return how much time is left; None: there is no limit."""
         if self._end_s is None:
             return None
-        return self._end_s + self.compiling_s / self._jobs - time.monotonic()
+        return self._end_s + self.compiling_s - time.monotonic()
+
+    def extend(self, compiling_s: float) -> None:
+        """Take how long one of the processes compiled, while the others did not wait for it."""
+        self.compiling_s += compiling_s / self._jobs
 
 
 class BlockName(NamedTuple):
@@ -205,7 +209,7 @@ class TargetWorkshop(NamedTuple):
 class _TargetRun:
     """A target as a `fuzz.rounds.TimedRun`: its jobs are blocks."""
 
-    def __init__(self, request: CampaignRequest, target: Target, deadline: _Deadline) -> None:
+    def __init__(self, request: CampaignRequest, target: Target, deadline: Deadline) -> None:
         self.name = target.name
         self.result: JobResult | None = None
         self.examples = 0
@@ -265,7 +269,7 @@ class _TargetRun:
             self._errors.append(result.why)
             result = _Done(Explored(0, Counter(), Counter(), ()))
         self._done[job.name.block.number] = result
-        self._deadline.compiling_s += result.compiling_s
+        self._deadline.extend(result.compiling_s)
         self.examples = sum(each.explored.examples for each in self._done.values())
         self._end_if_done()
 
@@ -321,7 +325,7 @@ class Campaign:
         _targets.cache_clear()  # files may have changed
         known = _targets(request.paths)
         self._request = request
-        self._deadline = _Deadline(request)
+        self._deadline = Deadline(request)
         self._runs = [_TargetRun(request, known[key], self._deadline) for key in request.targets]
         self.interrupted = False
 
@@ -332,7 +336,7 @@ class Campaign:
 
     @property
     def compiling_s(self) -> float:
-        """Return how long kernels were compiled, in all processes."""
+        """Return how long kernels were compiled, on average of the processes."""
         return self._deadline.compiling_s
 
     def run(self, on_wait: Callable[[str, float], None]) -> list[TargetReport]:

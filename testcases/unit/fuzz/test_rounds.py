@@ -1,5 +1,8 @@
-"""Targets take turns where the time is limited."""
+"""Targets take turns where the time is limited, and compiling does not count."""
 
+import pytest
+
+from qospec.fuzz import campaign
 from qospec.fuzz.rounds import Rounds, block_examples
 from qospec.run.job import Job, JobResult
 
@@ -50,3 +53,17 @@ def test_blocks_grow_up_to_a_length() -> None:
     examples = [block_examples(number) for number in range(11)]
     assert examples == [10, 10, 10, 10, 10, 10, 20, 40, 80, 100, 100]
     assert block_examples(1_000_000) == 100
+
+
+@pytest.mark.parametrize(("jobs", "longer_s"), [(1, 9.0), (2, 4.5), (3, 3.0)])
+def test_compiling_makes_a_search_as_much_longer_as_its_processes_stood_still(
+    monkeypatch: pytest.MonkeyPatch, jobs: int, longer_s: float
+) -> None:
+    """They compile for 2 s, 3 s and 4 s: one after another that is 9 s, side by side less."""
+    monkeypatch.setattr(campaign.time, "monotonic", lambda: 100.0)
+    request = campaign.CampaignRequest((), (), None, 60.0, "0", jobs, None)
+    deadline = campaign.Deadline(request)
+    for compiling_s in (2.0, 3.0, 4.0):
+        deadline.extend(compiling_s)
+    assert deadline.left_s() == 60.0 + longer_s
+    assert deadline.compiling_s == pytest.approx(longer_s)
