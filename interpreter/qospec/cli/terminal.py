@@ -13,6 +13,7 @@ import click
 from qospec.cli.output import LONGEST, find_width, say, say_text
 from qospec.cli.progress import Progress, Workload
 from qospec.judge.verdict import PROBLEMS
+from qospec.model.suite import is_report_only
 from qospec.report.causes import count_with_confidence, list_reasons, list_unmet
 from qospec.report.cautions import describe_caution, list_cautions
 from qospec.report.claims import describe_claims
@@ -84,7 +85,7 @@ def list_cases_in_tables(plans: Sequence[CasePlan]) -> dict[str, tuple[str, ...]
     """Return the names of the cases of each test that gets a table, by the name of each case.
 
     These are tests with very many cases, sweeps with reports, since what they report is read down
-    a column, a case with reports that runs alone, and tests with searches.
+    a column, a case with reports that runs alone, one with nothing else, and tests with searches.
     """
     by_test: dict[str, list[CasePlan]] = {}
     for plan in plans:
@@ -94,7 +95,7 @@ def list_cases_in_tables(plans: Sequence[CasePlan]) -> dict[str, tuple[str, ...]
         plan.case.name: tuple(each.case.name for each in its)
         for its in by_test.values()
         if len(its) > MOST_LINES
-        or ((alone or len(its) > 1) and any(map(_has_reports, its)))
+        or ((alone or len(its) > 1 or _only_reports(its)) and any(map(_has_reports, its)))
         or any(plan.case.phases for plan in its)
         for plan in its
     }
@@ -102,6 +103,10 @@ def list_cases_in_tables(plans: Sequence[CasePlan]) -> dict[str, tuple[str, ...]
 
 def _has_reports(plan: CasePlan) -> bool:
     return any(statement.kind == "report" for statement in plan.case.statements)
+
+
+def _only_reports(plans: Iterable[CasePlan]) -> bool:
+    return is_report_only(plan.case for plan in plans)
 
 
 class LocalNames(NamedTuple):

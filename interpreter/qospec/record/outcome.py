@@ -217,6 +217,12 @@ def _why(plan: CasePlan, repeats: Sequence[Readings], *, erroneous: bool) -> lis
     return [_nothing_discarded(plan, repeats)]
 
 
+ONLY_MESSAGES = (
+    "no flow sends anything, only machines do: what became of their messages is in their states and"
+    " counters"
+)
+
+
 def _nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
     """Return a sentence with the elements that could have discarded items, but did not.
 
@@ -237,8 +243,10 @@ def _nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
         for path, causes in could.items()
     )
     flows = [flow for phase in plan.phases for flow in phase.flows] or plan.case.flows
+    if not flows:
+        return ONLY_MESSAGES
     sent = sorted({"cell" if flow.packets is None else "packet" for flow in flows})
-    nothing = f"no {' or '.join(sent or ['cell'])} was discarded"
+    nothing = f"no {' or '.join(sent)} was discarded"
     if others.total():
         some = ", ".join(where.format(f"{count:_}") for where, count in others.items() if count)
         return f"{nothing} that was sent during the measurement; others were: {some}"

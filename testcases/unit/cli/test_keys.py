@@ -224,7 +224,9 @@ def test_no_message_shows_a_key_that_is_written_wrongly(
 @pytest.mark.parametrize(
     "name", ["../tunnel.key", "ABSOLUTE", "link.key", "folder/../../tunnel.key"]
 )
-def test_a_file_of_a_key_lies_in_the_project(tmp_path: Path, name: str) -> None:
+def test_a_file_of_a_key_lies_in_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     """A project of somebody else would read any file, and use what it finds as a key."""
     outside, project = tmp_path / "tunnel.key", tmp_path / "project"
     (project / "folder").mkdir(parents=True)
@@ -243,6 +245,10 @@ device d {{
     done = qos("check", str(project / "a.qos"))
     assert f"the file `{named}` of `key` is not in the project" in done.output
     assert "copy it into the project" in done.output
+    assert f"the project's root is {project}\n" in done.output
+    monkeypatch.chdir(project)
+    done = qos("check", "a.qos")
+    assert "the project's root is the current folder, project\n" in done.output
     shutil.copy(outside, project / "folder" / "own.key")
     (project / "a.qos").write_text(text.replace(named, "folder/own.key"), encoding="utf-8")
     assert qos("check", str(project / "a.qos")).exit_code == 0

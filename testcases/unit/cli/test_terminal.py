@@ -302,15 +302,17 @@ def test_tests_with_reports_or_many_cases_have_a_table(cases, kinds, table):
     assert all(len(names) == cases for names in found.values())
 
 
-def test_single_cases_of_several_tests_have_lines() -> None:
+def test_of_several_tests_single_cases_have_lines_unless_they_only_report() -> None:
     plans = [
         SimpleNamespace(
             test=name,
-            case=SimpleNamespace(name=name, statements=[SimpleNamespace(kind="report")], phases=()),
+            case=SimpleNamespace(
+                name=name, statements=[SimpleNamespace(kind=kind) for kind in kinds], phases=()
+            ),
         )
-        for name in ("one", "other")
+        for name, kinds in (("one", ["expect", "report"]), ("other", ["report"]))
     ]
-    assert list_cases_in_tables(plans) == {}
+    assert list_cases_in_tables(plans) == {"other": ("other",)}
 
 
 def test_a_long_table_says_how_many_rows_it_has(capsys: pytest.CaptureFixture[str]) -> None:

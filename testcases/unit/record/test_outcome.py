@@ -272,6 +272,25 @@ def test_why_counts_packets(planned, rate, why, lost) -> None:
     assert {loss["carries"] for loss in found["losses"]} == lost
 
 
+def test_of_machines_alone_it_is_not_said_that_nothing_was_discarded(planned) -> None:
+    """Two calls are both made by 1.5 s: what became of them is not counted as cells are."""
+    text = """
+import std.devices.signalling
+topology exchange {
+  a = signalling.caller(calls = 2, begin = 2 s)
+  b = signalling.answerer()
+  link a.line -- b.line via media.stm1
+}
+test t on exchange {
+  run { measure = 1_500 ms }
+  expect not_yet: a.call.idle.count == 1
+}
+"""
+    (case,) = planned(text)
+    (why,) = describe_case(case, trial.run(case, discover(), lambda _: None))["why"]
+    assert why.startswith("no flow sends anything, only machines do")
+
+
 def test_a_quantile_may_be_held_against_what_is_counted_in_a_device(planned) -> None:
     text = BENCH.replace("a, b = host", "a, b = host\n  dut = box").replace(
         "link a -- b via media.stm1",

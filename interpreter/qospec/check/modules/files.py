@@ -103,7 +103,7 @@ def resolve_inside(file: Path, folder: Path) -> Path:
             f"{shorten_path(file)} is a link that leads out of the project, to "
             f"{resolve_links(file)}",
             locate_file(file),
-            note=f"the project's root is {shorten_path(root)}",
+            note=describe_root(root),
             help="copy the file into the project, or name it by itself",
         )
     return file
@@ -152,6 +152,12 @@ def shorten_path(path: Path) -> str:
     """Return a path as short as it can be written here."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def describe_root(root: Path) -> str:
+    """Return where a project is, in a sentence that names the folder."""
+    here = f"the current folder, {root.name}"
+    return f"the project's root is {here if root == Path.cwd() else shorten_path(root)}"
 
 
 def locate_file(path: Path) -> Span:

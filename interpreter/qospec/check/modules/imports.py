@@ -123,7 +123,7 @@ def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
             "E0110",
             f"this import leads out of the project, to {resolved}",
             each.span,
-            note=f"the project's root is {files.shorten_path(root)}",
+            note=files.describe_root(root),
             help="copy the file into the project: links may not lead out of it",
         )
     owner = where.project.find_owner(resolved)

@@ -68,7 +68,7 @@ def _read_from_file(file: str, home: str, name: str, span: Span) -> Secret:
                 "E0214",
                 f"{what} is not in the project",
                 span,
-                note=f"the project's root is {files.shorten_path(root)}",
+                note=files.describe_root(root),
                 help="copy it into the project: neither a path nor a link may lead out of it",
             )
         text = _read_content(path)

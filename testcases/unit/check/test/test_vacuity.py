@@ -36,6 +36,20 @@ def codes(reported):
 
 
 @pytest.mark.parametrize(
+    ("where", "expected", "remedy"),
+    [
+        ("n == n", "n < 5", "compare what is drawn, or leave the `where` out"),
+        ("n > 1", "n < n", "expect something of a value that `forall` draws"),
+    ],
+)
+def test_what_does_not_depend_on_what_is_drawn_has_a_remedy_of_its_kind(
+    reported, where, expected, remedy
+) -> None:
+    text = f"property p {{\n  forall n in 1 .. 9 where {where}\n  expect {expected}\n}}"
+    assert [each.help for each in reported(text)] == [remedy]
+
+
+@pytest.mark.parametrize(
     ("where", "met"),
     [
         ("n > 9", False),

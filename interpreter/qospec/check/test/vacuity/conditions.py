@@ -55,6 +55,7 @@ PROPERTY = Subject(
     "expect something of a value that `forall` draws",
     "",  # one that can be written depends on what is drawn
 )
+WHERE = PROPERTY._replace(remedy="compare what is drawn, or leave the `where` out")
 DEVICE = Subject(
     "what happens in the device",
     "state something that a run could break, such as `queue.occupancy.max <= 64 cell`",
@@ -119,7 +120,7 @@ def is_compared_with_itself(node: ast.Expression) -> bool:
 
 
 def depends_on_draws(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> bool:
-    """Return whether a condition may be true or false; else report it."""
+    """Return whether a `where` may be true or false; else report it."""
     before = evaluator.context.mistakes
     known = evaluator.require_truth(node, scope)
     if evaluator.context.mistakes > before:
@@ -127,7 +128,7 @@ def depends_on_draws(node: ast.Expression, scope: Scope, evaluator: Evaluator) -
     same = is_compared_with_itself(node)
     if not same and known is None:
         return True
-    evaluator.context.report(explain_idle(node.span, PROPERTY, same=same))
+    evaluator.context.report(explain_idle(node.span, WHERE, same=same))
     return False
 
 
