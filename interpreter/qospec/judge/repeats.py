@@ -190,7 +190,7 @@ def repeats_to_decide(
     `interval` returns the confidence interval after a number of repeats. The quantity itself is as
     uncertain as these repeats leave it: the farther from 0 it may be, the fewer are needed. If they
     are `alike`, such as without any loss, it is taken that all are. If a design `effect` is part of
-    it, half or four times as many may do, since few repeats hardly tell it.
+    it, half or six times as many may do, since few repeats hardly tell it.
     """
 
     def more(value: Fraction) -> int:
@@ -206,7 +206,7 @@ def repeats_to_decide(
     least = more(mean if far is None else far)
     most = None if near is None or (near > 0) != (mean > 0) else more(near)
     if effect and least <= MAX_REPEATS:
-        least, most = (least + 1) // 2, None if most is None else 4 * most
+        least, most = (least + 1) // 2, None if most is None else 6 * most
     return MoreRepeats(least, None if most is None or most > MAX_REPEATS >= least else most)
 
 

@@ -57,7 +57,7 @@ def test_the_nearer_to_0_it_may_be_the_more_repeats_are_needed(sign):
         return Bounds(sign - Fraction(3, repeats), sign + Fraction(3, repeats))
 
     assert repeats_to_decide(interval, Fraction(sign), LEVELS, 4) == (1, 9)  # 3/13 < 1/4
-    # by the design effect half or four times as many
-    assert repeats_to_decide(interval, Fraction(sign), LEVELS, 4, effect=True) == (1, 36)
+    # by the design effect half or six times as many
+    assert repeats_to_decide(interval, Fraction(sign), LEVELS, 4, effect=True) == (1, 54)
     # 2 have shown that it is from -1/2 to 5/2, where 3/3 is less
     assert repeats_to_decide(interval, Fraction(sign), LEVELS, 2) == (1, None)
