@@ -115,9 +115,10 @@ def find_common_layer(first: str, second: str) -> str:
 def write_bound(value: int | Fraction, domain: str, like: str = "") -> str:
     """Return a bound of the catalogue as an author writes it, in percent if `like` is."""
     if domain not in BASE_UNITS:
-        percent = like.endswith("%")
-        shown = format_number(Fraction(value) * (100 if percent else 1), exact=True)
-        return f"{shown}%" if percent else shown
+        unit = next((unit for unit in ("%", " ppm") if like.endswith(unit.strip())), "")
+        known = find_unit(unit.strip())
+        factor = known.factor if known else Fraction(1)
+        return f"{format_number(value / factor, exact=True)}{unit}"
     dimension, factor = BASE_UNITS[domain]
     return format_value(value * factor, dimension, exact=True)
 
