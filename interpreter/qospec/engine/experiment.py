@@ -28,6 +28,18 @@ DISCARD = -2
 """Where a cell is discarded on purpose: it counts as lost, with cause `discarded`."""
 
 
+class Monitor(NamedTuple):
+    """How a host reads delays of what arrives there.
+
+    Attributes:
+        resolution_ps: Between two ticks of its clock; 0 if it shows each ps.
+        overhead_ps: What it adds to a time of arrival.
+    """
+
+    resolution_ps: int = 0
+    overhead_ps: int = 0
+
+
 class Source(NamedTuple):
     """The emitting side of one flow, at one host.
 
@@ -45,6 +57,7 @@ class Source(NamedTuple):
             counted.
         transport_bytes: Headers in each packet, behind IP's.
         call: How speech is coded and played, if each connection is a call.
+        monitor: How the host at which they arrive reads delays.
     """
 
     name: str
@@ -59,6 +72,7 @@ class Source(NamedTuple):
     encapsulation: Encapsulation | None = None
     transport_bytes: int = 0
     call: Call | None = None
+    monitor: Monitor = Monitor()
 
     @property
     def indices(self) -> slice:

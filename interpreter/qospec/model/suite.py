@@ -63,11 +63,31 @@ class Wire:
 
 
 @dataclass(frozen=True)
+class Tester:
+    """What a port of the tester is like.
+
+    Attributes:
+        slotted: Whether it sends where slots of its line begin.
+        skew: How much faster its clock runs than true time, as a ratio (RFC 2330, 10.1).
+        resolution_ps: Between two times that it can tell apart; 0: all.
+        overhead_ps: What it adds to each delay that it reads.
+        lowest_rate: The fewest items/s that it can send of a flow.
+    """
+
+    slotted: bool = True
+    skew: Fraction = Fraction(0)
+    resolution_ps: int = 0
+    overhead_ps: int = 0
+    lowest_rate: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
 class Host:
     """Where flows begin and end. `line` is the line that its cells leave by, -1 if none."""
 
     path: str
     line: int
+    tester: Tester = Tester()
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,10 @@ from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
 from qospec.model.expression import list_measurements
 from qospec.plan.forms import largest_carried_bytes
+from qospec.plan.offered import compute_cell_rate
 from qospec.protocol.marks import CLP
 from qospec.protocol.streams import NO_FLOW
-from qospec.units import RATE, format_value
+from qospec.units import CELL_RATE, PACKET_RATE, RATE, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -48,7 +49,8 @@ def overloads(
         if clock is None:
             continue
         asked_bps = {
-            n: max(
+            n: (1 + network.hosts[members[n].origin].tester.skew)
+            * max(
                 asks(case.flows[members[n].stream.flow], form, clock)
                 for form in survey.forms.straight(index, n)
             )
@@ -85,6 +87,28 @@ def _overload(case: Case, shares: dict[int, Fraction], carries: str, layer: str)
         notes=(carries,),
         help="overload on purpose? write `overload = true` in `run`",
     )
+
+
+def too_slow_to_send(case: Case, network: Network, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow that sends less than a host of it can, once."""
+    seen = set()
+    for member in survey.members:
+        if member.stream.kind != "user" or member.stream.flow in seen:
+            continue
+        flow, host = case.flows[member.stream.flow], network.hosts[member.origin]
+        rate = compute_cell_rate(flow)
+        if 0 < rate < host.tester.lowest_rate:
+            seen.add(member.stream.flow)
+            dimension = CELL_RATE if flow.packets is None else PACKET_RATE
+            least = format_value(host.tester.lowest_rate, dimension)
+            yield Diagnostic(
+                "E0316",
+                f"`{host.path}` cannot send so little",
+                flow.span,
+                label=format_value(rate, dimension),
+                notes=(f"the `lowest_rate` of `{host.path}` is {least}",),
+                help=f"send at least {least}, or let the host have a lower `lowest_rate`",
+            )
 
 
 def no_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:

@@ -94,7 +94,8 @@ def _asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fraction]]:
     network = case.networks[""]
     asked: dict[int, dict[int, Fraction]] = {}
     for member in (each for each in members_of(tuple(flows), network) if each.stream.is_sent):
-        line, flow = network.hosts[member.origin].line, flows[member.stream.flow]
+        host, flow = network.hosts[member.origin], flows[member.stream.flow]
+        line = host.line
         if (
             line >= 0
             and member.stream.kind == "user"
@@ -102,6 +103,6 @@ def _asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fraction]]:
         ):
             clock = network.elements[line].element.clock(stamps=False)
             shares = asked.setdefault(line, {})
-            share = asked_bps(flow, form_sent(member), clock)
+            share = (1 + host.tester.skew) * asked_bps(flow, form_sent(member), clock)
             shares[member.stream.flow] = shares.get(member.stream.flow, Fraction(0)) + share
     return asked

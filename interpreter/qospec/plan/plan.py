@@ -13,11 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
-from qospec.engine.experiment import Experiment, Intervals, MeasurementSpec, Source, Tap
+from qospec.engine.experiment import (
+    Experiment,
+    Intervals,
+    MeasurementSpec,
+    Monitor,
+    Source,
+    Tap,
+)
 from qospec.engine.graph.components import find_cycle_in_batches, find_zero_delay_cycle
 from qospec.engine.measure.occupancy import find_silent
 from qospec.engine.queue import drop_policy
 from qospec.engine.source.sizes import CELLS
+from qospec.engine.source.skewed import skew
 from qospec.model.expression import list_counted, list_measurements
 from qospec.model.suite import Point
 from qospec.plan import feasibility, legal
@@ -262,7 +270,7 @@ def _network(
     experiment = Experiment(
         contracts=tuple(c for m in members for c in [m.contract] * m.stream.connections),
         streams=streams,
-        sources=tuple(_sources(case.flows, members, lowered)),
+        sources=tuple(_sources(case.flows, network, members, lowered)),
         nodes=lowered.nodes,
         wires=lowered.wires,
         measurement=measurement._replace(taps=tuple(_taps(places, network, lowered))),
@@ -312,15 +320,17 @@ def _streams(case: Case, network: Network, members: tuple[Member, ...]) -> Strea
 
 
 def _sources(
-    flows: tuple[Flow, ...], members: tuple[Member, ...], lowered: Lowered
+    flows: tuple[Flow, ...], network: Network, members: tuple[Member, ...], lowered: Lowered
 ) -> Iterator[Source]:
     for member in members:
         if not member.stream.is_sent:
             continue
         flow, packets = flows[member.stream.flow], member.packets
+        loop = packets and packets.loop
+        near, far = (network.hosts[end].tester for end in (member.origin, member.target))
         yield Source(
             name=member.name,
-            arrivals=flow.arrivals if packets is None or packets.loop is None else packets.loop,
+            arrivals=loop or skew(flow.arrivals, near.skew),
             first=member.stream.first,
             connections=member.stream.connections,
             phases=flow.phases,
@@ -330,6 +340,7 @@ def _sources(
             encapsulation=None if packets is None else packets.encapsulation,
             transport_bytes=0 if packets is None else packets.transport_bytes,
             call=None if packets is None else packets.call,
+            monitor=Monitor(far.resolution_ps, far.overhead_ps),
         )
 
 

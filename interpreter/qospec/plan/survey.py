@@ -191,6 +191,7 @@ def _uses(case: Case, routes: Routes | None) -> Hashable:
 def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
     unfit = [
         *feasibility.framing_mismatch(case, name, survey),
+        *feasibility.too_slow_to_send(case, case.networks[name], survey),
         *feasibility.uncarried_marks(case, survey.drafts, survey.reach),
         *feasibility.unknown_latency(case, name, survey),
         *feasibility.left_in_fragments(case, survey),

@@ -40,7 +40,8 @@ MEANINGS: dict[str, str] = {
     "answers": "the answers to the requests of a flow, as in `ask.answers.loss`",
     "exchanges": "the whole exchanges of a flow, a request with its answer, as in"
     " `ask.exchanges.delay.p99`",
-    "host": "a port of the tester, as in `a, b = host` or `a = host(count = 4, slotted = false)`",
+    "host": "a port of the tester, as in `a, b = host` or `a = host(count = 4, slotted = false)`;"
+    " its faults are `clock = 20 ppm`, `resolution = 0.5 us`, `overhead = 1 us` and `lowest_rate`",
     "flows": "the list of all flows of a test, as in `for f in flows { report f.delay.p99 }`",
     "test_flows": "the list of the flows of a point that depend on a variable of the phase, as in"
     " `for f in half.test_flows { report f.delay.p99 }`; the others send the same in each phase",

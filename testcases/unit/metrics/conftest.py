@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from qospec.elements.line import Line
 from qospec.engine.element import Loss
-from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Source
+from qospec.engine.experiment import Experiment, MeasurementSpec, Monitor, Node, Source
 from qospec.engine.items.batch import Batch, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.measure.observation import Recorder
@@ -85,7 +85,7 @@ class Wire:
         Fraction(10**8), carries="packet", preamble=8, header=18, min_frame=64, gap=12, mtu=1_500
     )
 
-    def tally(
+    def tally(  # noqa: PLR0913
         self,
         trips: Sequence[Trip],
         *,
@@ -94,10 +94,11 @@ class Wire:
         sizes: tuple[int, ...] = (46,),
         start_ps: int = 0,
         needs: tuple[str, ...] = ("latencies", "variation", "outages", "calls"),
+        monitor: Monitor = Monitor(),  # noqa: B008 -- a tuple
     ) -> Tally:
         """Return what is recorded of packets, in order of sending, told in pieces cut by time."""
         mix = Sizes(sizes, (1,) * len(sizes))
-        source = Source("f", None, 0, connections, "even", mix, 0, 0, call=CALL)
+        source = Source("f", None, 0, connections, "even", mix, 0, 0, call=CALL, monitor=monitor)
         recorder = Recorder(
             Experiment(
                 *connected((Contract("packets", Fraction(1), 0),) * connections),

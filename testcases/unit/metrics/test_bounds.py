@@ -40,6 +40,7 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
             made = tally(delays_ps=delays)
             yield tally(
                 latencies=made.delays.less(min(delays)),
+                readings=made.delays,
                 variation=VARIATION,
                 outages=Outages(delays[-1], lost, 3),
                 calls=(RatedCall(CALL, Heard(sent, sent - lost, 0, min(lost, 1), delays[0])),),

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from qospec.catalogue.kinds import Domain, Parameter
 from qospec.check.device.machine_values import MachineValue
 from qospec.check.device.ports import SIDES, PartValue
 from qospec.check.evaluate import loops
 from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.measurements import PlaceValue
 from qospec.check.evaluate.values import Amount, Pattern, Poison, Value, find_position
+from qospec.check.records.fields import convert
 from qospec.dataclass import dataclass
 from qospec.diagnostics import suggest_name
 from qospec.model.expression import Place
+from qospec.model.suite import Tester
+from qospec.units import PACKET_RATE, PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.check.device.ports import Template
@@ -28,6 +33,15 @@ if TYPE_CHECKING:
 
 HOST_PORT = ("", 0)
 """The port of a host."""
+FINEST_SKEW = Fraction(1, 10**9)
+"""With which times stay within int64 when they are converted from one clock to another."""
+PROPERTIES = {
+    "clock": ("skew", Domain("ratio", -Fraction(1, 100), Fraction(1, 100))),
+    "resolution": ("resolution_ps", Domain("time", 0, PS_PER_S)),
+    "overhead": ("overhead_ps", Domain("time", 0, PS_PER_S)),
+    "lowest_rate": ("lowest_rate", Domain("cell rate", 0)),
+}
+"""By argument of `host` that is a quantity: the attribute of a `Tester`, and what it may be."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +51,7 @@ class HostPlan(Value):
     what: ClassVar[str] = "a host"
     count: int | None
     known: bool
-    slotted: bool
+    tester: Tester = Tester()
 
 
 class Design(Pattern):
@@ -66,7 +80,7 @@ class Node:
 
     path: str
     template: Template | None
-    slotted: bool
+    tester: Tester
     known: bool
     links: dict[tuple[str, int], Span] = field(default_factory=dict)
     rates: dict[tuple[str, int], Value] = field(default_factory=dict)
@@ -300,15 +314,20 @@ class HostKind(Value):
         raise make_error("E0215", "`host` cannot be indexed", span, help=help_text)
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
-        """Return hosts: `count` of them, `slotted` or not."""
+        """Return hosts: `count` of them, as the other arguments say."""
         loops.refuse_duplicates(call.arguments)
-        count, known, slotted = None, True, True
+        like: dict[str, Any] = {}
+        count, known = None, True
         for argument in call.arguments:
             name = argument.name.text if argument.name else ""
             if name == "count":
                 count, known = loops.evaluate_count(argument.value, scope, evaluator)
             elif name == "slotted":
-                slotted = evaluator.require_truth(argument.value, scope) is not False
+                like["slotted"] = evaluator.require_truth(argument.value, scope) is not False
+            elif name in PROPERTIES:
+                found = _evaluate_property(name, argument.value, scope, evaluator)
+                known &= found is not None
+                like[PROPERTIES[name][0]] = found or 0
             else:
                 raise make_error(
                     "E0104",
@@ -316,9 +335,9 @@ class HostKind(Value):
                     if name
                     else "`host` takes named arguments only",
                     argument.span,
-                    note="parameters of host: count slotted",
+                    note=f"parameters of host: count slotted {' '.join(PROPERTIES)}",
                 )
-        return HostPlan(count, known, slotted)
+        return HostPlan(count, known, Tester(**like))
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse fields: they go in parentheses."""
@@ -328,3 +347,23 @@ class HostKind(Value):
             body.span,
             help="write `host(slotted = false)`",
         )
+
+
+def _evaluate_property(
+    name: str, node: ast.Expression, scope: Scope, evaluator: Evaluator
+) -> Fraction | int | None:
+    """Return a quantity of a host in base units; None if it is not known yet."""
+    _, domain = PROPERTIES[name]
+    value = evaluator.require_plain(node, scope)
+    if name == "lowest_rate" and isinstance(value, Amount) and value.dimension == PACKET_RATE:
+        domain = replace(domain, name="packet rate")
+    line = evaluator.context.catalogue.select_role("element")["line"]
+    found: Fraction | int | None = convert(value, Parameter(name, domain, 0), line, node.span)
+    if name == "clock" and found is not None and (found / FINEST_SKEW) % 1:
+        raise make_error(
+            "E0205",
+            "`clock` must be a multiple of 0.001 ppm",
+            node.span,
+            help="give fewer digits",
+        )
+    return found

@@ -26,6 +26,7 @@ from qospec.check.records.kinds import KindValue
 from qospec.check.records.parameters import let_binding
 from qospec.check.records.record import Record
 from qospec.dataclass import dataclass
+from qospec.model.suite import Tester
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class _Builder:
     def _bind(self, node: ast.Bind, scope: Scope) -> None:
         plan = self._evaluator.evaluate(node.value, scope, "devices")
         if isinstance(plan, HostKind):
-            plan = HostPlan(None, known=True, slotted=True)
+            plan = HostPlan(None, known=True)
         elif isinstance(plan, DeviceValue):
             plan = plan.with_defaults(node.value, self._evaluator)
         for name in node.names:
@@ -158,7 +159,7 @@ class _Builder:
             )
         template = plan.template if isinstance(plan, DevicePlan) else None
         self.layout.complete &= template is None or template.sound
-        slotted = isinstance(plan, HostPlan) and plan.slotted
+        tester = plan.tester if isinstance(plan, HostPlan) else Tester(slotted=False)
         many = 1 if plan.count is None else plan.count
         self._elements += many * (len(template.parts) if template else 1)
         if self._elements > self._context.limits.elements:
@@ -170,10 +171,10 @@ class _Builder:
                 help="make it smaller",
             )
         if plan.count is None:
-            made = Node(name.text, template, slotted, plan.known)
+            made = Node(name.text, template, tester, plan.known)
             self.layout.nodes.append(made)
             return NodeValue(made)
-        nodes = tuple(Node(f"{name.text}[{i}]", template, slotted, plan.known) for i in range(many))
+        nodes = tuple(Node(f"{name.text}[{i}]", template, tester, plan.known) for i in range(many))
         self.layout.nodes += nodes
         return NodeArray(name.text, nodes, plan.known)
 

@@ -19,6 +19,7 @@ from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from fractions import Fraction
 
     from qospec.catalogue.kinds import Kind
     from qospec.check.device.nodes import Node
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.values import Value
     from qospec.check.records.record import Record
     from qospec.check.topology.body import Cable, Layout
-    from qospec.model.suite import Network, Statement
+    from qospec.model.suite import Network, Statement, Tester
 
 Port = tuple[str, int]
 
@@ -53,7 +54,7 @@ class _Flattening:
         self._entries: dict[str, str] = {}
         self._sides: dict[str, str] = {}
         self._unserved: dict[tuple[int, frozenset[Port]], frozenset[int]] = {}
-        self._built: dict[tuple[int, bool], Any] = {}
+        self._built: dict[tuple[int, bool, Fraction], Any] = {}
 
     def run(self) -> Network | None:
         """Return the network."""
@@ -73,7 +74,7 @@ class _Flattening:
             self._add_arrivals(cable.left, cable.right)
             self._add_arrivals(cable.right, cable.left)
         hosts = tuple(
-            Host(node.path, self._leaving.get((id(node), ("", 0)), -1))
+            Host(node.path, self._leaving.get((id(node), ("", 0)), -1), node.tester)
             for node in nodes
             if node.template is None
         )
@@ -120,9 +121,7 @@ class _Flattening:
 
     def _add_link(self, cable: Cable) -> bool:
         for start, stop in ((cable.left, cable.right), (cable.right, cable.left)):
-            element = self._build_line(
-                cable.medium, slotted=start[0].template is None and start[0].slotted
-            )
+            element = self._build_line(cable.medium, start[0].tester)
             if element is None:
                 return False
             self._leaving[id(start[0]), start[1]] = len(self._elements)
@@ -132,12 +131,15 @@ class _Flattening:
             self._elements.append(Instance(path, kind, element, (), cable.span))
         return True
 
-    def _build_line(self, medium: Record, *, slotted: bool) -> Any:
-        key = (id(medium), slotted)
+    def _build_line(self, medium: Record, tester: Tester) -> Any:
+        """Return the line on which a port sends, by the clock of that port."""
+        key = (id(medium), tester.slotted, tester.skew)
         if key not in self._built:
             arguments, complete = medium.evaluate_arguments(self._evaluator)
-            if slotted and "slotted" in medium.kind.parameters:
+            if tester.slotted and "slotted" in medium.kind.parameters:
                 arguments["slotted"] = True
+            if tester.skew and "rate" in arguments:
+                arguments["rate"] *= 1 + tester.skew
             if complete:
                 rate = medium.kind.find_parameter("rate")
                 if rate is not None and "rate" not in arguments:

@@ -21,6 +21,7 @@ from qospec.engine.measure.ledger import NETWORK, Ledger, accounts_of
 from qospec.engine.measure.occupancy import Occupancies
 from qospec.engine.measure.outages import OutageRecorder
 from qospec.engine.measure.passages import Passages
+from qospec.engine.measure.readings import Readings
 from qospec.engine.measure.series import Series
 from qospec.engine.measure.tally import Tally
 from qospec.engine.measure.variation import Variations
@@ -61,6 +62,7 @@ class Observation(NamedTuple):
         volumes: The bytes of `sent` and `carried`; None for cells.
         measurement: The specification of what was recorded.
         latencies: The latencies that statements use; None if none were recorded.
+        readings: Likewise, the delays as the tester reads them.
         variations: Likewise, the variation of times from packet to packet.
         occupancies: By path, the occupancy of the queues that statements use.
         busy_ps: By path, how long the elements were busy whose utilisation statements use.
@@ -88,6 +90,7 @@ class Observation(NamedTuple):
     volumes: Volumes | None = None
     measurement: MeasurementSpec | None = None
     latencies: Latencies | None = None
+    readings: Readings | None = None
     variations: Variations | None = None
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
     busy_ps: dict[str, int] = {}  # noqa: RUF012
@@ -139,6 +142,7 @@ class Observation(NamedTuple):
             one_point_variation_min_ps=least_ps,
             recorded=self._recorded(first, stop, shares),
             latencies=None if self.latencies is None else self.latencies.of(part, seen),
+            readings=None if self.readings is None else self.readings.of(part),
             variation=None if self.variations is None else self.variations.of(first, stop),
             shares=shares,
             outages=None if self.outages is None else self.outages.of(first, stop),
@@ -199,6 +203,7 @@ class Recorder:
         self._size_bytes = np.full(indices, CELL_BYTES, np.int64)
         self._volumes = Volumes(experiment)
         self._latencies = Latencies(experiment, rows)
+        self._readings = Readings(experiment, rows)
         self._variations = Variations(experiment, rows)
         self._series = Series(self._measurement, self._volumes.framing)
         self.occupancies = Occupancies(self._measurement)
@@ -300,6 +305,8 @@ class Recorder:
         self._histogram.add(batch.at_ps, batch.sent_ps, batch.connection, self._delays)
         if self._latencies.needed:
             self._latencies.add(batch)
+        if self._readings.needed:
+            self._readings.add(batch)
         if self._variations.needed:
             self._variations.arrived(batch)
         if self._outages.needed:
@@ -363,6 +370,7 @@ class Recorder:
             volumes=self._volumes if self._volumes.needed else None,
             measurement=self._measurement,
             latencies=self._latencies,
+            readings=self._readings if self._readings.needed else None,
             variations=self._variations,
             occupancies=self.occupancies.seen,
             busy_ps=self.occupancies.busy_ps,

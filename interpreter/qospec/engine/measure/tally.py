@@ -237,6 +237,7 @@ class Tally:
         one_point_variation_min_ps: Smallest y_k (gaps).
         recorded: The needs of metrics that were recorded.
         latencies: Of `received`: from the last bit sent to the last that arrived.
+        readings: The delays of `received` as the tester reads them; None if they were not recorded.
         variation: The variation of times from packet to packet.
         shares: The part of `carried` of each member of a group, or each connection of a flow.
         outages: Times without arrivals; None if they were not recorded.
@@ -262,6 +263,7 @@ class Tally:
     one_point_variation_min_ps: int | None = None
     recorded: frozenset[str] = frozenset({"histogram"})
     latencies: Delays | None = None
+    readings: Delays | None = None
     variation: Variation | None = None
     shares: tuple[int, ...] = ()
     outages: Outages | None = None
