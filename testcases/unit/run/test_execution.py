@@ -1,6 +1,7 @@
 """Execution: what is recorded and reported, in this process and in workers."""
 
 import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -48,7 +49,20 @@ def test_compiling_is_no_time_of_a_case(plan: CasePlan, monkeypatch: pytest.Monk
     assert (result.seconds, result.compiling_s) == (7.0, 1_000.0)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """Let no signal be ignored, as a shell has it of what it starts in the background."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("heeded")
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_first_signal_waits_and_a_second_does_not(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     with Interruption() as interruption:
@@ -60,6 +74,7 @@ def test_a_first_signal_waits_and_a_second_does_not(number: signal.Signals) -> N
     assert signal.getsignal(number) == before
 
 
+@pytest.mark.usefixtures("heeded")
 def test_ctrl_c_that_is_held_comes_later() -> None:
     with Interruption() as interruption:
         with terminal_signals_blocked():
