@@ -18,6 +18,8 @@ from qospec.dropping.red import Red
 from qospec.dropping.tail import Tail
 from qospec.dropping.threshold import Threshold
 from qospec.dropping.wred import Wred
+from qospec.elements.aal_reassemble import AalReassemble
+from qospec.elements.aal_segment import AalSegment
 from qospec.elements.cell_decrypt import CellDecrypt
 from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.elements.esp_decrypt import EspDecrypt
@@ -28,6 +30,7 @@ from qospec.engine.element import Setting
 from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch, plain
 from qospec.engine.items.contract import Contract
+from qospec.engine.items.merge import merged
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
@@ -190,6 +193,25 @@ def fragmented(setting: Setting, batch: Batch, order: list[int]) -> Batch:
     return came.moved(batch.at_ps[: came.count])
 
 
+def adapted(element: AalReassemble, setting: Setting, batch: Batch, lost: set[int]) -> Batch:
+    """Return the cells of packets as they arrive, without some, each with another kind's behind."""
+    if "cells" not in setting.streams.kinds:
+        return batch.part(0, 0)
+    user = batch._replace(
+        sent_ps=batch.sent_ps * 1_000,
+        connection=batch.connection % np.int32(setting.streams.count),
+        size_bytes=np.minimum(batch.size_bytes * np.int32(3), np.int32(element.mtu_bytes)),
+    )
+    sender = AalSegment(element.aal, element.encapsulation, element.mtu)
+    cells = process_of(sender, setting)((user,), FOREVER_PS).departures[0]
+    kept = np.array([n for n in range(cells.count) if n not in lost], np.int64)
+    cells = cells.select(kept)
+    others = batch.select(batch.connection >= np.int32(setting.streams.count))
+    is_cell = np.isin(others.connection, list(setting.streams.range("cells")))
+    others = others.select(~is_cell).moved(others.at_ps[~is_cell], -1 - others.sent_ps[~is_cell])
+    return merged((cells, others))
+
+
 def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
     """Return the seals of packets of which each three have an association of their own."""
     indices, last = element.indices, len(element.indices) - 1
@@ -224,6 +246,8 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
         batch = draw(coming(indices, setting.clock, first, marks))
         if isinstance(element, Reassemble):
             batch = fragmented(setting, batch, draw(st.permutations(range(60))))
+        if isinstance(element, AalReassemble):
+            batch = adapted(element, setting, batch, draw(st.sets(st.integers(0, 80))))
         if isinstance(element, EspDecrypt):
             batch = encrypted(element, setting, batch, draw(st.permutations(range(batch.count))))
         if isinstance(element, CellDecrypt):

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.form import Form
 from qospec.catalogue.kinds import REQUIRED, Buffer, Domain, Parameter, discover
+from qospec.elements.aal_reassemble import AalReassemble
 from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.gcra import Gcra
@@ -306,6 +307,10 @@ def sizes_after(element: Any, size_bytes: int) -> set[int]:
             for size in range(size_bytes)
         )
         forms = [form for form in inside if form.largest_bytes == size_bytes]
+    if isinstance(element, AalReassemble):
+        fit = range(20, min(element.mtu_bytes, 4_500) + 1)
+        made = (Form("packet", ((size, 1),)) for size in fit)
+        forms = [form.cut_into_cells(element.adaptation, element.mtu_bytes) for form in made]
     if isinstance(element, Reassemble):
         sizes = (size for size in range(1_501) if list_fragment_bytes(size, 576)[0] == size_bytes)
         forms += [Form("packet", ((size, 1),)) for size in sizes]

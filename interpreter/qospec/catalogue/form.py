@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.kinds import UnfitError
+from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.fragments import list_fragment_bytes
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.catalogue.kinds import Carried
+    from qospec.protocol.aal import Adaptation
     from qospec.protocol.esp import Esp
     from qospec.secret import Secret
 
@@ -39,6 +41,7 @@ class Form(NamedTuple):
             last; below 0, of one that was taken off although none had put it there.
         inside: How the packets are encrypted, and the form of those inside; None if they are not.
         fragmented: If some were cut, the form in which they were sent on, and that of the packets.
+        frames: If they are cells of packets, how these are adapted, and their form.
         rekeyed: Whether the association that encrypts them is replaced on the way.
         spi: The index of that association.
         keys: The keys that are given for it; None for one that is drawn. Of cells, () if they are
@@ -54,6 +57,7 @@ class Form(NamedTuple):
     headers: tuple[int, ...] = ()
     inside: tuple[Esp, Form] | None = None
     fragmented: tuple[Form, Form] | None = None
+    frames: tuple[Adaptation, Form] | None = None
     rekeyed: bool = False
     spi: int = 0
     keys: Keys = ()
@@ -216,6 +220,54 @@ class Form(NamedTuple):
         if self._replace(fragmented=None) != made.with_faults(self):
             raise ValueError("these fragments are not as they were cut: undo first what was done")
         return packets.with_faults(self)
+
+    def cut_into_cells(self, adaptation: Adaptation, mtu_bytes: int) -> Form:
+        """Return the form of the cells of packets.
+
+        Raises:
+            ValueError: Some are too large, or cannot be told from each other in cells.
+        """
+        if self.largest_bytes > mtu_bytes:
+            raise UnfitError(
+                f"{self.largest_bytes} B exceed its MTU of {mtu_bytes} B",
+                f"send at most {mtu_bytes} B @ip, or put a `fragment` and a `reassemble` around it",
+            )
+        if self.fragmented or self.copied:
+            what = "fragments" if self.fragmented else "copies that a fault made"
+            raise UnfitError(
+                f"some of these packets are {what}, which it does not cut",
+                "put it ahead of what makes them, or behind what puts them together",
+            )
+        cells = sum(adaptation.count_cells(size) * count for size, count in self.sizes)
+        sizes = ((CELL_BYTES, cells),) if cells else ()
+        return Form("cell", sizes, self.sent, frames=(adaptation, self), family=self.family)
+
+    def reassemble_cells(self, adaptation: Adaptation, mtu_bytes: int) -> Form:
+        """Return the form of packets of which these are the cells.
+
+        Raises:
+            ValueError: They are of no packets, were adapted otherwise, or are still encrypted.
+        """
+        if not self.sizes:
+            return Form("packet")
+        if self.frames is None:
+            raise UnfitError(
+                "these cells carry no packets", "only cells of an `aal_segment` become packets"
+            )
+        if self.keys:
+            raise UnfitError("these cells are still encrypted", "put a `cell_decrypt` ahead of it")
+        made, packets = self.frames
+        if made != adaptation:
+            raise EndsDifferError(
+                f"these cells are made with {made}, and not with {adaptation}",
+                "give both ends the same `aal` and `encapsulation`",
+            )
+        if packets.largest_bytes > mtu_bytes:
+            raise UnfitError(
+                f"packets of {packets.largest_bytes} B exceed its MTU of {mtu_bytes} B",
+                "give both ends the same `mtu`",
+            )
+        return packets
 
     def with_faults(self, other: Form) -> Form:
         """Return this form, with what faults did to another one."""

@@ -71,6 +71,8 @@ class CellEncrypt(SecurityEnd):
     def form_after(self, form: Form) -> Form:
         if form.keys:
             raise ValueError("these cells are encrypted already, and are not encrypted twice")
+        if form.frames and form.frames[1].inside:
+            raise ValueError("these cells carry encrypted packets, and are not encrypted once more")
         form.check_unchanged()
         return form._replace(keys=self.keys)
 

@@ -16,6 +16,7 @@ from qospec.engine.kernel import kernel, part
 from qospec.engine.source.contract import LONGEST_TOLERANCE_PS
 from qospec.protocol.atm import SERVICE_CATEGORIES
 from qospec.protocol.marks import CLP
+from qospec.protocol.streams import INSERTED, KindName
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.contract import Contract
-    from qospec.protocol.streams import KindName
 
     Test = tuple[int, ...]
     """The fields of a test."""
@@ -39,13 +39,13 @@ POLICED = KINDS_OF_CAUSES["policed"]
 NO_TOLERANCE_ENDS_PS = 2**62
 LARGEST_DENOMINATOR = 2**62
 
-OWN, TAGS_ALL, SECOND, TESTS = range(4)
-"""The state: the number of indices with tests of their own; whether a cell that violates its
-contract is tagged; where the second tests begin, 0 without any VBR. Then come the first tests, by
-index.
-
-A cell of a higher index is tested with the user cells of its connection, which are OWN indices
-below, or a multiple."""
+COUNT, TAGS_ALL, SECOND, TESTED_AS = range(4)
+"""The state: the number of connections; whether a cell that violates its contract is tagged; where
+the second tests begin, 0 without any VBR; by kind of cells, the first index of the kind with which
+they are tested. Then come the first tests, by index."""
+TESTS = TESTED_AS + 1 + len(INSERTED)
+OF_OTHERS: tuple[KindName, ...] = ("oam", "rm")
+"""The kinds of cells that are told from user cells, by their headers."""
 DUE, PART, INCREMENT, INCREMENT_PART, DENOMINATOR, TOLERANCE, ONLY_CLP_0, TAGS = range(8)
 """A test: TAT, T and tau in ps, the first two with a numerator over the denominator; whether cells
 with CLP 1 are exempt; whether a cell that fails is tagged."""
@@ -100,7 +100,7 @@ class Gcra(Element):
         return self.polices(contract)
 
     def admits(self, contract: Contract, kind: KindName) -> Curve | None:
-        exempt = kind != "user" and self.oam == "exempt"
+        exempt = kind in OF_OTHERS and self.oam == "exempt"
         if exempt or self.violate == "tag" or not self.polices(contract):
             return None
         tolerance_ps = contract.cell_delay_variation_tolerance_ps
@@ -135,11 +135,15 @@ class Gcra(Element):
                 for kind in streams.kinds:
                     tests_of[streams.index(index, kind)] = tests
         dual = any(c is not None and c.sustainable_cell_rate is not None for c in policed)
-        own = streams.count if self.oam == "joint" else streams.indices
-        own = min(own, streams.start("misinserted"))  # the last kind: tested as cells of the user
+        tested_as = np.zeros(TESTS - TESTED_AS, np.int64)
+        for number, kind in enumerate(streams.kinds):
+            if kind in OF_OTHERS and self.oam != "joint":
+                tested_as[number] = streams.start(kind)
         first, second = (np.array(tests, np.int64).ravel() for tests in zip(*tests_of, strict=True))
-        head = [own, self.violate == "tag", TESTS + len(first) if dual else 0]
-        return np.concatenate([head, first, second[: len(second) * dual]], dtype=np.int64)
+        head = [streams.count, self.violate == "tag", TESTS + len(first) if dual else 0]
+        return np.concatenate(
+            [head, tested_as, first, second[: len(second) * dual]], dtype=np.int64
+        )
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(
@@ -221,8 +225,9 @@ def _police(batch: Batch, state: Whole, outcome: Marks, counts: Whole) -> None:
 @kernel
 def _outcome(state: Whole, connection: int, marks: int, now_ps: int) -> int:
     """Apply the tests of its connection to a cell; return its outcome."""
-    while connection >= state[OWN]:
-        connection -= state[OWN]
+    if connection >= state[COUNT]:
+        kind = connection // state[COUNT]
+        connection += state[TESTED_AS + kind] - kind * state[COUNT]
     first, outcome = part(state, TESTS + FIELDS * connection, FIELDS), CONFORMS
     if not _conforms(first, now_ps):
         return TAGGED if state[TAGS_ALL] else OVER_PEAK

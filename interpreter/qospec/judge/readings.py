@@ -18,7 +18,7 @@ from qospec.model.expression import (
     evaluate,
     list_measurements,
 )
-from qospec.protocol.streams import name_population
+from qospec.protocol.streams import KINDS, name_population
 from qospec.units import (
     CELL_RATE,
     CELLS,
@@ -139,7 +139,7 @@ class Readings:
                 proof = planned.proofs.delay(population.first, population.stop)
                 tally = replace(tally, delay_bound_ps=proof.most_ps)
                 self._tallies[prefix + population.name] = tally
-                if population.flow in planned.packets:
+                if population.flow in planned.packets and not KINDS[population.kind].are:
                     self._packets.add(prefix + population.name)
                 if population.kind == "exchanges":
                     self._exchanges.add(prefix + population.name)

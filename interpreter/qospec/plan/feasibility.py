@@ -288,20 +288,24 @@ def _sent(survey: Survey) -> Iterator[tuple[int, Member]]:
     yield from ((n, each) for n, each in enumerate(survey.members) if each.stream.flow != NO_FLOW)
 
 
-def left_in_fragments(case: Case, survey: Survey) -> Iterator[Diagnostic]:
-    """Yield each flow of which fragments arrive, once: a host of the tester takes only packets."""
+def left_in_parts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow of which parts of packets arrive, once: a host takes only whole ones."""
     reported = set[int]()
     for number, member in _sent(survey):
-        cut = any(form.fragmented for form in survey.forms.at_end(number))
-        if cut and member.stream.flow not in reported:
+        at_end = survey.forms.at_end(number)
+        parts = [
+            *(("fragments", "a `reassemble`") for form in at_end if form.fragmented),
+            *(("cells", "an `aal_reassemble`") for form in at_end if form.frames),
+        ]
+        if parts and member.stream.flow not in reported:
             reported.add(member.stream.flow)
-            flow = case.flows[member.stream.flow]
+            flow, (what, element) = case.flows[member.stream.flow], parts[0]
             yield Diagnostic(
                 "E0313",
-                f"fragments of `{flow.name}` reach its end, and nothing puts them together",
+                f"{what} of `{flow.name}` reach its end, and nothing puts them together",
                 flow.span,
                 notes=("metrics are those of packets",),
-                help="put a `reassemble` on their path, behind what decrypts them",
+                help=f"put {element} on their path, behind what decrypts them",
             )
 
 

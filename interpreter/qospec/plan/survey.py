@@ -194,7 +194,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *feasibility.too_slow_to_send(case, case.networks[name], survey),
         *feasibility.uncarried_marks(case, survey.drafts, survey.reach),
         *feasibility.unknown_latency(case, name, survey),
-        *feasibility.left_in_fragments(case, survey),
+        *feasibility.left_in_parts(case, survey),
         *feasibility.repeated_keys(case, survey),
         *channels.disagreements(case.networks[name], survey),
     ]

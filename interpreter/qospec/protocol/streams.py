@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 KindName = Literal[
-    "user", "answers", "messages", "exchanges", "oam", "rm", "misinserted", "fragments", "copies"
+    "user",
+    "answers",
+    "messages",
+    "exchanges",
+    "oam",
+    "rm",
+    "misinserted",
+    "cells",
+    "fragments",
+    "copies",
 ]
 
 
@@ -29,12 +38,13 @@ class Kind(NamedTuple):
 
     Attributes:
         name: As an author writes it behind the name of a flow; "user" is the flow itself.
-        carries: What it may consist of.
+        carries: What flows carry that may have it.
         counted: When an item counts as sent: when the line of its source sends it, or when an
             element makes it.
         follows: "" if its items go a way of their own, "user" if they go that of the items into
             which elements insert them, "nothing" if they go nowhere.
         one: What one of it is called, if not a cell or a packet.
+        are: What it consists of, if not of what its flow carries.
         is_named: Whether an author can name it.
     """
 
@@ -43,6 +53,7 @@ class Kind(NamedTuple):
     counted: Literal["sent", "made"] = "made"
     follows: Literal["", "user", "nothing"] = "user"
     one: str = ""
+    are: str = ""
     is_named: bool = True
 
 
@@ -62,6 +73,8 @@ KINDS: dict[str, Kind] = {
         Kind("rm", CELL, is_named=False),
         # Of other users, come to be among those of a connection. Source: ITU-T I.356, 5.
         Kind("misinserted", CELL),
+        # Of packets, but the last of each, which stays the packet. Source: ITU-T I.363.5, 6.
+        Kind("cells", PACKET, are="cell"),
         # Of packets, but the first of each, which stays the packet.
         Kind("fragments", PACKET),
         # That a fault made.

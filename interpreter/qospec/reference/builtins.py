@@ -34,6 +34,7 @@ MEANINGS: dict[str, str] = {
     "oam": "the OAM cells of a flow, as in `user.oam.delay.p99`",
     "misinserted": "the cells of others that a fault put among those of a flow, as in"
     " `user.misinserted.received`",
+    "cells": "the cells of a flow's packets but the last of each, as in `user.cells.lost`",
     "fragments": "the fragments of a flow's packets but the first of each, as in"
     " `user.fragments.lost`",
     "copies": "the copies of a flow's packets that a fault made, as in `user.copies.lost`",

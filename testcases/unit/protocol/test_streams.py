@@ -117,5 +117,5 @@ def test_a_flow_has_what_is_inserted_into_it_and_its_own():
 
 def test_authors_name_no_messages_and_no_cells_of_resource_management():
     assert list_parts("cell", is_answered=False) == ("oam", "misinserted")
-    assert list_parts("packet", is_answered=False) == ("fragments", "copies")
-    assert list_parts("packet", is_answered=True)[2:] == ("answers", "exchanges")
+    assert list_parts("packet", is_answered=False) == ("cells", "fragments", "copies")
+    assert list_parts("packet", is_answered=True)[3:] == ("answers", "exchanges")

@@ -26,7 +26,7 @@ class Carried(NamedTuple):
 AROUND = {
     "cell": Carried("cell", "cell", "cbr { pcr = 10 cell/s, cdvt = 1 ms }", "cell.clp == 0"),
     "packet": Carried(
-        "pkt", "line", "packets { rate = 10 pkt/s, size = 1_000 B @ip }", "pkt.dscp == 46"
+        "pkt", "line", "packets { rate = 10 pkt/s, size = 400 B @ip }", "pkt.dscp == 46"
     ),
 }
 WIRES = {
@@ -45,12 +45,21 @@ WIRES = {
         "whole = reassemble\n  out = fifo {{ limit = 64 {unit} }}\n"
         "  p.rx -> e -> whole -> out -> q.tx"
     ),
+    "aal_segment": (
+        "join = {other_end}\n  out = fifo {{ limit = 64 {unit} }}\n"
+        "  p.rx -> e -> join -> out -> q.tx"
+    ),
+    "aal_reassemble": (
+        "cut = {other_end}\n  out = fifo {{ limit = 64 {unit} }}\n  p.rx -> cut -> e -> out -> q.tx"
+    ),
     "merge": (
         "port r[3]: {carries}\n  out = fifo {{ limit = 64 {unit} }}\n  p.rx -> e.in[0]\n"
         "  for i in 1 .. 3 {{\n    r[i - 1].rx -> e.in[i]\n  }}\n  e -> out -> q.tx"
     ),
 }
 """How an element is wired, by its duty, or by its name."""
+OTHER_END = {"aal_segment": "aal_reassemble", "aal_reassemble": "aal_segment"}
+"""What takes what an element makes, or makes what it takes, with the same fields."""
 
 
 BESIDE = {
@@ -97,12 +106,14 @@ def written(kind: Kind, field: str) -> str:
 def file(carries: str, element: str, wires: str, traffic: str = "", medium: str = "") -> str:
     around = AROUND[carries]
     tags = ", vlan_tags = 1, labels = 1, header = 26 B" if carries == "packet" else ""
+    name, _, fields = element.partition(" ")
+    other_end = f"{OTHER_END.get(name, name)} {fields}"
     medium = medium or f"line {{ rate = 100 Mbit/s @{around.layer}, carries = {carries}{tags} }}"
     return f"""qos 1
 device box {{
   port p, q: {carries}
   e = {element}
-  {wires.format(**around._asdict(), carries=carries)}
+  {wires.format(**around._asdict(), carries=carries, other_end=other_end)}
   q.rx -> p.tx
 }}
 topology net {{
@@ -132,7 +143,8 @@ def refused(text: str, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize(("kind", "field"), fields("element"))
 def test_an_element_takes_its_examples(kind: Kind, field: str, tmp_path: Path) -> None:
-    text, carries = written(kind, field), kind.carries[-1]
+    text = written(kind, field)
+    carries = "packet" if kind.name in OTHER_END else kind.carries[-1]
     if kind.duty == "line":
         text = file("cell", "delay { time = 1 us }", WIRES["element"], medium=text)
     else:

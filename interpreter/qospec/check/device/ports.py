@@ -253,7 +253,9 @@ class PartValue(Located):
         lost = list_loss_causes(self.part.kind, name.text)
         if not self.name and (name.text not in self.part.ends or self.device):
             if lost:
-                text, counts = f"{self.path}.{name.text}", find_counted_dimension(self.carries)
+                text = f"{self.path}.{name.text}"
+                # What is lost where cells become packets are packets.
+                counts = find_counted_dimension(find_leaving(self.part, self.carries))
                 counted = Counted("", self.path, lost, counts, text)
                 kind, asked = self.part.kind, name.text
                 return Losses(counted, counts, exact=True, kind=kind, path=self.path, asked=asked)

@@ -16,6 +16,7 @@ from qospec.dataclass import dataclass
 from qospec.diagnostics import suggest_name
 from qospec.model.expression import Measured
 from qospec.protocol.encapsulation import LAYERS
+from qospec.protocol.streams import KINDS
 from qospec.units import IN_PACKETS, PS_PER_S, RATIO, TIME
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class FlowValue(Value):
         """Return a metric, or a part of it."""
         for part in self.has:
             if name.text == part and self.part == "user":
-                return replace(self, part=part)
+                return replace(self, part=part, carries=KINDS[part].are or self.carries)
         kind = evaluator.context.catalogue.find("metric", name.text)
         if kind is None:
             parts = self.has if self.part == "user" else ()

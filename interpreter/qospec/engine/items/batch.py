@@ -123,6 +123,10 @@ class Batch(NamedTuple):
         more = np.ascontiguousarray(self.more[:, :width]) if width else empty().more
         return self._replace(more=more)
 
+    def without_notes(self) -> Batch:
+        """Return the same items as if nothing was noted of them, for those that only count."""
+        return self._replace(more=np.empty((0, 0), np.int64))
+
     def column(self, name: str) -> Whole:
         """Return (n,) what is noted by a name of `COLUMNS`, which is not to be written to."""
         place = COLUMNS.index(name)

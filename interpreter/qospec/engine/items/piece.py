@@ -6,8 +6,9 @@ Two columns of `Batch.more` hold such notes, 0 of what is no piece; an item may 
   them. Source: RFC 791, 3.1 (identification, more fragments; the offset follows from the number, as
   all but the last fragment carry as much).
 - `frame`, of a cell of a frame. Wholes are numbered within their connection, from 1, as they are
-  sent. A cell behind which no more follow ends its frame: in AAL5 its header says so. Source: ITU-T
-  I.361, 2.2.4 (user-to-user indication); I.363.5, 6 (the last cell of a CPCS-PDU).
+  sent; below that number is the length of the packet that a frame of cells is made of. A cell
+  behind which no more follow ends its frame: in AAL5 its header says so. Source: ITU-T I.361, 2.2.4
+  (user-to-user indication); I.363.5, 6 (the last cell of a CPCS-PDU).
 
 From low bits to high: whether more follow, the number of the piece within its whole, from 0, and
 the number of the whole, above 0.
@@ -22,6 +23,8 @@ NUMBER_BITS = 11
 MTU, and 1,490 cells of AAL3/4, which is the most."""
 ELEMENT_BITS = 16
 """Of the element that cut a packet, in the packet's number; above it the element counts."""
+LENGTH_BITS = 16
+"""Of the length of a packet, in the number of its frame; above it its connection counts."""
 LARGEST_NUMBER = (1 << NUMBER_BITS) - 1
 MORE_FOLLOW = 1
 
@@ -42,3 +45,9 @@ def whole_in(piece: int) -> int:
 def number_in(piece: int) -> int:
     """Return which piece of the whole it is."""
     return piece >> 1 & LARGEST_NUMBER
+
+
+@kernel
+def length_in(piece: int) -> int:
+    """Return the length in bytes of the packet that a frame of cells is made of."""
+    return piece >> NUMBER_BITS + 1 & (1 << LENGTH_BITS) - 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 from qospec.protocol.ip import IPV4_HEADER_BYTES
+from qospec.protocol.streams import KINDS
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Rows, Sizes, Whole
@@ -57,7 +58,9 @@ class Volumes:
 
     def of_packets(self, connection: int) -> bool:
         """Return whether a connection index is of packets."""
-        return self.needed and bool(self._are_packets[self._streams.connection(connection)])
+        if not self.needed or KINDS[self._streams.kind(connection)].are:
+            return False
+        return bool(self._are_packets[self._streams.connection(connection)])
 
     def add(self, connection: Indices, size_bytes: Sizes, counts: Whole) -> None:
         """Add packets to (indices, 2) counts."""

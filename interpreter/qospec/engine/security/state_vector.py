@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.protocol.streams import Streams
 
-USERS, FIRST_OAM, FIRST_MISINSERTED, POSITIONS = range(4)
-"""The state: the number of VCs; the connection indices of the OAM cells of the first and of cells
-misinserted into it, or one that no cell has; then a position for each VC: that of its last user
-cell."""
+USERS, FIRST_OAM, FIRST_MISINSERTED, FIRST_CELLS, POSITIONS = range(5)
+"""The state: the number of VCs; the connection indices of the OAM cells of the first, of cells
+misinserted into it and of cells of its packets, or one that no cell has; then a position for each
+VC: that of its last user cell."""
 NOT_OF_A_VC = -1
 CELL_KEY_BYTES = 16
 """Of a VC: AES with 128 bits."""
@@ -32,7 +32,7 @@ def positions(streams: Streams) -> Whole:
     """Return the state of either end at the beginning of a trial."""
     state = np.zeros(POSITIONS + streams.count, np.int64)
     state[USERS] = streams.count
-    state[FIRST_OAM:POSITIONS] = streams.start("oam"), streams.start("misinserted")
+    state[FIRST_OAM:POSITIONS] = [streams.start(kind) for kind in ("oam", "misinserted", "cells")]
     return state
 
 
@@ -41,7 +41,8 @@ def user_vc(state: Whole, connection: int) -> int:
     """Return the VC whose user cell this is by its header, from 0, or NOT_OF_A_VC."""
     if connection < state[USERS]:
         return connection
-    return _vc(state, connection - state[FIRST_MISINSERTED])
+    vc = _vc(state, connection - state[FIRST_CELLS])
+    return vc if vc >= 0 else _vc(state, connection - state[FIRST_MISINSERTED])
 
 
 @kernel

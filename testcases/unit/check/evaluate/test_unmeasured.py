@@ -32,7 +32,7 @@ test t on pair {
 def test_a_part_of_a_flow_by_another_name_is_offered_with_the_others(checked, text, help_):
     [problem] = checked(PAIR.replace("EXPECTED", text))[1]
     assert (problem.code, problem.help) == ("E0501", help_)
-    assert problem.notes[0].endswith("; parts of `ask`: fragments copies answers exchanges")
+    assert problem.notes[0].endswith("; parts of `ask`: cells fragments copies answers exchanges")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_part_of_a_flow_by_another_name_is_offered_with_the_others(checked, te
 def test_a_flow_that_nobody_answers_has_no_such_parts(checked, text, help_):
     [problem] = checked(PAIR.replace("EXPECTED", text))[1]
     assert (problem.code, problem.help) == ("E0501", help_)
-    assert problem.notes[0].endswith("; parts of `plain`: fragments copies")
+    assert problem.notes[0].endswith("; parts of `plain`: cells fragments copies")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,210 @@
+"""Reassembly: cells become packets again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.kinds import element
+from qospec.dataclass import dataclass
+from qospec.engine.adaptation import AdaptationEnd
+from qospec.engine.arrays import np
+from qospec.engine.element import Loss, Step
+from qospec.engine.event.transition import (
+    CONNECTION,
+    DONE,
+    FRAME,
+    SEAL,
+    SIZE,
+    Transition,
+    consume,
+    grow,
+    lose,
+    send,
+)
+from qospec.engine.items.batch import COLUMNS, count_columns
+from qospec.engine.items.partition import partition
+from qospec.engine.items.piece import MORE_FOLLOW, length_in, number_in, whole_in
+from qospec.engine.kernel import kernel, part
+from qospec.engine.security.seal import TAMPERED
+from qospec.protocol.aal import AALS
+
+if TYPE_CHECKING:
+    from qospec.catalogue.form import Form
+    from qospec.engine.arrays import Marks, Sizes, Whole
+    from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+
+COUNT, FIRST, FIRST_MISINSERTED, MOST_CELLS, IS_SEQUENCED = range(5)
+"""The state: the number of connections, the first indices of cells and of misinserted ones; how
+many cells the largest packet has; whether cells are numbered. Then comes a row for each connection.
+"""
+FRAMES = 5
+CELLS, EXPECTED, WHOLE, VIOLATION = range(4)
+"""Of the frame that a connection is in: how many of its cells have come, 0 if none is under way;
+the number of the next, its own number, and what is wrong with it, a number of CAUSES."""
+WIDTH = 4
+CAUSES = ("", "crc_error", "length_violation", "sequence_violation", "too_long")
+NO_ERROR, CRC_ERROR, LENGTH_VIOLATION, SEQUENCE_VIOLATION, TOO_LONG, ENDS = range(6)
+"""The fate of a cell: it ends here; it is the last, and its packet goes on or is lost."""
+SEAL_PLACE, FRAME_PLACE = (COLUMNS.index(name) for name in ("seal", "frame"))
+SEQUENCE = 16
+"""The numbers of cells, in turn. Source: I.363.3, 8.2.1.2 (a sequence number of 4 bits)."""
+
+
+@element(
+    source="ITU-T I.363.5, 9 (AAL5: CRC-32, length, maximum SDU); I.363.3, 8 (AAL3/4: CRC-10,"
+    " sequence numbers, length); RFC 2515, 5 (counts of errors)",
+    carries=("cell",),
+)
+@dataclass(frozen=True)
+class AalReassemble(AdaptationEnd):
+    """Put the cells of each packet together again, and check them as the AAL does.
+
+    A packet goes on when its last cell comes, or is lost then. In AAL5 a frame is all that has come
+    since the last one ended: if a cell is missing, changed or of another one, that is a
+    `crc_error`; after the last cell of a packet was lost, the next packet is longer and lost, too,
+    and `too_long` if it has more cells than a packet of the `mtu`. In AAL3/4 each cell has a number
+    and a CRC-10, and a first cell begins a new frame whatever was missing before it; a gap is a
+    `sequence_violation` or, if it is of a multiple of 16 cells, a `length_violation`. A packet
+    whose last cell was lost was lost where that was.
+
+    OAM cells and those of other users end here. A packet has the marks of its last cell.
+
+    Not modelled: that a CRC holds by chance; a limit of what waits; the time that it takes, which a
+    `processor` has; a timer for frames that do not end.
+    """
+
+    causes = CAUSES[1:]
+
+    @property
+    def discards_for(self) -> tuple[str, ...]:
+        if AALS[self.aal].is_sequenced:
+            return tuple(cause for cause in self.causes if cause != CAUSES[TOO_LONG])
+        return (CAUSES[CRC_ERROR], CAUSES[TOO_LONG])
+
+    def form_after(self, form: Form) -> Form:
+        return form.reassemble_cells(self.adaptation, self.mtu_bytes)
+
+    def start(self, setting: Setting) -> Whole:
+        streams = setting.streams
+        own = [
+            streams.count,
+            streams.start("cells"),
+            streams.start("misinserted"),
+            self.adaptation.count_cells(self.mtu_bytes),
+            AALS[self.aal].is_sequenced,
+        ]
+        return np.array([*own, *[0] * (WIDTH * streams.count)], np.int64)
+
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(
+            self.start(setting),
+            _arrive,
+            losses=tuple(("", cause) for cause in self.causes),
+            columns=count_columns("frame"),
+        )
+
+    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        fate, counts = np.empty(batch.count, np.uint8), np.zeros(ENDS + 1, np.int64)
+        _take_all_in(batch, batch.widened(count_columns("frame")).more, state, fate, counts)
+        ends = np.flatnonzero(fate != ENDS)
+        last = batch.select(ends)
+        kept, *lost = partition(last, fate[ends], tuple(counts[:ENDS].tolist()))
+        frames, size_bytes = kept.column("frame"), np.empty(kept.count, np.int32)
+        _read_lengths(frames, size_bytes)
+        packets = kept.with_column("frame", np.zeros_like(frames)).with_sizes(size_bytes)
+        return Step(
+            (packets,),
+            (until_ps,),
+            tuple(Loss(*each) for each in zip(self.causes, lost, strict=True) if each[1].count),
+            consumed=(batch.without_notes().select(fate == ENDS),),
+            resized=((kept, packets),),
+        )
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Take a cell in, and send a packet on if it is its last; see `engine.event.transition`."""
+    piece = items[item, FRAME]
+    fate = _take_in(state, items[item, CONNECTION], piece, items[item, SEAL])
+    if fate == ENDS:
+        consume(out, item)
+    elif fate != NO_ERROR:
+        lose(out, fate - 1, item)
+    else:
+        items[item, FRAME] = 0
+        grow(out, item, length_in(piece) - items[item, SIZE])
+        send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
+def _take_all_in(batch: Batch, more: Whole, state: Whole, fate: Marks, counts: Whole) -> None:
+    """Write the fate of each cell, and count cells by fate; `more` has the columns it needs."""
+    for i in range(len(fate)):
+        each = _take_in(state, batch.connection[i], more[i, FRAME_PLACE], more[i, SEAL_PLACE])
+        fate[i] = each
+        counts[each] += 1
+
+
+@kernel
+def _read_lengths(frames: Whole, size_bytes: Sizes) -> None:
+    """Write the size of each packet."""
+    for i in range(len(frames)):
+        size_bytes[i] = length_in(frames[i])
+
+
+@kernel
+def _take_in(state: Whole, connection: int, piece: int, seal: int) -> int:
+    """Return the fate of a cell: it ends, it brings a packet, or that is lost for one of CAUSES."""
+    kind = connection // state[COUNT]
+    frame = part(state, FRAMES + WIDTH * (connection - kind * state[COUNT]), WIDTH)
+    first = kind * state[COUNT]
+    if kind > 0 and first != state[FIRST]:
+        if first == state[FIRST_MISINSERTED] and not state[IS_SEQUENCED]:
+            frame[CELLS] += 1
+            frame[VIOLATION] = CRC_ERROR
+        return ENDS
+    _note_cell(state, frame, piece, seal & TAMPERED)
+    if piece & MORE_FOLLOW:
+        return ENDS
+    violation = _check(state, frame, piece)
+    frame[CELLS] = frame[VIOLATION] = 0
+    return violation
+
+
+@kernel
+def _note_cell(state: Whole, frame: Whole, piece: int, is_changed: int) -> None:
+    """Note a cell, and what is wrong with its frame."""
+    number, violation = number_in(piece), NO_ERROR
+    is_first = frame[CELLS] == 0
+    if state[IS_SEQUENCED]:
+        if number == 0:
+            is_first, frame[CELLS], frame[VIOLATION] = True, 0, NO_ERROR
+        elif is_first or (number - frame[EXPECTED]) % SEQUENCE != 0:
+            violation = SEQUENCE_VIOLATION
+    elif number != (0 if is_first else frame[EXPECTED]) or (
+        not is_first and whole_in(piece) != frame[WHOLE]
+    ):
+        violation = CRC_ERROR
+    if is_changed:
+        violation = CRC_ERROR
+    if is_first:
+        frame[WHOLE] = whole_in(piece)
+    if frame[VIOLATION] == NO_ERROR:
+        frame[VIOLATION] = violation
+    frame[EXPECTED] = number + 1
+    frame[CELLS] += 1
+
+
+@kernel
+def _check(state: Whole, frame: Whole, piece: int) -> int:
+    """Return what is wrong with a frame of which the last cell has come."""
+    if not state[IS_SEQUENCED] and frame[CELLS] > state[MOST_CELLS]:
+        return TOO_LONG
+    if frame[VIOLATION] != NO_ERROR:
+        return frame[VIOLATION]  # type: ignore[no-any-return]
+    if frame[CELLS] != number_in(piece) + 1 or frame[WHOLE] != whole_in(piece):
+        return LENGTH_VIOLATION
+    return NO_ERROR

@@ -1,0 +1,50 @@
+"""What both ends of a path of cells share that carries packets."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from qospec.catalogue.kinds import OF_PACKETS, Domain
+from qospec.dataclass import dataclass
+from qospec.engine.element import Element
+from qospec.protocol.aal import AALS, ENCAPSULATIONS, Adaptation
+from qospec.protocol.fragments import LEAST_MTU_BYTES
+from qospec.protocol.ip import LARGEST_PACKET_BYTES
+
+AalField = Annotated[Any, Domain("choice", choices=tuple(AALS))]
+EncapsulationField = Annotated[Any, Domain("choice", choices=tuple(ENCAPSULATIONS))]
+Mtu = Annotated[
+    int | None, Domain("data", LEAST_MTU_BYTES, LARGEST_PACKET_BYTES, layers=OF_PACKETS)
+]
+
+
+@dataclass(frozen=True)
+class AdaptationEnd(Element):
+    """One end of such a path: where packets become cells, or packets again."""
+
+    aal: AalField = "aal5"
+    """The ATM adaptation layer; both ends have the same."""
+    encapsulation: EncapsulationField = "llc_snap"
+    """What is put around each packet; both ends have the same."""
+    mtu: Mtu = None
+    """The largest packet; by default that which is usual for the encapsulation: 9,180 B of routed
+    packets (RFC 2225), 1,500 B in Ethernet frames and over PPP, 1,492 B over PPPoE."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if such packets have no room in an SDU."""
+        most_bytes = ENCAPSULATIONS[self.encapsulation].largest_mtu_bytes
+        if self.mtu_bytes > most_bytes:
+            raise ValueError(
+                f"mtu: an SDU of `{self.aal}` has room for packets of {most_bytes} B with"
+                f" `{self.encapsulation}`, not of {self.mtu_bytes} B"
+            )
+
+    @property
+    def mtu_bytes(self) -> int:
+        """Return the size of the largest packet."""
+        return self.mtu or ENCAPSULATIONS[self.encapsulation].mtu_bytes
+
+    @property
+    def adaptation(self) -> Adaptation:
+        """Return what both ends agree on."""
+        return Adaptation(self.aal, self.encapsulation)
