@@ -26,7 +26,7 @@ class Carried(NamedTuple):
 AROUND = {
     "cell": Carried("cell", "cell", "cbr { pcr = 10 cell/s, cdvt = 1 ms }", "cell.clp == 0"),
     "packet": Carried(
-        "pkt", "line", "packets { rate = 10 pkt/s, size = 400 B @ip }", "pkt.dscp == 46"
+        "pkt", "line", "packets { rate = 10 pkt/s, size = 1_000 B @ip }", "pkt.dscp == 46"
     ),
 }
 WIRES = {
@@ -60,6 +60,8 @@ WIRES = {
 """How an element is wired, by its duty, or by its name."""
 OTHER_END = {"aal_segment": "aal_reassemble", "aal_reassemble": "aal_segment"}
 """What takes what an element makes, or makes what it takes, with the same fields."""
+SMALL = "packets { rate = 10 pkt/s, size = 400 B @ip }"
+"""Packets below the MTU of an example."""
 
 
 BESIDE = {
@@ -148,7 +150,8 @@ def test_an_element_takes_its_examples(kind: Kind, field: str, tmp_path: Path) -
     if kind.duty == "line":
         text = file("cell", "delay { time = 1 us }", WIRES["element"], medium=text)
     else:
-        text = file(carries, text, WIRES.get(kind.name) or WIRES[kind.duty])
+        traffic = SMALL if kind.name in OTHER_END else ""
+        text = file(carries, text, WIRES.get(kind.name) or WIRES[kind.duty], traffic)
     assert refused(text, tmp_path) == []
 
 
