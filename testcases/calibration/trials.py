@@ -49,10 +49,14 @@ class Repeat(NamedTuple):
     lost: int
     drawn: bool = True
 
-    def read(self, leaf: Measured) -> Fraction:
-        """Return the loss, a share or a number, the share above a bound, the mean delay, or all."""
+    def read(self, leaf: Measured) -> Fraction | None:
+        """Return the loss, a share or a number, the share above a bound, the mean delay, or all.
+
+        None is the share of nothing: a source that pauses may send nothing.
+        """
         if leaf.metric == "cell_loss_ratio":
-            return Fraction(self.lost, self.seen.count + self.lost)
+            sent = self.seen.count + self.lost
+            return Fraction(self.lost, sent) if sent else None
         if leaf.metric == "lost":
             return Fraction(self.lost)
         if leaf.metric == "sent":
@@ -94,6 +98,8 @@ def count(row: Row, trials: int) -> Count:
     wrong_below = wrong_above = decided = 0
     for repeats in _trials(row, trials):
         interval = judge_repeats(statement, repeats, row.repeats).interval
+        if interval is None:  # a repeat without data decides nothing
+            continue
         lower, upper = interval.lower.value, interval.upper.value
         wrong_below += upper is not None and upper < truth
         wrong_above += lower is not None and lower > truth
