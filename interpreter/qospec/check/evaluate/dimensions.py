@@ -107,6 +107,25 @@ def with_unit(text: str, dimension: Dimension, layer: str = "") -> str:
     return f"write {', '.join(others)} or {last}" if others else f"write {last}"
 
 
+_EXAMPLES = {
+    TIME: "1 ms",
+    DATA: "64 B",
+    LENGTH: "1 km",
+    RATE: "1 Mbit/s",
+    RATIO: "10%",
+    COUNT: "10",
+    DELAY_PER_LENGTH: "5 us/km",
+}
+"""By dimension, a value as authors write it; of others, ten of the base unit."""
+
+
+def write_example(dimension: Dimension, layer: str = "") -> str:
+    """Return how to write a value: "write a time, such as `1 ms`"."""
+    example = _EXAMPLES.get(dimension) or f"10 {find_base_unit(dimension)}"
+    after = f" @{layer}" if layer else ""
+    return f"write {describe_dimension(dimension)}, such as `{example}{after}`"
+
+
 def find_common_layer(first: str, second: str) -> str:
     """Return the layer of two values together whose layers do not conflict."""
     return second or first if first in ("", ANY_LAYER) else first

@@ -16,6 +16,7 @@ from qospec.check.evaluate.dimensions import (
     describe_dimension,
     with_unit,
     write_bound,
+    write_example,
 )
 from qospec.check.evaluate.functions import Exponential
 from qospec.check.evaluate.values import (
@@ -212,7 +213,8 @@ TIMED = {
 def _explain_dimension(parameter: Parameter, value: Amount, span: Span) -> CheckError:
     name, domain = parameter.alias or parameter.name, parameter.domain
     dimension, _ = NUMERIC[domain.name]
-    help_text = f"write {describe_dimension(dimension)}"
+    layer = domain.layers[0] if dimension.has_data and domain.layers else ""
+    help_text = write_example(dimension, layer)
     if dimension == CELL_RATE and value.dimension == RATE and value.layer in BITS_OF_A_CELL:
         written = (
             span.text
@@ -221,7 +223,6 @@ def _explain_dimension(parameter: Parameter, value: Amount, span: Span) -> Check
         )
         help_text = f"divide by the bits of a cell: `{written} / ({BITS_OF_A_CELL[value.layer]})`"
     elif value.dimension == NUMBER:
-        layer = domain.layers[0] if dimension.has_data and domain.layers else ""
         help_text = with_unit(span.text, dimension, layer)
     return make_error(
         "E0202",

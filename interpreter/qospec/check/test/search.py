@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.evaluate.arithmetic import verify_layers
 from qospec.check.evaluate.context import CheckError, make_error
-from qospec.check.evaluate.dimensions import describe_dimension
+from qospec.check.evaluate.dimensions import describe_dimension, write_example
 from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.check.records.fields import convert
@@ -573,7 +573,7 @@ def size_trials(search: Search, flows: Sequence[Flow]) -> Search:
                 "E0514",
                 f"`trial` is a number of items, and {_measure_length(goal.trial_items, rate)}",
                 goal.trial_span or search.span,
-                help="write a time",
+                help=write_example(TIME),
             )
         length_ps = int(goal.trial_items * PS_PER_S / rate)
         goals.append(replace(goal, trial_ps=length_ps, total_ps=length_ps))

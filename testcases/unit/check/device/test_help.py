@@ -535,16 +535,8 @@ def test_a_word_for_a_scheduler_points_to_devices(checked):
 @pytest.mark.parametrize(
     ("swept", "ends", "help_"),
     [
-        (
-            "i in [0, 2]",
-            "i to b",
-            "number the hosts, as in `h = host(count = 4)`, and write `h[i]`",
-        ),
-        (
-            "i in [a, b]",
-            "i to b",
-            "number the hosts, as in `h = host(count = 4)`, and write `h[i]`",
-        ),
+        ("i in [0, 2]", "i to b", _NUMBERED),
+        ("i in [a, b]", "i to b", _NUMBERED),
         ("i in [0, 2]", "lab to b", "name a host of the topology"),
     ],
 )

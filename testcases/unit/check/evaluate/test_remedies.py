@@ -114,6 +114,16 @@ def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, wa
                 "so this times 530 / 512 if all have 512 B @ip"
             ),
         ),
+        (
+            "traffic t = cbr { pcr = 5 cell/s, cdvt = 5 cell }",
+            "E0202",
+            "write a time, such as `1 ms`",
+        ),
+        (
+            "topology t {\n  a, b = host\n  link a -- b via line { rate = 5 ms }\n}",
+            "E0202",
+            "write a bit rate, such as `1 Mbit/s @cell`",
+        ),
         ("test t = bose(n = 3)", "E0101", "declare it, or import the file that does"),
         ("test rose(n: Ratio) { }\ntest t = bose(n = 3)", "E0101", "write `rose`"),
         (
