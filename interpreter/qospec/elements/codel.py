@@ -93,13 +93,9 @@ class Codel(Element):
     def buffer(self) -> Buffer:
         return self.limit
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
-        return transmission.lookahead_ps(clock)
-
     def guarantees(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
-        # What is lost at the head delays the others less.
         return guarantee_line(clock, arriving[0], self.limit)
 
     def transition(self, setting: Setting) -> Transition:

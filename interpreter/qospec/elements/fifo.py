@@ -128,9 +128,6 @@ class Fifo(Element):
         bearer = None if self.drop is None else self.drop.carries
         return tuple(each for each in super().accepts if bearer in (None, each))
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
-        return transmission.lookahead_ps(clock)
-
     def guarantees(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:

@@ -154,9 +154,6 @@ class Line(Element):
             self.labels,
         )
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
-        return transmission.lookahead_ps(clock)
-
     def guarantees(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:

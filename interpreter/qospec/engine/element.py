@@ -328,10 +328,12 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     def lookahead_ps(self, clock: Clock | None) -> int:
         """Return the minimum time through it, which the engine and the checker need in loops.
 
+        By default none, or that of the line that serves it.
+
         Args:
-            clock: The clock of the line that serves it, if any.
+            clock: The clock of that line, if any.
         """
-        return 0
+        return 0 if clock is None else clock.least_ps
 
     def start(self, setting: Setting) -> Any:
         """Return its state for `process` at the beginning of a trial; None if it has none."""

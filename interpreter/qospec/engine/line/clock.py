@@ -64,6 +64,11 @@ class Clock:
         return size_bytes * self.byte_time_ps
 
     @property
+    def least_ps(self) -> int:
+        """Return the least delay: the smallest item's time, and the propagation."""
+        return int(self.slot_ps) + self.arrival_ps
+
+    @property
     def lead_ps(self) -> int:
         """Return the delay of a frame's first bit, behind the preamble, in whole ps."""
         framed = self.encapsulation

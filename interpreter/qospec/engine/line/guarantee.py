@@ -168,7 +168,7 @@ def sent(clock: Clock, arriving: Arrival) -> Arrival | None:
 def guarantee_line(
     clock: Clock | None, arriving: Arrival, limit: Buffer | None = None
 ) -> Guarantees:
-    """Return what a line, or a queue that it serves, guarantees."""
+    """Return what a line guarantees, or a queue that it serves: what is lost delays no other."""
     if clock is None:
         raise ValueError("no line serves this element")
     return Guarantees(served_in_order(clock, arriving, limit), sent(clock, arriving))

@@ -76,13 +76,6 @@ def line_of(clock: Clock | None) -> Whole:
     return line
 
 
-def lookahead_ps(clock: Clock | None) -> int:
-    """Return the least delay: the smallest item's time and the propagation; see `check_load`."""
-    if clock is None:
-        raise ValueError("no line serves this element")
-    return int(clock.slot_ps) + clock.arrival_ps
-
-
 def watermark_ps(line: Whole, until_ps: int) -> int:
     """Return the watermark of departures: later than all so far, no later than any that follows.
 

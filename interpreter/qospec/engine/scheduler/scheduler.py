@@ -199,10 +199,6 @@ class Scheduler(Element):
         """Return the fields of its policy that do not begin as 0: its own, or one per input."""
         return {}
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
-        """Return the least delay of a cell."""
-        return transmission.lookahead_ps(clock)
-
     def start(self, setting: Setting) -> State:
         """Return its state at the beginning of a trial."""
         line = transmission.line_of(setting.clock)
