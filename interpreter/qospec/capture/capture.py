@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from qospec.capture import cells, esp, packets, pcapng
+from qospec.capture.adaptation import Frames
 from qospec.capture.encryption import CellEncryption
 from qospec.capture.error import CaptureError
 from qospec.capture.sightings import Sightings
@@ -13,7 +14,7 @@ from qospec.engine.arrays import np
 from qospec.engine.graph import emulation
 from qospec.engine.security.seal import index_in
 from qospec.payload.fill import Fill
-from qospec.payload.flight import ARRIVED
+from qospec.payload.flight import ARRIVED, PARTS
 from qospec.payload.packets import describe_flows
 from qospec.protocol.streams import INSERTED
 from qospec.version import VERSION
@@ -59,7 +60,11 @@ class Writer:
             self._addresses = _list_addresses(experiment, flows)
             self.encryption = CellEncryption(experiment, link.tap.node)
             self._bytes: Callable[[Items], list[bytes]] = partial(
-                cells.build_cells, addresses=self._addresses, fill=fill, encryption=self.encryption
+                cells.build_cells,
+                addresses=self._addresses,
+                fill=fill,
+                encryption=self.encryption,
+                frames=Frames.find(experiment, describe_flows(experiment, flows)),
             )
         else:
             kind = packets.link_type(framed)
@@ -148,7 +153,7 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
         experiment.streams.indices,
         lambda items: writer.take(items, sightings.losses),
         writer.encryption,
-        experiment.streams.range("fragments"),
+        {kind: experiment.streams.range(kind) for kind in PARTS},
     )
     observation = emulation.run(again, observer=sightings)
     if sightings.unsettled:

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.capture.adaptation import build_payloads, with_crc10
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers.octets import encode_big_endian, iterate_rows
 from qospec.engine.arrays import np
+from qospec.engine.items.piece import MORE_FOLLOW
 from qospec.payload.fill import fill_payloads, tamper_rows
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 from qospec.protocol.marks import CLP
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from qospec.capture.adaptation import Frames
     from qospec.capture.encryption import CellEncryption
     from qospec.payload.fill import Fill
     from qospec.payload.flight import Items
@@ -44,10 +47,13 @@ PAYLOAD_TYPES: Mapping[KindName, int] = {
     "oam": 0b101,
     "rm": 0b110,
     "misinserted": 0,
+    "cells": 0,
     "fragments": 0,
     "copies": 0,
 }
 """User data without congestion, end-to-end F5 flow, resource management."""
+LAST = 0b001
+"""The payload type of a cell that ends a frame of AAL5. Source: ITU-T I.361, 2.2.4."""
 UNUSED = 0x6A
 CONTINUITY_CHECK = 0b0001_0100
 """OAM type fault management, function continuity check: the cell that carries nothing else."""
@@ -55,8 +61,6 @@ SECURITY = 0b1111_0010
 """OAM type system management, function security in real time."""
 AVAILABLE_BIT_RATE = 1
 """The protocol of resource management cells."""
-_GENERATOR = 0b10_0011_0011
-"""x^10 + x^9 + x^5 + x^4 + x + 1, without its first term."""
 
 
 class Addresses(NamedTuple):
@@ -76,13 +80,20 @@ class Addresses(NamedTuple):
 
 
 def build_cells(
-    items: Items, addresses: Addresses, fill: Fill, encryption: CellEncryption
+    items: Items, addresses: Addresses, fill: Fill, encryption: CellEncryption, frames: Frames
 ) -> list[bytes]:
-    """Return the record of each cell."""
+    """Return the record of each cell.
+
+    Raises:
+        CaptureError: They carry packets of which no bytes are made.
+    """
     made = np.empty((items.total, ERF_BYTES + HEADER_BYTES + CELL_PAYLOAD_BYTES), np.uint8)
     made[:, :ERF_BYTES] = _record_headers(items)
     of, kind = items.batch.connection, addresses.kinds[items.batch.connection]
     types = np.array([PAYLOAD_TYPES[name] for name in addresses.names], np.int64)[kind]
+    piece = items.batch.column("frame")
+    if frames.adaptation is not None and frames.adaptation.aal == "aal5":
+        types |= LAST * ((piece != 0) & (piece & MORE_FOLLOW == 0))
     header = addresses.paths[of] << 20 | addresses.channels[of] << 4 | types << 1
     header |= items.batch.marks & CLP
     made[:, ERF_BYTES : ERF_BYTES + HEADER_BYTES] = encode_big_endian(header, 4)
@@ -91,6 +102,9 @@ def build_cells(
         mine = np.flatnonzero(kind == number)
         if name not in MANAGEMENT:
             plain = fill_payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
+            of_packets = np.flatnonzero(piece[mine])
+            if len(of_packets):
+                plain[of_packets] = build_payloads(items.where(mine[of_packets]), frames, fill)
             body[mine] = encryption.encrypt(items.where(mine), plain)
             continue
         body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)
@@ -118,26 +132,6 @@ def build_rm_payload() -> bytes:
 
 MANAGEMENT: Mapping[str, Callable[[], bytes]] = {"oam": build_oam_payload, "rm": build_rm_payload}
 """What cells of management carry."""
-
-
-def with_crc10(content: bytes) -> bytes:
-    """Return 46 bytes with 6 reserved bits of 0 and the check of 10 bits behind them."""
-    return content + compute_crc10(content).to_bytes(2, "big")
-
-
-def compute_crc10(content: bytes) -> int:
-    """Return the remainder of a content and 6 bits of 0 behind it. Source: ITU-T I.610, 10.1."""
-    rest = 0
-    for byte in content:
-        rest = _divide(rest, byte, 8)
-    return _divide(rest, 0, 6)
-
-
-def _divide(rest: int, value: int, bits: int) -> int:
-    for place in reversed(range(bits)):
-        first = (rest >> 9 ^ value >> place) & 1
-        rest = (rest << 1 & 0x3FF) ^ (_GENERATOR * first)
-    return rest
 
 
 def _record_headers(items: Items) -> NDArray[np.uint8]:

@@ -13,11 +13,12 @@ from qospec.engine.items.batch import joined
 from qospec.payload.flight import UNKNOWN, Flight, Items, copy_batch, find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from qospec.engine.arrays import Indices, Times, Whole
     from qospec.engine.experiment import Tap
     from qospec.engine.items.batch import Batch
+    from qospec.protocol.streams import KindName
 
 
 class _Ended(NamedTuple):
@@ -51,18 +52,18 @@ class Sightings:
         indices: int,
         take: Callable[[Items], None],
         ahead: Ahead | None = None,
-        fragments: range = range(0),
+        parts: Mapping[KindName, range] | None = None,
     ) -> None:
         """Begin a trial with so many connection indices; `take` is given the items.
 
-        `ahead` is told what passes its own taps, which are ahead of the place; `fragments` are the
-        indices of fragments.
+        `ahead` is told what passes its own taps, which are ahead of the place; `parts` are the
+        indices of parts of packets, as of `Flight`.
         """
         self.taps: tuple[Tap, ...] = (tap, *(ahead.taps if ahead else ()))
         self._ahead = ahead
         self.losses = [""]
         self._take = take
-        self._flight = Flight(indices, fragments)
+        self._flight = Flight(indices, parts)
         self._began: list[Batch] = []
         self._passed: list[Batch] = []
         self._ended: list[_Ended] = []

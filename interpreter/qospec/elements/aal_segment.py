@@ -98,7 +98,7 @@ class AalSegment(AdaptationEnd):
         return Step(
             (cells,),
             (until_ps,),
-            made=(cells.without_notes().select(is_made),),
+            made=(cells.select(is_made),),
             resized=((batch, after),),
         )
 

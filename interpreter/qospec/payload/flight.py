@@ -6,6 +6,7 @@ connection share. Only items in flight are kept, so memory does not grow with th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
@@ -16,11 +17,14 @@ from qospec.engine.kernel import kernel
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Rows, Sizes, Times, Truths, Whole
     from qospec.engine.items.batch import Batch
+    from qospec.protocol.streams import KindName
 
 UNKNOWN = -1
 """In place of a number, or of what became of an item."""
 ARRIVED = 0
 """The fate of an item that was not lost."""
+PARTS: Mapping[KindName, str] = {"fragments": "fragment", "cells": "frame"}
+"""The kinds of parts of packets, with the column that tells which they are."""
 _PART_BITS, _PART = 31, (1 << 31) - 1
 """Of a time, which is mixed in two parts."""
 
@@ -33,7 +37,7 @@ class Items(NamedTuple):
         number: (n,) Which of its connection's items each is, in the order of sending, from 0.
         sent_bytes: (n,) Its length when it was sent: before any header was put around it.
         fate: (n,) What became of it later: ARRIVED, or the place in the list of losses.
-        fragment: (n,) Which fragment of its packet each is, from 0; of what was not cut, 0. Number
+        fragment: (n,) Which part of its packet each is, from 0; of what was not cut, 0. Number
             and length of a fragment are those of its packet.
     """
 
@@ -82,12 +86,12 @@ class Items(NamedTuple):
 class Flight:
     """The items in flight of a trial with so many connection indices.
 
-    `fragments` are the indices of fragments, in order of connections.
+    `parts` are the indices of parts of packets, in order of connections, by their kind of `PARTS`.
     """
 
-    def __init__(self, indices: int, fragments: range = range(0)) -> None:
+    def __init__(self, indices: int, parts: Mapping[KindName, range] | None = None) -> None:
         self._sent = np.zeros(indices, np.int64)
-        self._cut = fragments
+        self._parts = parts or {}
         self._batch = joined()
         self._numbers = np.zeros(0, np.int64)
         self._fragment = np.zeros(0, np.int64)
@@ -100,16 +104,17 @@ class Flight:
         self._batch = joined(self._batch, batch)
         self._numbers = np.concatenate([self._numbers, numbers])
         self._fragment = np.concatenate([self._fragment, np.zeros(batch.count, np.int64)])
-        if self._cut:
-            self._find_packets(before)
+        for kind, mine in self._parts.items():
+            if mine:
+                self._find_packets(before, mine, PARTS[kind])
 
-    def _find_packets(self, start: int) -> None:
-        """Note of fragments, from a place on, which of which packet they are; see `fragment`."""
+    def _find_packets(self, start: int, mine: range, column: str) -> None:
+        """Note of parts, from a place on, which of which packet they are; see `fragment`."""
         connection, sent_ps = self._batch.connection, self._batch.sent_ps
-        is_part = (connection >= self._cut.start) & (connection < self._cut.stop)
+        is_part = (connection >= mine.start) & (connection < mine.stop)
         parts = start + np.flatnonzero(is_part[start:])
-        fragment = self._batch.column("fragment")[parts] >> 1 & LARGEST_NUMBER
-        user = connection[parts] - np.int32(self._cut.start)
+        fragment = self._batch.column(column)[parts] >> 1 & LARGEST_NUMBER
+        user = connection[parts] - np.int32(mine.start)
         found = find(connection, sent_ps, user, sent_ps[parts] - fragment)
         parts, fragment, found = (each[found != UNKNOWN] for each in (parts, fragment, found))
         size_bytes = self._batch.size_bytes.copy()

@@ -5,14 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from qospec.capture.adaptation import Frames, compute_crc10, with_crc10
 from qospec.capture.cells import (
     Addresses,
     build_cells,
     build_oam_payload,
     build_rm_payload,
     build_security_payload,
-    compute_crc10,
-    with_crc10,
 )
 from qospec.engine.items.batch import uninitialised
 from qospec.engine.security.seal import TAMPERED
@@ -28,6 +27,8 @@ IN_THE_CLEAR = SimpleNamespace(
     find_announced=lambda _: (np.zeros(0, np.int64), np.zeros((0, 9), np.uint8)),
 )
 """Cells that no device has encrypted."""
+NO_FRAMES = Frames(None, 4, ())
+"""Cells that carry no packets."""
 
 
 def items(connections: list[int], at_ps: int = 0, marks: int = 0) -> Items:
@@ -77,7 +78,7 @@ def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
         np.array([0, 0, 1, 1]),
         ("user", "oam"),
     )
-    made = build_cells(items([0, 1, 2, 3], marks=1), addresses, Fill(0), IN_THE_CLEAR)
+    made = build_cells(items([0, 1, 2, 3], marks=1), addresses, Fill(0), IN_THE_CLEAR, NO_FRAMES)
     headers = [int.from_bytes(each[16:20], "big") for each in made]
     assert [header >> 20 for header in headers] == [7, 0xFFF, 7, 0xFFF]
     assert [header >> 4 & 0xFFFF for header in headers] == [32, 0xFFFF, 32, 0xFFFF]
@@ -90,7 +91,7 @@ def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
 @pytest.mark.parametrize("at_ps", [0, 1, 10**12 - 1, 10**12, 3_600 * 10**12 + 123_456_789_012])
 def test_the_time_of_a_record_is_in_units_of_two_to_the_minus_32(at_ps: int) -> None:
     addresses = Addresses(np.array([0]), np.array([32]), np.array([0]), ("user",))
-    (made,) = build_cells(items([0], at_ps), addresses, Fill(0), IN_THE_CLEAR)
+    (made,) = build_cells(items([0], at_ps), addresses, Fill(0), IN_THE_CLEAR, NO_FRAMES)
     assert int.from_bytes(made[:8], "little") == (at_ps << 32) // 10**12
     assert made[8:16] == bytes([3, 4, 0, 68, 0, 0, 0, 52])
     assert len(made) == 68
@@ -100,7 +101,9 @@ def test_what_was_changed_on_the_way_is_another_payload() -> None:
     addresses = Addresses(np.array([0, 0]), np.array([32, 32]), np.array([0, 1]), ("user", "oam"))
     sent = items([0, 1])
     changed = sent._replace(batch=sent.batch.with_column("seal", np.full(2, TAMPERED)))
-    whole, other = (build_cells(each, addresses, Fill(0), IN_THE_CLEAR) for each in (sent, changed))
+    whole, other = (
+        build_cells(each, addresses, Fill(0), IN_THE_CLEAR, NO_FRAMES) for each in (sent, changed)
+    )
     for before, after in zip(whole, other, strict=True):
         differs = int.from_bytes(before, "big") ^ int.from_bytes(after, "big")
         assert differs.bit_count() == 1

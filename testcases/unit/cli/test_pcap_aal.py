@@ -1,0 +1,160 @@
+"""Captures of cells of packets, decoded here: packets come out as they went in, byte for byte."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from scapy.layers.inet import IP
+from scapy.layers.l2 import Ether
+from scapy.utils import RawPcapNgReader
+
+from qospec import cli
+
+SPEC = """qos 1
+import std.media
+
+device edge(aal: Name) {{
+  port lan: packet
+  port wan: cell
+  cut = aal_segment {{ aal = aal }}
+  join = aal_reassemble {{ aal = aal }}
+  out = fifo {{ limit = 1_000 cell }}
+  back = fifo {{ limit = 100 pkt }}
+  lan.rx -> cut -> out -> wan.tx
+  wan.rx -> join -> back -> lan.tx
+}}
+topology bench {{
+  a, b = host
+  left, right = edge(aal = {aal})
+  link a -- left.lan via media.fast_ethernet
+  link left.wan -- right.wan via media.stm1
+  link right.lan -- b via media.fast_ethernet
+}}
+test mixed on bench {{
+  flow f = packets {{
+    rate = 4_000 pkt/s
+    size = mix {{ 40 B: 2, 576 B: 1, 1_400 B: 1 }} @ip
+    connections = 3
+  }} from a to b
+  run {{ measure = 100 ms }}
+  expect f.lost == 0 pkt
+}}
+"""
+PACKETS = 1_200
+
+
+def records(path: Path) -> Iterator[bytes]:
+    with RawPcapNgReader(str(path)) as reader:
+        for data, _ in reader:
+            yield data
+
+
+@pytest.fixture
+def captured(tmp_path, monkeypatch):
+    """Return the records of two links of a trial with an AAL: of cells, and of frames behind."""
+
+    def capture(aal: str) -> tuple[list[bytes], list[bytes]]:
+        monkeypatch.chdir(tmp_path)
+        Path("mixed.qos").write_text(SPEC.format(aal=aal), encoding="utf-8")
+        run = CliRunner().invoke(
+            cli.qos, ["run", "mixed.qos", "--record", "records", "--no-progress"]
+        )
+        assert run.exit_code == 0, run.output
+        record = next(Path("records").iterdir())
+        for name, link in (("cells", "left.wan -> right.wan"), ("frames", "right.lan -> b")):
+            asked = ["pcap", str(record), "mixed", link, "-o", f"{name}.pcapng"]
+            given = CliRunner().invoke(cli.qos, asked)
+            assert given.exit_code == 0, given.output
+        return list(records(Path("cells.pcapng"))), list(records(Path("frames.pcapng")))
+
+    return capture
+
+
+def cell_of(record: bytes) -> tuple[int, int, bytes]:
+    """Return VCI, payload type and payload of a cell in ERF."""
+    assert record[8] & 0x7F == 3
+    header = int.from_bytes(record[16:20], "big")
+    assert header >> 20 == 0  # VPI
+    return header >> 4 & 0xFFFF, header >> 1 & 7, record[20:]
+
+
+def divide(content: bytes, generator: int, width: int) -> int:
+    """Return the rest of dividing a content by a generator without its first term."""
+    rest, top = 0, 1 << width - 1
+    for byte in content:
+        for place in reversed(range(8)):
+            first = bool(rest & top) ^ (byte >> place & 1)
+            rest = rest << 1 & (1 << width) - 1 ^ (generator if first else 0)
+    return rest
+
+
+def crc32(content: bytes) -> int:
+    """Return the CRC of I.363.5: the first 32 bits inverted, and the rest, too."""
+    inverted = bytes(byte ^ 0xFF for byte in content[:4]) + content[4:]
+    return divide(inverted, 0x04C11DB7, 32) ^ 0xFFFFFFFF
+
+
+def packets_of_aal5(cells: list[bytes]) -> list[bytes]:
+    """Return the packets of frames of AAL5 with LLC/SNAP."""
+    under_way: dict[int, bytes] = {}
+    found = []
+    for record in cells:
+        channel, payload_type, payload = cell_of(record)
+        assert payload_type in (0, 1)
+        under_way[channel] = under_way.get(channel, b"") + payload
+        if payload_type == 1:
+            whole = under_way.pop(channel)
+            length = int.from_bytes(whole[-6:-4], "big")
+            assert whole[-8:-6] == b"\0\0"
+            assert 0 <= len(whole) - 8 - length < 48
+            assert crc32(whole[:-4]) == int.from_bytes(whole[-4:], "big")
+            assert whole[:8] == bytes.fromhex("aaaa03 000000 0800")
+            found.append(whole[8:length])
+    assert not under_way
+    return found
+
+
+def packets_of_aal3_4(cells: list[bytes]) -> list[bytes]:
+    """Return the packets of frames of AAL3/4 with LLC/SNAP."""
+    under_way: dict[int, bytes] = {}
+    following: dict[int, int] = {}
+    found = []
+    for record in cells:
+        channel, payload_type, payload = cell_of(record)
+        assert payload_type == 0
+        assert divide(payload, 0x233, 10) == 0  # with its check at the end, nothing is left
+        header, trailer = (int.from_bytes(payload[at : at + 2], "big") for at in (0, 46))
+        begins, ends = header >> 15, header >> 14 & 1
+        if begins:
+            assert channel not in under_way
+            under_way[channel], following[channel] = b"", header >> 10 & 15
+        assert header >> 10 & 15 == following[channel]
+        following[channel] = (following[channel] + 1) % 16
+        under_way[channel] += payload[2 : 2 + (trailer >> 10)]
+        if ends:
+            whole = under_way.pop(channel)
+            length = int.from_bytes(whole[-2:], "big")
+            assert whole[1] == whole[-3]  # both tags
+            assert whole[2:4] == whole[-2:]
+            assert whole[4:12] == bytes.fromhex("aaaa03 000000 0800")
+            found.append(whole[12 : 4 + length])
+    assert not under_way
+    return found
+
+
+@pytest.mark.parametrize(
+    ("aal", "decode"), [("aal5", packets_of_aal5), ("aal3_4", packets_of_aal3_4)]
+)
+def test_packets_come_out_of_cells_as_they_are_behind(captured, aal, decode):
+    cells, frames = captured(aal)
+    found = decode(cells)
+    behind = [bytes(Ether(frame)[IP])[: Ether(frame)[IP].len] for frame in frames]
+    assert len(found) == len(behind) == PACKETS
+    assert found == behind
+    assert {len(each) for each in found} == {40, 576, 1_400}
+
+
+def test_each_connection_has_a_channel(captured):
+    cells, _ = captured("aal5")
+    assert {cell_of(record)[0] for record in cells} == {32, 33, 34}
