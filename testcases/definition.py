@@ -17,7 +17,7 @@ from qospec.engine import kernel
 from qospec.engine.event import component, drive, transition
 from qospec.engine.event.component import Component
 from qospec.engine.items import totals
-from qospec.engine.items.batch import Batch
+from qospec.engine.items.batch import COLUMNS, Batch
 
 PLENTY = 10_000
 """Rows of the pool, more than any network of the tests has items."""
@@ -52,11 +52,13 @@ class ReferenceComponent(Component):
         for number, each in enumerate(self._transitions):
             if each.first_alarm_ps is not None:
                 self.set_alarm(number, each.first_alarm_ps)
-        self.items = np.zeros((PLENTY, self._working.items.shape[1]), np.int64)
+        width = max(self._working.items.shape[1], transition.MORE + len(COLUMNS))
+        self.items = np.zeros((PLENTY, width), np.int64)
         self.items[:, transition.NEXT] = range(1, PLENTY + 1)
         self.items[0, transition.FREE], self.items[0, transition.SPARE] = 1, PLENTY - 1
         self.out = np.zeros((transition.SAID_OF_ITEM * PLENTY, 4), np.int64)
         self.counts = np.zeros_like(self._entries)
+        self.noted = max(each.columns for each in self._transitions)
 
     @property
     def inside(self) -> int:
@@ -78,6 +80,7 @@ class ReferenceComponent(Component):
     def advance(
         self, arrivals: Sequence[Batch], until_ps: int, deliver: Callable[[int, Any], None]
     ) -> None:
+        self.noted = max([self.noted, *(batch.width for batch in arrivals)])
         for place, batch in zip(self._outside, arrivals, strict=True):
             columns = (batch.connection, batch.size_bytes, batch.marks, batch.sent_ps)
             rows = zip(batch.at_ps.tolist(), *columns, strict=True)
@@ -158,5 +161,6 @@ class ReferenceComponent(Component):
 
     def put_out(self, outlet: int, sent_ps: int, at_ps: int, item: int) -> None:
         columns = (transition.CONNECTION, transition.SIZE, transition.MARKS)
-        rest = self.items[item, [*columns, *range(transition.MORE, self.items.shape[1])]].tolist()
+        more = range(transition.MORE, transition.MORE + self.noted)
+        rest = self.items[item, [*columns, *more]].tolist()
         self.gone.setdefault(int(outlet), []).append([int(outlet), at_ps, sent_ps, *rest])
