@@ -32,7 +32,7 @@ RECORDS: tuple[Role, ...] = ("traffic", "element", "arrivals", "dropping")
 """The roles of kinds that records are made of."""
 LOSING: tuple[Role, ...] = ("element", "machine", "traffic")
 """The roles of kinds that state causes of loss."""
-NESTED: Mapping[str, Role] = {"dropping": "dropping"}
+NESTED: Mapping[str, Role] = {"dropping": "dropping", "contract": "traffic"}
 """By domain of a field that holds a record of another kind: that kind's role."""
 STRIPPED = 2
 """At this level of optimisation Python has no docstrings."""
@@ -111,9 +111,9 @@ class Domain:
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, codes, buffer, limits by mark, ratios by mark, delay per length,
-    load, size mix, curve, duration, times, lifetime, address, key, dropping, width. Bounds are in
-    the base unit (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive. Of an element's rate
-    `layers` may be counted.
+    load, size mix, curve, duration, times, lifetime, address, key, dropping, contract, width.
+    Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive. Of an element's
+    rate `layers` may be counted.
     """
 
     name: str

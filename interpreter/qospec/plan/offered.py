@@ -100,5 +100,6 @@ def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
 
 
 def _sent_in(packets: SentPackets) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
-    """Return the same of packets."""
-    return packets.contract, packets.marks, tuple(sorted(packets.header_fields.items()))
+    """Return the same of packets: their contract is that of their cells, if they have one."""
+    contract = packets.cell_contract or packets.contract
+    return contract, packets.marks, tuple(sorted(packets.header_fields.items()))

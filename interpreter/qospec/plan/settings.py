@@ -81,7 +81,17 @@ def _text(value: Any, domain: str) -> str:
         return _listed([_text(each, "time" if domain == "times" else domain) for each in value])
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return _quantity(value, domain)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return _name(value, domain)
+
+
+def _name(value: Any, domain: str) -> str:
+    """Return what is no number in words; a contract of cells, with its terms."""
+    if domain != "contract":
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    kinds = discover().select_role("traffic").values()
+    kind = next(each for each in kinds if each.build is type(value))
+    terms = list_settings(kind, value, packets=False).items()
+    return f"{kind.name} {{ {', '.join(f'{n} = {t.text}' for n, t in terms if not t.usual)} }}"
 
 
 def _quantity(value: int | Fraction, domain: str) -> str:

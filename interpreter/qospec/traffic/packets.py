@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from qospec.catalogue.kinds import Domain, Load, PacketSizes, traffic
 from qospec.dataclass import dataclass
@@ -21,7 +21,7 @@ from qospec.engine.source.headers import (
     convert_sizes,
 )
 from qospec.engine.source.sizes import LARGEST_WEIGHT, compute_mean_bytes
-from qospec.engine.source.traffic import PacketTraffic, SentPackets
+from qospec.engine.source.traffic import CellTraffic, PacketTraffic, SentPackets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,8 @@ PacketLoad = Annotated[Load | None, Domain("load")]
 """Bits per second in a layer of packets, or packets per second; exact."""
 Gaps = Annotated[Literal["constant", "poisson"], Domain("choice", choices=("constant", "poisson"))]
 """The arrival process of packets."""
+CellContract = Annotated[Any, Domain("contract")]
+"""A traffic of cells, of which only the terms of its contract count."""
 LOWEST_PACKET_RATE = Fraction(1, 1_000)
 HIGHEST_PACKET_RATE = 10**11
 """The limits of the arrival processes."""
@@ -79,6 +81,8 @@ class Packets(WithHeaders, PacketTraffic):
     destination_address: Address = None
     """Destination address in the IP header; by default unspecified. It does not affect the path.
     """
+    cells: CellContract = None
+    """The contract of each connection where its packets become cells; by default there is none."""
     connections: Count = 1
     """Number of identical connections."""
     phases: Phases = "random"
@@ -88,6 +92,12 @@ class Packets(WithHeaders, PacketTraffic):
         if sum(weight for _, weight in self.size.parts) > LARGEST_WEIGHT:
             raise ValueError("size: these weights are too fine; give fewer digits")
         self._headers.verify()
+        given: Any = self.cells
+        if given is not None and not isinstance(given, CellTraffic):
+            raise ValueError("cells: expected a contract: `cbr`, `vbr_rt`, `vbr_nrt` or `ubr`")
+        sent = {"connections": 1, "clp": 0, "virtual_path": 0}
+        if given is not None and any(vars(given).get(name, n) != n for name, n in sent.items()):
+            raise ValueError("cells: give the terms of a contract alone; what is sent are packets")
 
     def packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.
@@ -110,5 +120,12 @@ class Packets(WithHeaders, PacketTraffic):
         source: tuple[str, Mapping[str, object]] = (self.gaps, {"rate": packet_rate})
         contract = Contract("packets", packet_rate, 0)
         return SentPackets(
-            contract, source, sizes, self._marks, headers.fields, link, transport_bytes
+            contract,
+            source,
+            sizes,
+            self._marks,
+            headers.fields,
+            link,
+            transport_bytes,
+            cell_contract=None if self.cells is None else self.cells.contract(),
         )

@@ -10,6 +10,7 @@ from qospec.elements.line import Line
 from qospec.engine.source.sizes import Sizes, compute_mean_bytes
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.marks import MARKS
+from qospec.traffic.cbr import Cbr
 from qospec.traffic.packets import Packets
 
 ETHERNET = Encapsulation(8, 18, 64, 12, 1_500)
@@ -151,3 +152,24 @@ def test_marks_and_what_a_classifier_asks():
         "destination_address": "0.0.0.0",  # noqa: S104 -- no socket is bound
     }
     assert stream.transport_bytes == 20
+
+
+def test_cells_of_packets_may_have_a_contract():
+    contract = replace(SOME, cells=Cbr(Fraction(5_000), 10**9)).packets(ETHERNET).cell_contract
+    assert contract is not None
+    assert (contract.category, contract.peak_cell_rate) == ("cbr", 5_000)
+    assert contract.cell_delay_variation_tolerance_ps == 10**9
+    assert SOME.packets(ETHERNET).cell_contract is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (SOME, "cells: expected a contract: `cbr`"),
+        (Cbr(Fraction(5_000), 0, connections=2), "cells: give the terms of a contract alone"),
+        (Cbr(Fraction(5_000), 0, clp=1), "cells: give the terms of a contract alone"),
+    ],
+)
+def test_what_is_no_contract_of_cells(cells, message):
+    with pytest.raises(ValueError, match=message):
+        replace(SOME, cells=cells)

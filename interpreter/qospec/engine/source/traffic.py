@@ -34,6 +34,7 @@ class SentPackets(NamedTuple):
         answers: Likewise, of requests: the packets that answer them.
         size_field: The field of the traffic that says their sizes.
         call: How speech is coded and played, if each connection is a call.
+        cell_contract: The contract of each connection where its packets become cells, if any.
     """
 
     contract: Contract
@@ -47,6 +48,7 @@ class SentPackets(NamedTuple):
     answers: SentPackets | None = None
     size_field: str = "size"
     call: Call | None = None
+    cell_contract: Contract | None = None
 
 
 class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
