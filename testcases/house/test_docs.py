@@ -305,6 +305,15 @@ def test_a_command_that_is_named_exists() -> None:
     assert named <= set(qos.commands)
 
 
+def test_each_command_is_listed_in_the_readme() -> None:
+    listed = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Features")[0]
+    shown = set(re.findall(r"qos ([a-z]+)\b", listed))
+    lists = re.search(r"qos elements .*", listed)
+    assert lists is not None
+    shown |= set(re.findall(r"[a-z]+", lists[0]))
+    assert set(qos.commands) <= shown
+
+
 def test_each_loop_over_batches_by_hand_says_what_it_saves() -> None:
     """All elements have one if a class has a `process` of its own; `unmark` is no kind."""
     found = {"unmark"}

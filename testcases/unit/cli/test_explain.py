@@ -149,6 +149,11 @@ def test_what_stands_in_every_file_is_known(name: str, piece: str) -> None:
     assert piece in shown.stdout
 
 
+QUEUES = " ".join(
+    kind.name for kind in discover().select_role("element").values() if kind.duty == "queue"
+)
+
+
 @pytest.mark.parametrize(
     ("name", "piece"),
     [
@@ -166,8 +171,8 @@ def test_what_stands_in_every_file_is_known(name: str, piece: str) -> None:
         ("overflow", "fifo"),
         ("discarded", "`lost.discarded`"),
         ("discarded", "on purpose"),
-        ("occupancy", "of codel fifo"),
-        ("occupancy.max", "of codel fifo"),
+        ("occupancy", f"of {QUEUES}"),
+        ("occupancy.max", f"of {QUEUES}"),
         ("fifo.occupancy.mean", "what waits in a queue, a shaper or a processor"),
         ("fifo.lost", "the number of items lost there"),
         ("gcra.policed", "the number of items lost there"),
