@@ -14,19 +14,9 @@ import sys
 import click
 
 from qospec.cache import refused
-from qospec.cli import exits, listing, options, streams
-from qospec.cli.check import check
-from qospec.cli.convert import convert
-from qospec.cli.doc import doc
-from qospec.cli.explain import explain, schema
-from qospec.cli.fmt import fmt
-from qospec.cli.fuzz import fuzz
+from qospec.cli import exits, options, streams
+from qospec.cli.commands import COMMANDS
 from qospec.cli.output import say, show_usage_error
-from qospec.cli.pcap import pcap
-from qospec.cli.plan import plan
-from qospec.cli.report import merge, report
-from qospec.cli.run import run, warm
-from qospec.cli.shrink import shrink
 from qospec.version import VERSION
 from qospec.writing import explain_failure
 
@@ -44,23 +34,7 @@ def qos() -> None:
 
 
 qos.params.append(options.make_colour_option("auto"))
-for _command in (
-    check,
-    fmt,
-    convert,
-    plan,
-    run,
-    merge,
-    fuzz,
-    shrink,
-    warm,
-    report,
-    pcap,
-    explain,
-    schema,
-    doc,
-    *listing.COMMANDS,
-):
+for _command in COMMANDS:
     _command.params.append(options.make_colour_option(None))
     qos.add_command(_command)
 

@@ -187,7 +187,7 @@ def test_a_name_that_no_property_has_is_told(fuzz) -> None:
 
 
 def test_without_hypothesis_it_is_said_what_to_install(fuzz, monkeypatch) -> None:
-    monkeypatch.setattr(sys.modules["qospec.cli.fuzz"], "find_spec", lambda _: None)
+    monkeypatch.setattr(sys.modules["qospec.cli.commands.fuzz"], "find_spec", lambda _: None)
     result = fuzz(HOLDS)
     assert result.exit_code == 2
     assert "pip install 'qospec[fuzz]'" in result.stderr

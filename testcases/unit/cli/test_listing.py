@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from qospec import cli
 from qospec.catalogue.kinds import discover
-from qospec.cli.listing import COMMANDS
+from qospec.cli.commands.listing import COMMANDS
 from qospec.reference.listing import COLLECTIONS
 
 HEAVY = {"numpy", "numba", "jinja2", "rich", "lark", "cryptography", "hypothesis"}

@@ -60,7 +60,7 @@ def test_a_file_is_shown_with_its_own_ends_of_lines(capfdbinary: pytest.CaptureF
     assert capfdbinary.readouterr().out == "µ\r\nb\ufffd\n".encode()
 
 
-@pytest.mark.parametrize("path", sorted(CLI.glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(CLI.rglob("*.py")), ids=lambda path: path.name)
 def test_nothing_else_prints(path: Path) -> None:
     """All that the commands say goes through one module."""
     if path.name == "output.py":

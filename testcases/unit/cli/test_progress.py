@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from qospec.cli import progress as module
-from qospec.cli.fuzz import FuzzProgress
+from qospec.cli.commands.fuzz import FuzzProgress
+from qospec.cli.commands.shrink import ShrinkProgress
 from qospec.cli.progress import REPORT_S, Progress, Workload
-from qospec.cli.shrink import ShrinkProgress
 
 WORK = Workload({"one": (4, 99), "two:n=1": (2, 99), "two:n=2": (2, 99)})
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qospec.cli import exits, loading, options, output, streams
-from qospec.cli.report import check_formats, write_all
+from qospec.cli.commands.report import check_formats, write_all
 from qospec.version import VERSION
 from qospec.writing import explain_failure
 
