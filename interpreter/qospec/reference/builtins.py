@@ -54,6 +54,9 @@ MEANINGS: dict[str, str] = {
     "min": "the smallest of several values",
     "max": "the largest of several values",
     "abs": "the absolute value",
+    "ceil": "the smallest whole number that is not below one",
+    "floor": "the largest whole number that is not above one",
+    "round": "the nearest whole number, of two the one farther from 0",
     "worst": "the worst of the same measurement of each member of a group: the smallest if more is"
     " better, as of `received`, else the largest",
     "exponential": "a random time with this mean, as in `exponential(16 ms)`, or a random size"

@@ -1,11 +1,13 @@
-"""The functions of the language: `min`, `max`, `abs`, `worst` of what is measured, `exponential`.
+"""The functions of the language: `min`, `ceil`, `worst` of what is measured, `exponential`, others.
 
 `exponential(16 ms)` is a distribution of times, or of sizes.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import make_error
-from qospec.check.evaluate.dimensions import describe_dimension, find_common_layer
+from qospec.check.evaluate.dimensions import NUMBER, describe_dimension, find_common_layer
 from qospec.check.evaluate.mixes import BITS_OF_A_BYTE, Mix, require_one_layer
 from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, Poison, Value
 from qospec.dataclass import dataclass
@@ -319,6 +321,40 @@ def _evaluate_absolute(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Va
     return Amount(known, value.dimension, value.layer, published=value.published)
 
 
+def _evaluate_rounded(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    """Return a whole number near a number, as the name says; raises CheckError."""
+    name, values = node.path.name.text, _evaluate_numbers(evaluator, node, scope)
+    if len(values) != 1:
+        raise make_error("E0105", f"`{name}` takes one value", node.span)
+    (value,), (argument,) = values, node.arguments
+    if isinstance(value, Poison):
+        return value
+    if isinstance(value, Deferred):
+        raise make_error(
+            "E0204",
+            f"`{name}` takes what is known before a run, not what is measured",
+            argument.span,
+            help="compare with whole numbers as they are, or within a tolerance",
+        )
+    if not (value.dimension.counted or value.dimension.is_ratio):
+        raise make_error(
+            "E0204",
+            f"`{name}` takes a number without a unit, not {describe_dimension(value.dimension)}",
+            argument.span,
+            help=f"divide by what it is to be a multiple of, as in `{name}(96 B / (48 B))`",
+        )
+    whole = None if value.value is None else Fraction(ROUNDINGS[name](value.value))
+    return Amount(whole, NUMBER, published=value.published)
+
+
+ROUNDINGS: dict[str, Callable[[Fraction], int]] = {
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "round": lambda value: math.floor(abs(value) + Fraction(1, 2)) * (1 if value > 0 else -1),
+}
+"""By name; a half is rounded away from 0."""
+
+
 def _evaluate_numbers(
     evaluator: Evaluator, node: ast.Call, scope: Scope
 ) -> list[Amount | Deferred | Poison]:
@@ -341,6 +377,7 @@ FUNCTIONS = {
     "min": _evaluate_minimum,
     "max": _evaluate_maximum,
     "abs": _evaluate_absolute,
+    **dict.fromkeys(ROUNDINGS, _evaluate_rounded),
     "worst": choose_worst,
     "exponential": evaluate_exponential,
 }
