@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qospec.cli.listing import COMMANDS
+from qospec.cli.commands.listing import COMMANDS
 
 LAB = """
 topology lab {
