@@ -77,8 +77,12 @@ SPEED = LENGTH / TIME
 DELAY_PER_LENGTH = TIME / LENGTH
 WHOLE = (COUNT, PACKETS, CELLS, FRAMES, CALLS)
 """Dimensions of what can be counted."""
-IN_PACKETS = {CELLS: PACKETS, CELL_RATE: PACKET_RATE}
-"""What a dimension of cells is where packets are carried."""
+COUNTED: dict[str, dict[Dimension, Dimension]] = {
+    "cell": {},
+    "packet": {CELLS: PACKETS, CELL_RATE: PACKET_RATE},
+    "frame": {CELLS: FRAMES, CELL_RATE: FRAME_RATE},
+}
+"""What a dimension of cells is where something else is counted."""
 
 _NAMES = {
     RATIO: "a ratio",

@@ -25,6 +25,7 @@ from qospec.dataclass import dataclass
 Role = Literal["element", "machine", "traffic", "arrivals", "dropping", "metric", "method"]
 Duty = Literal["element", "queue", "scheduler", "line", "router", "classifier", "machine"]
 Carried = Literal["cell", "packet"]
+Counted = Literal["cell", "packet", "frame"]
 
 CARRIED: tuple[Carried, ...] = ("cell", "packet")
 """What moves through a network; no line and no port carries both."""
@@ -111,9 +112,9 @@ class Domain:
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, codes, buffer, limits by mark, ratios by mark, delay per length,
-    load, size mix, curve, duration, times, lifetime, address, key, dropping, contract, width.
-    Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive. Of an element's
-    rate `layers` may be counted.
+    load, size mix, curve, duration, times, lifetime, address, key, dropping, contract, width, frame
+    rate. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s, 1), inclusive.
+    Of an element's rate `layers` may be counted.
     """
 
     name: str
@@ -218,7 +219,7 @@ class Kind:
             older files.
         from_contract: For an arrival process: its fields that are those of the traffic that it is
             the source of, by their names there, if the author gives none.
-        carries: What an element is for: cells, packets or both.
+        carries: What an element is for: cells, packets or both; a metric, also for frames of cells.
         described_in: Other classes than `build` that declare some of its fields.
     """
 
@@ -233,7 +234,7 @@ class Kind:
     aliases: tuple[str, ...] = ()
     renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
     from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    carries: tuple[Carried, ...] = CARRIED
+    carries: tuple[Counted, ...] = CARRIED
     described_in: tuple[type[Any], ...] = ()
 
     @property
@@ -242,10 +243,13 @@ class Kind:
         return self.duty in ("queue", "scheduler")
 
     def list_statistics(self, carries: str) -> tuple[str, ...]:
-        """Return the statistics that a metric offers of a flow of cells or packets."""
+        """Return the statistics that a metric offers of cells, of packets, or of frames of cells.
+
+        Frames are wholes, as packets are.
+        """
         of_cells: tuple[str, ...] = self.build.statistics
         of_packets: tuple[str, ...] | None = self.build.packet_statistics
-        return of_packets if carries == "packet" and of_packets is not None else of_cells
+        return of_packets if carries != "cell" and of_packets is not None else of_cells
 
     def find_parameter(self, name: str) -> Parameter | None:
         """Return the parameter that `name` or its usual abbreviation stands for."""
@@ -297,7 +301,7 @@ class _Mark:
     renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
     open_fields: bool = False
     from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    carries: tuple[Carried, ...] = CARRIED
+    carries: tuple[Counted, ...] = CARRIED
 
 
 def _make_marker(role: Role) -> Callable[..., Callable[[type], type]]:

@@ -14,6 +14,7 @@ GOES_ON = "goes_on"
 QUANTILE = re.compile(r"p(?!0+(?:_0+)?\Z)(\d{1,2})(?:_(\d{1,6}))?")
 ABOVE = re.compile(r"above_(\d+)")
 PACKET = re.compile(r"packet_(10000|[1-9]\d{0,3})")
+CELL = re.compile(r"cell_([1-9]\d{0,3})|cells_([1-9]\d{0,3})_([1-9]\d{0,3})")
 
 KINDS_OF_CAUSES = {"policed": ("policed_pcr", "policed_scr")}
 """Causes of loss that have a name together."""
@@ -77,8 +78,18 @@ PATTERNS = {
         re.compile(r"packet|n?\d"),
         frozenset({"variation"}),
     ),
+    "cell_*": Pattern(
+        CELL,
+        "cells by their place in a frame such as cell_1 cells_2_191",
+        (),
+        "write the places of cells in their frames, from 1, as `cell_1` or `cells_2_191`",
+        re.compile(r"cells?|\d"),
+        frozenset({"positions"}),
+    ),
 }
 """By the placeholder in the statistics that a metric declares."""
+OF_FRAMES = "cell_*"
+"""The placeholder of what is known only of cells that form frames."""
 
 
 def offers(statistics: tuple[str, ...], name: str) -> bool:
@@ -106,6 +117,15 @@ def parse_packet_number(name: str) -> int | None:
     """Return the number, from 1, of the packet that a statistic is named for; None for others."""
     named = PACKET.fullmatch(name)
     return int(named[1]) if named else None
+
+
+def parse_cells(name: str) -> slice | None:
+    """Return the places in a frame, from 0, that a statistic is named for; None for others."""
+    named = CELL.fullmatch(name)
+    if named is None:
+        return None
+    single, first, last = named.groups()
+    return slice(int(single or first) - 1, int(single or last))
 
 
 def name_share_above(bound_ps: int) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
     from qospec.engine.queue.drop_policy import Waiting
     from qospec.engine.source.arrivals import Arrivals
+    from qospec.engine.source.framing import Framing
     from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
     from qospec.protocol.streams import Streams
@@ -32,10 +33,12 @@ class Monitor(NamedTuple):
     """How a host reads delays of what arrives there.
 
     Attributes:
+        host: Its path.
         resolution_ps: Between two ticks of its clock; 0 if it shows each ps.
         overhead_ps: What it adds to a time of arrival.
     """
 
+    host: str = ""
     resolution_ps: int = 0
     overhead_ps: int = 0
 
@@ -58,6 +61,7 @@ class Source(NamedTuple):
         transport_bytes: Headers in each packet, behind IP's.
         call: How speech is coded and played, if each connection is a call.
         monitor: How the host at which they arrive reads delays.
+        framing: How its cells form frames; None if they do not.
     """
 
     name: str
@@ -73,6 +77,7 @@ class Source(NamedTuple):
     transport_bytes: int = 0
     call: Call | None = None
     monitor: Monitor = Monitor()
+    framing: Framing | None = None
 
     @property
     def indices(self) -> slice:

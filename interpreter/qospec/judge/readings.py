@@ -23,8 +23,8 @@ from qospec.units import (
     CELL_RATE,
     CELLS,
     COUNT,
+    COUNTED,
     DATA,
-    IN_PACKETS,
     PS_PER_S,
     RATE,
     RATIO,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from qospec.engine.measure.tally import Delays, Tally
     from qospec.model.expression import Expression, Leaf, Measured, Place, Value
     from qospec.plan.plan import Planned
+    from qospec.protocol.streams import KindName
     from qospec.units import Dimension
 
 DIMENSIONS: dict[str, tuple[Dimension, int | Fraction]] = {
@@ -128,7 +129,7 @@ class Readings:
         self._seen = seen
         self._tallies: dict[str, Tally] = {}
         self._packets: set[str] = set()
-        self._exchanges: set[str] = set()
+        self._wholes: dict[KindName, set[str]] = {}
         self._silent: list[str] = []
         for network, (planned, observation) in seen.items():
             prefix = f"{network}." if network else ""
@@ -141,8 +142,8 @@ class Readings:
                 self._tallies[prefix + population.name] = tally
                 if population.flow in planned.packets and not KINDS[population.kind].are:
                     self._packets.add(prefix + population.name)
-                if population.kind == "exchanges":
-                    self._exchanges.add(prefix + population.name)
+                if KINDS[population.kind].follows == "nothing":
+                    self._wholes.setdefault(population.kind, set()).add(prefix + population.name)
                 if population.member is None and population.kind == "user" and not tally.sent:
                     self._silent.append(prefix + population.name)
             _check_bounds(prefix, planned, observation, self._tallies)
@@ -261,11 +262,10 @@ class Readings:
                     continue
                 if not metric.needs <= tally.recorded:
                     continue
-                if metric.sized and population in self._exchanges:
+                if metric.sized and population in self._wholes.get("exchanges", ()):
                     continue
                 dimension = DIMENSIONS[metric.dimension][0]
-                if carries == "packet":
-                    dimension = IN_PACKETS.get(dimension, dimension)
+                dimension = COUNTED[carries].get(dimension, dimension)
                 for statistic in _statistics(kind.list_statistics(carries)):
                     shown = f"{name}.{statistic}" if statistic else name
                     yield population, shown, self._measure(name, tally, statistic), dimension
@@ -291,7 +291,8 @@ class Readings:
     def exchanged(self) -> list[FlowCount]:
         """Return how many items of each flow were sent, and how many of these were lost.
 
-        Of flows between endpoints these are exchanges: what is sent again was not lost for them.
+        Of flows between endpoints these are exchanges, since what is sent again was not lost for
+        them; of frames, these.
         """
         counts = []
         for network, (planned, _) in self._seen.items():
@@ -301,14 +302,14 @@ class Readings:
                 for population in planned.populations.values()
                 if population.member is None
             ]
-            answered = {each.flow for each in whole if each.kind == "exchanges"}
+            counted = {its.flow: its.kind for its in whole if KINDS[its.kind].follows == "nothing"}
             copies = {
                 each.flow: self._tallies[prefix + each.name].received
                 for each in whole
-                if each.kind == "copies" and each.flow not in answered
+                if each.kind == "copies" and each.flow not in counted
             }
             for each in whole:
-                if each.kind == ("exchanges" if each.flow in answered else "user"):
+                if each.kind == counted.get(each.flow, "user"):
                     name = prefix + each.name
                     tally, again = self._tallies[name], copies.get(each.flow, 0)
                     carries = self._carries(name)
@@ -360,7 +361,8 @@ class Readings:
                     yield Loss(population, self._carries(population), element, cause, cells)
 
     def _carries(self, population: str) -> str:
-        return "packet" if population in self._packets else "cell"
+        frames = population in self._wholes.get("frames", ())
+        return "packet" if population in self._packets else "frame" if frames else "cell"
 
 
 def _check_bounds(

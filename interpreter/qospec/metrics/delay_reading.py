@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
-from qospec.catalogue.statistics import offers
+from qospec.catalogue.statistics import offers, parse_cells
 from qospec.engine.measure.metric import Metric
+from qospec.engine.measure.tally import read_places
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from qospec.engine.measure.tally import Delays, Tally
 
 
@@ -27,7 +27,8 @@ class DelayReading(Metric):
     dimension = "time"
     noun = "delays"
     least = 0
-    statistics = ("mean", "min", "max", "std", "p*")
+    packet_statistics = ("mean", "min", "max", "std", "p*")
+    statistics = (*packet_statistics, "cell_*")
     needs = frozenset({"readings"})
 
     def delays(self, tally: Tally) -> Delays | None:
@@ -37,4 +38,8 @@ class DelayReading(Metric):
         """Return ps; None if nothing arrived, or the readings were not recorded."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"delay_reading has no statistic `{statistic}`")
+        places = parse_cells(statistic)
+        if places is not None:
+            count, sum_ps = read_places(tally.position_readings, places)
+            return Fraction(sum_ps, count) if count else None
         return None if tally.readings is None else tally.readings.read(statistic)

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 @metric(
     source="RFC 2544, 26.3 (frame loss rate); ITU-T Y.1540, 6 (IP packet loss ratio)",
-    aliases=("loss",),
-    carries=("packet",),
+    aliases=("loss", "frame_loss_ratio"),
+    carries=("packet", "frame"),
 )
 class LossRatio(Metric):
-    """Divide the packets lost by the packets sent, of those sent within the window."""
+    """Divide the packets lost by the packets sent, of those sent within the window.
+
+    Of frames of cells likewise: one is lost if one of its cells is, or comes out of order. Of cells
+    it is the `cell_loss_ratio`.
+    """
 
     dimension = "ratio"
     counting = Counting("lost", "sent")

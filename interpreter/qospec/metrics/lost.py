@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
-@metric(source="ITU-T I.356, 5.4 (lost cell outcome); RFC 2544, 26.3 (frame loss rate), of packets")
+@metric(
+    source="ITU-T I.356, 5.4 (lost cell outcome); RFC 2544, 26.3 (frame loss rate), of packets",
+    carries=("cell", "packet", "frame"),
+)
 class Lost(Metric):
     """Count the cells or packets sent within the window that were lost, whatever the cause.
 

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
-@metric(source="ITU-T I.356, 4.2 (cell exit event); RFC 2285, 3.5.2 (offered load), of packets")
+@metric(
+    source="ITU-T I.356, 4.2 (cell exit event); RFC 2285, 3.5.2 (offered load), of packets",
+    carries=("cell", "packet", "frame"),
+)
 class Sent(Metric):
     """Count the cells or packets whose first bit left the source's own line within the window.
 

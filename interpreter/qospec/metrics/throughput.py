@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 @metric(
     source="RFC 2285, 3.6.1 (forwarding rate) and RFC 1242, 3.17 (throughput), of packets; of cells"
-    " likewise"
+    " likewise",
+    carries=("cell", "packet", "frame"),
 )
 class Throughput(Metric):
     """Divide the cells or packets that arrived in the window by its length, in cell/s or pkt/s.

@@ -67,7 +67,7 @@ def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
 
 
 def members_of(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
-    """Yield the members of all flows, messages of machines, and exchanges, numbered in a row."""
+    """Yield the members of all flows, messages of machines, and wholes, numbered in a row."""
     drafted = [each for flow in enumerate(flows) for each in _members(*flow, network)]
     drafted += message_members(network)
     drafted.sort(key=lambda member: member.stream.place)
@@ -82,6 +82,8 @@ def _members(number: int, flow: Flow, network: Network) -> Iterator[Member]:
     kinds: list[tuple[KindName, SentPackets | None]] = [("user", packets)]
     if packets is not None and packets.answers is not None:
         kinds += [("answers", packets.answers), ("exchanges", packets)]
+    if flow.traffic.is_framed:
+        kinds.append(("frames", packets))
     for kind, sent in kinds:
         contract, marks, asked = _sent(flow) if sent is None else _sent_in(sent)
         for turn, ends in enumerate(zip(flow.origins, flow.targets, strict=True)):

@@ -24,6 +24,7 @@ from qospec.engine.experiment import (
 from qospec.engine.graph.components import find_cycle_in_batches, find_zero_delay_cycle
 from qospec.engine.measure.occupancy import find_silent
 from qospec.engine.queue import drop_policy
+from qospec.engine.source.framing import Framing
 from qospec.engine.source.sizes import CELLS
 from qospec.engine.source.skewed import skew
 from qospec.model.expression import list_counted, list_measurements
@@ -322,6 +323,8 @@ def _streams(case: Case, network: Network, members: tuple[Member, ...]) -> Strea
 def _sources(
     flows: tuple[Flow, ...], network: Network, members: tuple[Member, ...], lowered: Lowered
 ) -> Iterator[Source]:
+    streams = (member.stream for member in members)
+    framed = iter([stream.first for stream in streams if stream.kind == "frames"])
     for member in members:
         if not member.stream.is_sent:
             continue
@@ -340,7 +343,10 @@ def _sources(
             encapsulation=None if packets is None else packets.encapsulation,
             transport_bytes=0 if packets is None else packets.transport_bytes,
             call=None if packets is None else packets.call,
-            monitor=Monitor(far.resolution_ps, far.overhead_ps),
+            monitor=Monitor(network.hosts[member.target].path, far.resolution_ps, far.overhead_ps),
+            framing=Framing(flow.traffic.frame_cells, next(framed))
+            if flow.traffic.is_framed
+            else None,
         )
 
 

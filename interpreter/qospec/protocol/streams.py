@@ -24,6 +24,7 @@ KindName = Literal[
     "answers",
     "messages",
     "exchanges",
+    "frames",
     "oam",
     "rm",
     "misinserted",
@@ -67,6 +68,8 @@ KINDS: dict[str, Kind] = {
         Kind("messages", BOTH, "made", "", is_named=False),
         # From when a request is first made to the first answer to it.
         Kind("exchanges", PACKET, "made", "nothing", one="exchange"),
+        # Of cells that follow each other, from the first bit of the first to the last of the last.
+        Kind("frames", CELL, "made", "nothing", one="frame", are="frame"),
         # Source: ITU-T I.610, 6.
         Kind("oam", CELL),
         # Resource management. Source: ITU-T I.371, 5.2.
@@ -87,14 +90,17 @@ INSERTED: tuple[KindName, ...] = tuple(k.name for k in KINDS.values() if k.follo
 NO_FLOW = -1
 
 
-def list_parts(carries: str, *, is_answered: bool) -> tuple[KindName, ...]:
-    """Return the streams of a flow of cells or packets that an author can name, but the flow."""
+def list_parts(carries: str, *, has_own: bool) -> tuple[KindName, ...]:
+    """Return the streams of a flow of cells or packets that an author can name, but the flow.
+
+    With those of its own, beside it, if it `has_own`: answers and exchanges, or frames.
+    """
     kinds = [kind for kind in KINDS.values() if kind.is_named and carries in kind.carries]
-    own = (kind.name for kind in kinds if kind.one and is_answered)
+    own = (kind.name for kind in kinds if kind.one and has_own)
     return (*(kind.name for kind in kinds if kind.follows == "user"), *own)
 
 
-PARTS = (*list_parts("cell", is_answered=False), *list_parts("packet", is_answered=True))
+PARTS = (*list_parts("cell", has_own=True), *list_parts("packet", has_own=True))
 """What authors can name behind the name of a flow."""
 
 

@@ -41,6 +41,7 @@ MEANINGS: dict[str, str] = {
     "answers": "the answers to the requests of a flow, as in `ask.answers.loss`",
     "exchanges": "the whole exchanges of a flow, a request with its answer, as in"
     " `ask.exchanges.delay.p99`",
+    "frames": "the frames of a flow of cells that form some, as in `user.frames.loss`",
     "host": "a port of the tester, as in `a, b = host` or `a = host(count = 4, slotted = false)`;"
     " its faults are `clock = 20 ppm`, `resolution = 0.5 us`, `overhead = 1 us` and `lowest_rate`",
     "flows": "the list of all flows of a test, as in `for f in flows { report f.delay.p99 }`",

@@ -12,7 +12,7 @@ from qospec.catalogue.kinds import REQUIRED, Buffer, read_documentation
 from qospec.check.evaluate.dimensions import METRICS, write_bound
 from qospec.check.records.fields import MAPS
 from qospec.check.records.spelling import SOURCE, has_source
-from qospec.units import COUNT, IN_PACKETS, format_value
+from qospec.units import COUNT, COUNTED, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +33,7 @@ LABELS = {
     "data": DomainLabel("an amount of data", "480 B"),
     "rate": DomainLabel("a bit rate", "149.76 Mbit/s @cell"),
     "cell rate": DomainLabel("a cell rate", "30_000 cell/s"),
+    "frame rate": DomainLabel("a frame rate", "830 frame/s"),
     "length": DomainLabel("a length", "50 km"),
     "cells": DomainLabel("a number of cells", "200 cell"),
     "ratio": DomainLabel("a ratio", "10%"),
@@ -80,6 +81,7 @@ LABELS = {
 
 
 _EXAMPLES = {
+    ("frames", "size"): "9_180 B @ip",
     ("echo", "size"): "512 B @ip",
     ("echo", "answer_size"): "512 B @ip",
     ("jitter", "mean"): "50 us",
@@ -134,9 +136,7 @@ _PLACES = {"flow": "of flows", "place": "of what passes a place inside the netwo
 
 def _describe_measured(kind: Kind) -> Document:
     dimension = METRICS[kind.build.dimension]
-    counted = [dimension]
-    if dimension in IN_PACKETS and "packet" in kind.carries:
-        counted.append(IN_PACKETS[dimension])
+    counted = [*dict.fromkeys(COUNTED[item].get(dimension, dimension) for item in kind.carries)]
     return {
         "dimension": " or ".join("a number" if each is COUNT else each.name for each in counted),
         "example": format_value(1, dimension),

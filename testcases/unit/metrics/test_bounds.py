@@ -10,6 +10,7 @@ from qospec.catalogue.kinds import Kind, discover
 from qospec.engine.measure.calls import RatedCall
 from qospec.engine.measure.tally import (
     Delays,
+    FrameLatencies,
     Outages,
     Packet,
     Reordering,
@@ -21,7 +22,7 @@ from qospec.engine.measure.tally import (
 from qospec.voice.calls import Call, Heard
 
 METRICS = discover().select_role("metric")
-EXAMPLES = {"p*": "p99", "packet_*": "packet_3", "causes": "policed"}
+EXAMPLES = {"p*": "p99", "packet_*": "packet_3", "cell_*": "cells_1_2", "causes": "policed"}
 CALL = Call(Fraction(0), Fraction("4.3"), 20 * 10**9, 10**9)
 STEPS = Delays(2, 6, 36, 0, 6, ((0, 1, 1), (6, 7, 1)))
 VARIATION = Variation(
@@ -41,10 +42,14 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
             yield tally(
                 latencies=made.delays.less(min(delays)),
                 readings=made.delays,
+                positions=(made.delays, made.delays),
+                position_readings=(made.delays, made.delays),
+                frames=FrameLatencies(*[made.delays] * 5),
                 variation=VARIATION,
                 outages=Outages(delays[-1], lost, 3),
                 calls=(RatedCall(CALL, Heard(sent, sent - lost, 0, min(lost, 1), delays[0])),),
                 shares=delays,
+                fates=((sent, lost), (sent, 0)),
                 sent=sent,
                 planned=sent,
                 received=sent - lost,
@@ -76,4 +81,9 @@ def test_no_value_is_beyond_what_its_metric_declares(name, tally) -> None:
 
 def test_only_what_may_be_early_is_below_zero() -> None:
     unbounded = [name for name, kind in METRICS.items() if kind.build.least is None]
-    assert unbounded == ["cell_delay_variation_1_point", "ip_packet_delay_variation"]
+    assert unbounded == [
+        "cell_delay_variation_1_point",
+        "lifo_latency",
+        "mimo_latency",
+        "ip_packet_delay_variation",
+    ]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.measure.tally import Tally
-from qospec.metrics.fairness_index import FairnessIndex
+from qospec.metrics.fairness_index import FairnessIndex, LossFairnessIndex
 
 
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=9), st.integers(1, 1000))
@@ -34,3 +34,10 @@ def of(shares: tuple[int, ...]) -> Tally:
 )
 def test_examples(shares, expected):
     assert FairnessIndex().measure(of(shares)) == expected
+
+
+def test_losses_are_compared_as_ratios(tally):
+    """Two of four members lose 1/10 and 3/10 of what they send, another nothing, one is silent."""
+    seen = tally(shares=(9, 70, 5, 0), fates=((10, 1), (100, 30), (5, 0), (0, 0)))
+    assert LossFairnessIndex().measure(seen) == Fraction(16, 30)
+    assert LossFairnessIndex().measure(tally(shares=(1, 1), fates=((1, 0), (1, 0)))) is None

@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.engine.measure.tally import Tally
+from qospec.engine.measure.tally import Delays, Tally
+from qospec.metrics.received import Received
 from qospec.metrics.transfer_delay import TransferDelay
 
 
@@ -54,3 +55,18 @@ def test_nothing_received_is_no_data(tally: Callable[..., Tally], statistic: str
 def test_another_statistic_is_refused(tally: Callable[..., Tally], statistic: str) -> None:
     with pytest.raises(ValueError, match="no statistic"):
         TransferDelay().measure(tally(delays_ps=(1,)), statistic)
+
+
+def test_places_in_a_frame_are_pooled(tally):
+    """Two cells in the first place, one in each other: a range is the mean of its cells."""
+    places = tuple(
+        Delays(len(delays), sum(delays), None, min(delays), max(delays))
+        for delays in ((10, 20), (60,), (90,))
+    )
+    seen = tally(positions=places, sent=4, received=4)
+    for name, expected in (("cell_1", 15), ("cells_1_2", 30), ("cells_2_3", 75), ("cell_3", 90)):
+        assert TransferDelay().measure(seen, name) == expected
+    assert Received().measure(seen, "cells_1_2") == 3
+    assert TransferDelay().measure(seen, "cell_4") is None
+    assert TransferDelay().measure(seen, "cells_2_4") is None
+    assert Received().measure(seen, "") == 4

@@ -7,7 +7,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.catalogue.statistics import ABOVE, PATTERNS, name_share_above, offers
+from qospec.catalogue.statistics import (
+    ABOVE,
+    OF_FRAMES,
+    PATTERNS,
+    name_share_above,
+    offers,
+)
 from qospec.check.evaluate import unmeasured
 from qospec.check.evaluate.context import CheckError, IndexedError, make_error
 from qospec.check.evaluate.dimensions import METRICS, describe_dimension
@@ -17,7 +23,7 @@ from qospec.diagnostics import suggest_name
 from qospec.model.expression import Measured
 from qospec.protocol.encapsulation import LAYERS
 from qospec.protocol.streams import KINDS
-from qospec.units import IN_PACKETS, PS_PER_S, RATIO, TIME
+from qospec.units import COUNTED, PS_PER_S, RATIO, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,7 +103,10 @@ class FlowValue(Value):
             known = evaluator.context.catalogue
             raise unmeasured.explain_unknown_metric(self.path, self.carries, parts, name, known)
         if self.carries not in kind.carries:
-            raise unmeasured.explain_not_measured(self.carries, name, evaluator.context.catalogue)
+            framed = "frame" in kind.carries and "frames" in self.has
+            frames = f"{self.path}.frames" if framed and self.part == "user" else ""
+            known = evaluator.context.catalogue
+            raise unmeasured.explain_not_measured(self.carries, name, known, frames)
         follows = not kind.build.needs.isdisjoint({"variation", "latency"})
         if self.part == "exchanges" and (kind.build.sized or follows):
             needed = "the size of packets" if kind.build.sized else "each packet on its way"
@@ -147,7 +156,9 @@ class MetricValue(Value):
     @property
     def _everywhere(self) -> tuple[str, ...]:
         """Return those that it offers where packets have frames."""
-        return self.kind.list_statistics(self.flow.carries)
+        offered = self.kind.list_statistics(self.flow.carries)
+        framed = "frames" in self.flow.has and self.flow.part == "user" and not self.flow.place
+        return tuple(name for name in offered if framed or name != OF_FRAMES)
 
     def explain_unframed(self, asked: str, span: Span) -> CheckError:
         """Return the mistake of bits of frames where there are none."""
@@ -186,8 +197,7 @@ class MetricValue(Value):
         """Return a statistic as a term of a condition."""
         metric, flow = self.kind.build, self.flow
         dimension = METRICS[metric.dimension]
-        if flow.carries == "packet":
-            dimension = IN_PACKETS.get(dimension, dimension)
+        dimension = COUNTED[flow.carries].get(dimension, dimension)
         text = f"{flow.path}.{self.spelling}" + (f".{statistic}" if statistic else "")
         if flow.flow and flow.place is not None:
             text += f".at({flow.place.name})"
@@ -384,12 +394,13 @@ class AtPlace(Value):
                 call.span,
                 help="measure it without the control",
             )
-        if flow.part == "exchanges":
+        if KINDS[flow.part].follows == "nothing":
+            parts = "requests or answers" if flow.part == "exchanges" else "cells"
             raise make_error(
                 "E0502",
-                "an exchange passes no place: it begins and ends at the client",
+                f"`{flow.part}` pass no place as wholes",
                 call.span,
-                help=f"measure requests or answers there: `{flow.flow}` or `{flow.flow}.answers`",
+                help=f"measure {parts} there: `{flow.flow}`",
             )
         if isinstance(value, PlaceValue) and value.network not in ("", flow.network):
             raise make_error(

@@ -68,8 +68,8 @@ class OneOf(Value):
 
 def make_unknown_flow(network: str) -> OneOf:
     """Return a flow that is not known yet, on a network."""
-    cells = list_parts("cell", is_answered=False)
-    packets = list_parts("packet", is_answered=True)
+    cells = list_parts("cell", has_own=True)
+    packets = list_parts("packet", has_own=True)
     return OneOf(
         (
             FlowValue(network, "flow", 1, carries="cell", has=cells),

@@ -81,8 +81,13 @@ def explain_unknown_metric(
     )
 
 
-def explain_not_measured(carries: str, name: ast.Name, catalogue: Catalogue) -> CheckError:
-    """Return the mistake of a metric of packets that is asked of cells, or the reverse."""
+def explain_not_measured(
+    carries: str, name: ast.Name, catalogue: Catalogue, frames: str = ""
+) -> CheckError:
+    """Return the mistake of a metric of packets that is asked of cells, or the reverse.
+
+    It may have been meant of the `frames` of the flow, at that path.
+    """
     usual = {
         n: kind for n, kind in catalogue.select_role("metric").items() if carries in kind.carries
     }
@@ -94,6 +99,7 @@ def explain_not_measured(carries: str, name: ast.Name, catalogue: Catalogue) -> 
         name.span,
         note=f"metrics of {carries}s: " + " ".join(sorted(usual)),
         near=near,
+        help=f"measure its frames: `{frames}.{name.text}`" if frames and not near else "",
     )
 
 

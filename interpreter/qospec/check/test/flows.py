@@ -78,7 +78,7 @@ def _list_measured(record: Record, name: str, many: int | None, evaluator: Evalu
     """Return what can be measured of a flow of such traffic."""
     kind = record.kind
     carries = "cell" if "cell" in kind.carries else "packet"
-    parts = list_parts(carries, is_answered=kind.build.is_answered)
+    parts = list_parts(carries, has_own=kind.build.is_answered or kind.build.is_framed)
     whole = FlowValue("", name, many, carries=carries, has=parts)
     if not kind.build.is_call:
         return whole

@@ -34,6 +34,7 @@ from qospec.engine.items.batch import FOREVER_PS, plain
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
 from qospec.engine.source.closed_loop import ClosedLoop
+from qospec.engine.source.framing import Numbering
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -152,6 +153,9 @@ class _Origin:
         self._link = link
         self._recorder = recorder
         self._sizes = source.sizes.start(source.connections, draws)
+        self._frames = source.framing and Numbering(
+            source.framing, source.arrivals, source.first, source.connections
+        )
         self._marks = np.empty(0, np.uint32)
 
     def emit(self, until_ps: int, watermark_ps: int) -> None:
@@ -173,6 +177,8 @@ class _Origin:
             size_bytes=sizes,
             marks=self._marks[:count],
         )
+        if self._frames is not None:
+            batch = self._frames.note(batch)
         if count:
             self._recorder.planned(batch, alone=self._source.connections == 1)
         self._link.put(batch, watermark_ps)

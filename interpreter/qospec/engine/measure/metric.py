@@ -11,7 +11,7 @@ from qospec.voice.calls import rate_call
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qospec.engine.measure.tally import Delays, Tally
+    from qospec.engine.measure.tally import Delays, FrameLatencies, Tally
 
 Dimension = Literal["cells", "cell rate", "rate", "data", "time", "ratio", "count"]
 """The dimension of a value: items, items/s, bit/s, bytes, ps, a ratio, or a plain number."""
@@ -113,6 +113,25 @@ class CallMetric(Metric):
             raise ValueError(f"calls have no statistic `{statistic}`")
         ratings = (rate_call(call, heard) for call, heard in tally.calls or ())
         return of_all([self.score(each) for each in ratings if each is not None], statistic)
+
+
+class FrameLatency(Metric):
+    """A metric of frames of cells: the time from one bit to another, at the ends of a flow."""
+
+    dimension = "time"
+    noun = "latencies"
+    statistics = ("mean", "min", "max", "std")
+    needs = frozenset({"frame_latencies"})
+
+    @abstractmethod
+    def select(self, latencies: FrameLatencies) -> Delays:
+        """Return the latencies that it is of."""
+
+    def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
+        """Return ps; None if no frame arrived whole, or latencies were not recorded."""
+        if statistic not in self.statistics:
+            raise ValueError(f"latencies of frames have no statistic `{statistic}`")
+        return None if tally.frames is None else self.select(tally.frames).read(statistic)
 
 
 def of_all(values: Sequence[Fraction], statistic: str) -> Fraction | None:

@@ -16,11 +16,13 @@ from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE, T
 from qospec.engine.measure import cell_delay_variation, delays
 from qospec.engine.measure.bytes import Volumes
 from qospec.engine.measure.calls import Calls
+from qospec.engine.measure.frames import ENDED, Frames
 from qospec.engine.measure.latency import Latencies
 from qospec.engine.measure.ledger import NETWORK, Ledger, accounts_of
 from qospec.engine.measure.occupancy import Occupancies
 from qospec.engine.measure.outages import OutageRecorder
 from qospec.engine.measure.passages import Passages
+from qospec.engine.measure.positions import Positions
 from qospec.engine.measure.readings import Readings
 from qospec.engine.measure.series import Series
 from qospec.engine.measure.tally import Tally
@@ -62,6 +64,8 @@ class Observation(NamedTuple):
         volumes: The bytes of `sent` and `carried`; None for cells.
         measurement: The specification of what was recorded.
         latencies: The latencies that statements use; None if none were recorded.
+        frames: The frames of cells; None if no source has any.
+        positions: Delays by place in a frame, and as the tester reads them.
         readings: Likewise, the delays as the tester reads them.
         variations: Likewise, the variation of times from packet to packet.
         occupancies: By path, the occupancy of the queues that statements use.
@@ -90,6 +94,8 @@ class Observation(NamedTuple):
     volumes: Volumes | None = None
     measurement: MeasurementSpec | None = None
     latencies: Latencies | None = None
+    frames: Frames | None = None
+    positions: tuple[Positions, Positions] | None = None
     readings: Readings | None = None
     variations: Variations | None = None
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
@@ -124,6 +130,8 @@ class Observation(NamedTuple):
         received = self.received[part]
         largest_ps, least_ps = self._one_point_variation_ps(part)
         lost = {name: int(counts[part].sum()) for name, counts in sorted(self.losses.items())}
+        own = np.sum([np.zeros_like(self.sent), *self.losses.values()], axis=0)
+        ends = (counts[part].reshape(-1, each).sum(axis=1).tolist() for counts in (self.sent, own))
         return Tally(
             connections=stop - first,
             up=int((received > 0).sum()),
@@ -142,9 +150,13 @@ class Observation(NamedTuple):
             one_point_variation_min_ps=least_ps,
             recorded=self._recorded(first, stop, shares),
             latencies=None if self.latencies is None else self.latencies.of(part, seen),
+            positions=self.positions and self.positions[0].of(first, stop),
+            position_readings=self.positions and self.positions[1].of(first, stop),
+            frames=None if self.frames is None else self.frames.of(part),
             readings=None if self.readings is None else self.readings.of(part),
             variation=None if self.variations is None else self.variations.of(first, stop),
             shares=shares,
+            fates=tuple(zip(*ends, strict=True)),
             outages=None if self.outages is None else self.outages.of(first, stop),
             calls=None if self.calls is None else self.calls.of(first, stop),
             errored=None if self.errored is None else int(self.errored[part].sum()),
@@ -204,6 +216,8 @@ class Recorder:
         self._volumes = Volumes(experiment)
         self._latencies = Latencies(experiment, rows)
         self._readings = Readings(experiment, rows)
+        self._positions, self._read_positions = Positions(experiment), Positions(experiment)
+        self._frames = Frames(experiment)
         self._variations = Variations(experiment, rows)
         self._series = Series(self._measurement, self._volumes.framing)
         self.occupancies = Occupancies(self._measurement)
@@ -230,6 +244,10 @@ class Recorder:
         """Count cells, at least one, that leave the line of their source."""
         if self._observer is not None:
             self._observer.began(batch)
+        if self._frames.needed:
+            frames = self._frames.sent(batch)
+            of_window = self._inside(frames.sent_ps) & self._inside(frames.more[:, ENDED])
+            delays.count(frames.connection[of_window].view(np.uint32), self._sent, 1)
         if self._volumes.needed:
             inside = self._within(batch, batch.sent_ps)
             self._volumes.add_sent(inside.connection, inside.size_bytes, self._sent)
@@ -272,6 +290,18 @@ class Recorder:
         if self._observer is not None:
             self._observer.ended(batch, "")
         self._network[LEFT] += self.totals.of(batch)
+        self._arrived(batch, point)
+        if self._frames.needed:
+            frames = self._frames.arrived(batch)
+            began, ended = self._inside(frames.sent_ps), self._inside(frames.more[:, ENDED])
+            self._frames.record(frames.select(began & ended), point)
+            # Those that the end of the window cuts are not of it.
+            frames = frames.select(~began | ended)
+            if frames.count:
+                self._arrived(frames, point)
+
+    def _arrived(self, batch: Batch, point: int) -> None:
+        """Count items that arrived, and their delays."""
         window_ps = self._measurement.start_ps, self._measurement.stop_ps
         first, last = batch.at_ps.searchsorted(window_ps).tolist()
         if self._series.needed:
@@ -305,8 +335,12 @@ class Recorder:
         self._histogram.add(batch.at_ps, batch.sent_ps, batch.connection, self._delays)
         if self._latencies.needed:
             self._latencies.add(batch)
+        if self._positions.needed:
+            self._positions.add(batch, batch.at_ps, batch.sent_ps)
         if self._readings.needed:
             self._readings.add(batch)
+            if self._read_positions.needed:
+                self._read_positions.add(batch, *self._readings.read(batch))
         if self._variations.needed:
             self._variations.arrived(batch)
         if self._outages.needed:
@@ -354,6 +388,9 @@ class Recorder:
     ) -> Observation:
         """Return the observation of the trial, given the entries of each node by its path."""
         _, histogram, first_bucket = self._histogram.summary(self._delays)
+        for host, mine in self._frames.targets:
+            lost = self._losses.setdefault((host, "incomplete"), np.zeros_like(self._sent))
+            lost[mine] = self._sent[mine] - self._delays[mine, delays.COUNT]
         return Observation(
             planned=self._planned,
             sent=self._sent,
@@ -370,6 +407,8 @@ class Recorder:
             volumes=self._volumes if self._volumes.needed else None,
             measurement=self._measurement,
             latencies=self._latencies,
+            positions=(self._positions, self._read_positions) if self._positions.needed else None,
+            frames=self._frames if self._frames.needed else None,
             readings=self._readings if self._readings.needed else None,
             variations=self._variations,
             occupancies=self.occupancies.seen,

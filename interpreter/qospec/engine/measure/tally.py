@@ -109,6 +109,12 @@ class Delays:
         return None
 
 
+def read_places(by_place: tuple[Delays, ...] | None, places: slice) -> tuple[int, int]:
+    """Return the number and the sum, in ps, of delays at places in a frame."""
+    found = by_place[places] if by_place and places.stop <= len(by_place) else ()
+    return sum(cells.count for cells in found), sum(cells.sum_ps for cells in found)
+
+
 def signed(above: Delays, below: Delays) -> Delays:
     """Return times of both signs, given those of at least 0, and the absolute values of others."""
     if below.min_ps is None or below.max_ps is None:
@@ -197,6 +203,24 @@ class Variation(NamedTuple):
         return () if place is None else self.packets[max(0, place - 2) : place + 1]
 
 
+class FrameLatencies(NamedTuple):
+    """The latencies of frames of cells: from one bit in to one bit out, at the ends of a flow.
+
+    Attributes:
+        fifo: From the first bit in to the first bit out.
+        lilo: From the last bit in to the last bit out.
+        lifo: From the last bit in to the first bit out.
+        filo: From the first bit in to the last bit out.
+        mimo: The least of `lilo`, and of `filo` less the nominal output time of each frame.
+    """
+
+    fifo: Delays
+    lilo: Delays
+    lifo: Delays
+    filo: Delays
+    mimo: Delays
+
+
 class Outages(NamedTuple):
     """Times without arrivals, in ps, and times since the beginning of the window.
 
@@ -238,8 +262,12 @@ class Tally:
         recorded: The needs of metrics that were recorded.
         latencies: Of `received`: from the last bit sent to the last that arrived.
         readings: The delays of `received` as the tester reads them; None if they were not recorded.
+        positions: The delays of `received` by place in their frames; None if not recorded.
+        position_readings: Likewise, as the tester reads them.
+        frames: The latencies of frames; None if they were not recorded.
         variation: The variation of times from packet to packet.
         shares: The part of `carried` of each member of a group, or each connection of a flow.
+        fates: Of each of these, the parts of `sent` and of `lost`.
         outages: Times without arrivals; None if they were not recorded.
         errored: Those of `received` whose bytes are others; None if no bytes were made.
         calls: Each call, by connection; None if they were not recorded.
@@ -264,8 +292,12 @@ class Tally:
     recorded: frozenset[str] = frozenset({"histogram"})
     latencies: Delays | None = None
     readings: Delays | None = None
+    positions: tuple[Delays, ...] | None = None
+    position_readings: tuple[Delays, ...] | None = None
+    frames: FrameLatencies | None = None
     variation: Variation | None = None
     shares: tuple[int, ...] = ()
+    fates: tuple[tuple[int, int], ...] = ()
     outages: Outages | None = None
     calls: tuple[RatedCall, ...] | None = None
     errored: int | None = None

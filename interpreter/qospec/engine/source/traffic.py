@@ -56,6 +56,8 @@ class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
 
     is_answered: ClassVar[bool] = False
     """Whether endpoints exchange it, so that it has no rate."""
+    is_framed: ClassVar[bool] = False
+    """Whether its cells form frames, which are counted beside them."""
     causes: ClassVar[tuple[str, ...]] = ()
     """All causes of loss at its endpoints; sources have none."""
     takes_source: ClassVar[bool] = True

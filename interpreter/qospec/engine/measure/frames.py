@@ -1,0 +1,250 @@
+"""Frames of cells: which were sent, which arrived whole, and how long they took.
+
+A frame is sent when its last cell is. It arrives with its last cell if all of them have come, in
+order and with none of another frame of the connection among them; otherwise it is lost, as a
+receiver finds who checks its length or its sequence. A frame is of the window if all its cells are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.arrays import np
+from qospec.engine.experiment import END
+from qospec.engine.items.batch import COLUMNS, count_columns, uninitialised
+from qospec.engine.items.piece import MORE_FOLLOW, number_in
+from qospec.engine.kernel import kernel
+from qospec.engine.measure import delays
+from qospec.engine.measure.delays import add_delay
+from qospec.engine.measure.latency import transmission_ps
+from qospec.engine.measure.tally import Delays, FrameLatencies, signed
+from qospec.protocol.atm import CELL_BYTES
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Rows, Times, Whole
+    from qospec.engine.experiment import Experiment
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
+
+NOT_FRAMED = -1
+NEVER_PS = -1
+"""When the first cell of a frame came of which none has."""
+FIRST_SENT, FIRST_AT = range(2)
+"""Columns of a connection: when the first cell of a frame was sent, and when that arrived."""
+BROKEN = -3
+"""In place of what is noted of the last cell that arrived, if no cell may follow it."""
+FIRST_IN_FIRST_OUT, LAST_IN_LAST_OUT, LAST_IN_FIRST_OUT, FIRST_IN_LAST_OUT, MOST_IN_MOST_OUT = (
+    range(5)
+)
+"""Rows of an index, each followed by one of the absolute values of those below 0: by LATENCIES."""
+LATENCIES = 5
+MAX_RATIO = 2**30
+
+
+FRAME = COLUMNS.index("frame")
+WIDTH = count_columns("frame")
+ENDED, FIRST = range(2)
+"""Columns of `more` of cells, and of frames as items: of which frame a cell is;
+when the last cell was sent, and when the first one came.
+Such an item is sent when its first cell is, and comes with its last."""
+
+
+class Pace(NamedTuple):
+    """The lines at both ends: the time of a cell on each, and the ratio of input to output rate."""
+
+    input_ps: int
+    output_ps: int
+    above: int
+    below: int
+
+
+class Frames:
+    """Follows the frames of all sources that have any.
+
+    Attributes:
+        needed: Whether there are any.
+        targets: The hosts where they arrive, each with the indices by which they are counted.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+        indices = experiment.streams.indices
+        self._frame = np.full(indices, NOT_FRAMED, np.int64)
+        self._clocks: list[tuple[slice, Clock]] = []
+        self.targets: list[tuple[str, slice]] = []
+        for source in experiment.sources:
+            if source.framing is None:
+                continue
+            first, clock = source.framing.first, experiment.nodes[source.node].clock
+            mine = slice(first, first + source.connections)
+            self._frame[source.indices] = np.arange(mine.start, mine.stop)
+            if clock is not None:
+                self._clocks.append((mine, clock))
+            self.targets.append((source.monitor.host, mine))
+        self.needed = bool(self.targets)
+        self._began = np.full(indices, NEVER_PS, np.int64)
+        self._arriving = np.full(indices, BROKEN, np.int64), np.zeros((indices, 2), np.int64)
+        self._rows = (
+            _new_rows(experiment, indices) if self.needed else np.zeros((0, 0, 8), np.int64)
+        )
+        self._paces: dict[int, Whole] = {}
+
+    def sent(self, batch: Batch) -> Batch:
+        """Return the frames whose last cells have left the line of their source."""
+        if batch.width < WIDTH:
+            return NONE
+        found = uninitialised(batch.count, width=2)
+        mine = batch.connection.view(np.uint32)
+        count = _send(batch.sent_ps, mine, batch.more, self._frame, self._began, found)
+        return _cut(found, count)
+
+    def arrived(self, batch: Batch) -> Batch:
+        """Return the frames that have arrived with their last cells."""
+        if batch.width < WIDTH:
+            return NONE
+        found = uninitialised(batch.count, width=2)
+        times, mine = (batch.at_ps, batch.sent_ps), batch.connection.view(np.uint32)
+        return _cut(found, _arrive(times, mine, batch.more, self._frame, self._arriving, found))
+
+    def record(self, frames: Batch, point: int) -> None:
+        """Record the latencies of frames that arrived at an end, if a statement uses them."""
+        if not self._rows.size or not frames.count:
+            return
+        if point not in self._paces:
+            self._paces[point] = self._find_paces(point)
+        frame = frames.connection.view(np.uint32)
+        _measure(frames, frame, self._paces[point], self._rows, NO_BUCKETS)
+
+    def _find_paces(self, point: int) -> Whole:
+        """Return (indices, 4) the fields of a `Pace`; all 0 where a rate is not known."""
+        wire = self._experiment.wires[point]
+        assert wire.to == END  # noqa: S101 -- what arrives is at an end
+        clock = self._experiment.nodes[wire.node].clock
+        found = np.zeros((len(self._frame), 4), np.int64)
+        for mine, origin in self._clocks:
+            if clock is None:
+                continue
+            # An error of 2**-60 of a time is far below a ps.
+            ratio = (origin.bit_rate / clock.bit_rate).limit_denominator(MAX_RATIO)
+            output_ps = int(CELL_BYTES * clock.byte_time_ps)
+            input_ps = transmission_ps(origin, CELL_BYTES)
+            found[mine] = Pace(input_ps, output_ps, *ratio.as_integer_ratio())
+        return found
+
+    def of(self, part: slice) -> FrameLatencies | None:
+        """Return the latencies of a range of connections; None if none were recorded."""
+        if not self._rows.size:
+            return None
+        rows = [
+            delays.DelaySummary(self._rows[part, n], NO_HISTOGRAM, 0) for n in range(2 * LATENCIES)
+        ]
+        pooled: list[Delays] = [row.pooled(slice(None)) for row in rows]
+        return FrameLatencies(*(signed(pooled[2 * n], pooled[2 * n + 1]) for n in range(LATENCIES)))
+
+
+NONE = uninitialised(0, width=2)
+NO_BUCKETS = np.zeros(0, np.int64)
+NO_HISTOGRAM = np.zeros((0, 0), np.int64)
+
+
+def _new_rows(experiment: Experiment, indices: int) -> Whole:
+    """Return (indices, 10, 8) empty rows; none if no statement uses latencies of frames."""
+    if not experiment.measurement.ranges("frame_latencies"):
+        return np.zeros((0, 0, 8), np.int64)
+    return delays.new_rows(np.full(indices * 2 * LATENCIES, -1)).reshape(indices, -1, 8)
+
+
+def _cut(found: Batch, count: int) -> Batch:
+    """Return the first frames, as items of the size of a cell: that of a frame is not counted."""
+    frames = found.part(0, count)
+    frames.size_bytes[:], frames.marks[:] = CELL_BYTES, 0
+    return frames
+
+
+@kernel
+def _send(
+    sent_ps: Times, connection: Rows, more: Whole, frame: Whole, began: Whole, found: Batch
+) -> int:
+    """Write the frames whose last cell is sent, and when their first was; return how many."""
+    count = 0
+    for i in range(len(sent_ps)):
+        piece = more[i, FRAME]
+        if piece & MORE_FOLLOW and number_in(piece):
+            continue
+        c = connection[i]
+        if not piece or frame[c] == NOT_FRAMED:
+            continue
+        if not number_in(piece):
+            began[c] = sent_ps[i]
+        if not piece & MORE_FOLLOW:
+            found.connection[count], found.sent_ps[count] = frame[c], began[c]
+            found.more[count, ENDED] = found.at_ps[count] = sent_ps[i]
+            count += 1
+    return count
+
+
+@kernel
+def _arrive(
+    times: tuple[Times, Times],
+    connection: Rows,
+    more: Whole,
+    frame: Whole,
+    arriving: tuple[Whole, Whole],
+    found: Batch,
+) -> int:
+    """Write the frames whose cells have all come, one behind the other; return how many.
+
+    What is noted of a cell is that of the one before it and 2, or 1 if no more follow.
+    """
+    (at_ps, sent_ps), (before, first) = times, arriving
+    count = 0
+    for i in range(len(at_ps)):
+        piece, c = more[i, FRAME], connection[i]
+        if piece == before[c] + 2 and piece & MORE_FOLLOW:
+            before[c] = piece
+            continue
+        if not piece or frame[c] == NOT_FRAMED:
+            continue
+        begins = not number_in(piece)
+        if begins:
+            first[c, FIRST_SENT], first[c, FIRST_AT] = sent_ps[i], at_ps[i]
+        if not piece & MORE_FOLLOW and (begins or piece == before[c] + 1):
+            found.connection[count], found.sent_ps[count] = frame[c], first[c, FIRST_SENT]
+            found.more[count, ENDED], found.at_ps[count] = sent_ps[i], at_ps[i]
+            found.more[count, FIRST] = first[c, FIRST_AT]
+            count += 1
+        before[c] = piece if begins and piece & MORE_FOLLOW else BROKEN
+    return count
+
+
+@kernel
+def _measure(frames: Batch, frame: Rows, pace: Whole, rows: Whole, buckets: Whole) -> None:
+    """Add the latencies of frames. Source: ATM Forum/97-0178, 1 (MIMO and its parts).
+
+    Their nominal output time is their input time, times the ratio of the rates: what the output
+    would take if a switch had no delay.
+    """
+    for i in range(len(frame)):
+        c = frame[i]
+        input_ps, output_ps, above, below = pace[c]
+        if not below:
+            continue
+        last_in = frames.more[i, ENDED] + input_ps
+        first_out = frames.more[i, FIRST] - output_ps
+        input_time = last_in - frames.sent_ps[i]
+        # In two steps, since the product of a time and a rate overflows.
+        nominal = input_time // below * above + input_time % below * above // below
+        last_last = frames.at_ps[i] - last_in
+        first_last = frames.at_ps[i] - frames.sent_ps[i]
+        _add(rows[c], FIRST_IN_FIRST_OUT, first_out - frames.sent_ps[i], buckets)
+        _add(rows[c], LAST_IN_LAST_OUT, last_last, buckets)
+        _add(rows[c], LAST_IN_FIRST_OUT, first_out - last_in, buckets)
+        _add(rows[c], FIRST_IN_LAST_OUT, first_last, buckets)
+        _add(rows[c], MOST_IN_MOST_OUT, min(last_last, first_last - nominal), buckets)
+
+
+@kernel
+def _add(rows: Whole, latency: int, time_ps: int, buckets: Whole) -> None:
+    """Add a time to the row of those of at least 0, or to that of the others."""
+    row = 2 * latency + (1 if time_ps < 0 else 0)
+    add_delay(rows[row], abs(time_ps), 0, buckets)

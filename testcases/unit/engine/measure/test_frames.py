@@ -1,0 +1,262 @@
+"""Frames are those whose cells all came, however time is cut and whichever driver runs them."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qospec.catalogue.kinds import Buffer
+from qospec.elements.fifo import Fifo
+from qospec.elements.line import Line
+from qospec.elements.reorder import Reorder
+from qospec.engine.experiment import (
+    END,
+    Experiment,
+    MeasurementSpec,
+    Monitor,
+    Node,
+    Source,
+    Wire,
+)
+from qospec.engine.graph import emulation
+from qospec.engine.items.batch import Batch
+from qospec.engine.items.contract import Contract
+from qospec.engine.items.piece import MORE_FOLLOW, number_in, whole_in
+from qospec.engine.source.changing import Changing
+from qospec.engine.source.framing import Framing
+from qospec.engine.source.sizes import CELLS
+from qospec.protocol.streams import Stream, Streams, number_streams
+from qospec.traffic.burst import Burst
+
+COUNT = 3
+CELL_BITS = 424
+WINDOW_PS = 6 * 10**7, 2 * 10**8
+
+
+class Watching:
+    """Keeps what became of each cell: when it was sent, and when it arrived, if it did."""
+
+    taps = ()
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[int, int, int]] = []
+        self.came: list[tuple[int, int, int, int]] = []
+
+    def began(self, batch: Batch) -> None:
+        piece = batch.column("frame")
+        self.sent += zip(
+            *map(np.ndarray.tolist, (batch.connection, piece, batch.sent_ps)), strict=True
+        )
+
+    def passed(self, place: str, _batch: Batch) -> None:
+        raise AssertionError(place)
+
+    def ended(self, batch: Batch, how: str) -> None:
+        columns = batch.connection, batch.column("frame"), batch.sent_ps, batch.at_ps
+        if not how:
+            self.came += zip(*map(np.ndarray.tolist, columns), strict=True)
+
+    def advanced(self) -> None:
+        pass
+
+
+def experiment(
+    cells: int, *, load: int, rates: tuple[int, int] = (10, 10), behind: Any = None, gap: int = 1
+) -> Experiment:
+    """Return frames at a load in percent, through a queue of 5 cells to a line of another rate."""
+    coming, going = (Line(Fraction(rate * 10**9), slotted=False) for rate in rates)
+    every_ps = Fraction(100 * COUNT * gap * cells * CELL_BITS * 1_000, load * rates[0])
+    at = None if gap == 1 else Fraction(rates[0] * 10**9, gap * CELL_BITS)
+    nodes = [Node("a -> x", coming, coming.clock(stamps=True), size_bytes=53)]
+    queue = Fifo(limit=Buffer(5, "cell"))
+    nodes.append(Node("x.q", queue, going.clock(stamps=False), size_bytes=53))
+    if behind is not None:
+        nodes.append(Node("x.fault", behind, size_bytes=53))
+    wires = [Wire(n, 0, n + 1) for n in range(len(nodes) - 1)]
+    own = number_streams(Stream(0, kind, COUNT) for kind in ("user", "frames"))
+    source = Source(
+        "f", Burst(cells, every_ps, at), 0, COUNT, "random", CELLS, 0, 0,
+        monitor=Monitor("b"), framing=Framing((cells,), COUNT),
+    )  # fmt: skip
+    return Experiment(
+        (Contract("ubr", Fraction(10**6), 0),) * 2 * COUNT,
+        Streams(("f",), tuple(own)),
+        (source,),
+        tuple(nodes),
+        (*wires, Wire(len(nodes) - 1, 0, END)),
+        MeasurementSpec(*WINDOW_PS, (0,) * 2 * COUNT, (("frame_latencies", COUNT, 2 * COUNT),)),
+        ("seed",),
+    )
+
+
+def frames_of(cells: list[Any]) -> Iterator[tuple[tuple[int, int], list[Any]]]:
+    """Yield the cells of each frame, in order of coming, by connection and number."""
+    ordered = sorted(cells, key=lambda cell: (cell[0], whole_in(cell[1])))
+    for key, mine in groupby(ordered, key=lambda cell: (cell[0], whole_in(cell[1]))):
+        yield key, list(mine)
+
+
+def whole_frames(seen: Watching, cells: int) -> tuple[list[Any], list[Any]]:
+    """Return the frames of the window that were sent, and the cells of those that came whole."""
+    sent = {
+        key for key, mine in frames_of(seen.sent)
+        if len(mine) == cells and all(WINDOW_PS[0] <= c[2] < WINDOW_PS[1] for c in mine)
+    }  # fmt: skip
+    came = []
+    for c in range(COUNT):
+        # A cell of another frame, or of the same one out of turn, begins a new run.
+        runs: list[list[Any]] = [[]]
+        for cell in (each for each in seen.came if each[0] == c):
+            if not runs[-1] or (whole_in(cell[1]), number_in(cell[1])) != (
+                whole_in(runs[-1][-1][1]), len(runs[-1]),
+            ):  # fmt: skip
+                runs.append([])
+            runs[-1].append(cell)
+        for run in runs:
+            if run and number_in(run[0][1]) == 0 and len(run) == cells:
+                key = c, whole_in(run[0][1])
+                came += [(key, run)] * (key in sent)
+    return sorted(sent), came
+
+
+CASES = {
+    "whole": {"cells": 7, "load": 60},
+    "one cell": {"cells": 1, "load": 60},
+    "lost": {"cells": 7, "load": 90, "rates": (20, 10)},
+    "all lost": {"cells": 40, "load": 99, "rates": (40, 10)},
+    "spaced": {"cells": 7, "load": 50, "gap": 2},
+    "out of order": {"cells": 5, "load": 60, "behind": Reorder(first=3, every=7, time=2 * 10**6)},
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_frame_is_received_if_all_its_cells_are(name) -> None:
+    made, cells = experiment(**CASES[name]), CASES[name]["cells"]
+    watching = Watching()
+    seen = emulation.run(made, observer=watching)
+    sent, came = whole_frames(watching, cells)
+    for c in range(COUNT):
+        tally = seen.tally(COUNT + c, COUNT + c + 1)
+        mine = [cells for key, cells in came if key[0] == c]
+        assert tally.sent == sum(key[0] == c for key in sent) > 3
+        assert tally.received == tally.delays.count == len(mine)
+        assert tally.lost_for("incomplete") == tally.lost_count == tally.sent - tally.received
+        assert tally.delays.sum_ps == sum(each[-1][3] - each[0][2] for each in mine)
+    counts = seen.tally(COUNT, 2 * COUNT)
+    assert (counts.lost_count > 0) == (name in ("lost", "all lost", "out of order"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_neither_cuts_nor_the_driver_change_anything(name) -> None:
+    made = experiment(**CASES[name])
+    tallies = [
+        [seen.tally(first, first + 1) for first in range(2 * COUNT)]
+        for seen in (
+            emulation.run(made),
+            emulation.run(made, chunk=1),
+            emulation.run(made, chunk=17),
+            emulation.run(made, by_events=True),
+        )
+    ]
+    assert tallies.count(tallies[0]) == len(tallies)
+
+
+def latencies(cells: list[Any], rates: tuple[int, int]) -> dict[str, Fraction]:
+    """Return the latencies of a frame by their definition, in exact time."""
+    cell_in, cell_out = (Fraction(CELL_BITS * 1_000, rate) for rate in rates)
+    first_in, last_in = cells[0][2], cells[-1][2] + cell_in
+    first_out, last_out = cells[0][3] - cell_out, cells[-1][3]
+    nominal = (last_in - first_in) * Fraction(*rates)
+    return {
+        "fifo": first_out - first_in,
+        "lilo": last_out - last_in,
+        "lifo": first_out - last_in,
+        "filo": Fraction(last_out - first_in),
+        "mimo": min(last_out - last_in, last_out - first_in - nominal),
+    }
+
+
+@given(
+    st.sampled_from([(10, 10), (20, 10), (10, 40), (7, 3)]), st.integers(1, 2), st.integers(1, 9)
+)
+def test_latencies_are_those_of_the_definition(rates, gap, cells) -> None:
+    load = 100 * min(rates) // (3 * rates[0])
+    made = experiment(cells, load=load, rates=rates, gap=gap)
+    watching = Watching()
+    seen = emulation.run(made, observer=watching)
+    _, came = whole_frames(watching, cells)
+    expected = [latencies(mine, rates) for _, mine in came]
+    found = seen.tally(COUNT, 2 * COUNT).frames
+    for name in ("fifo", "lilo", "lifo", "filo", "mimo"):
+        its, values = getattr(found, name), [each[name] for each in expected]
+        assert its.count == len(values) > 0
+        assert abs(Fraction(its.sum_ps, its.count) - sum(values) / len(values)) <= 2
+        assert abs(its.min_ps - min(values)) <= 2
+        assert abs(its.max_ps - max(values)) <= 2
+
+
+def test_a_change_of_the_source_leaves_a_frame_unfinished() -> None:
+    """It is not sent, and the next begins with its first cell."""
+    made = experiment(8, load=60, gap=2)
+    burst = made.sources[0].arrivals
+    changes = tuple((n * 19_765_432, burst) for n in range(10))
+    source = made.sources[0]._replace(arrivals=Changing(changes))
+    watching = Watching()
+    emulation.run(made._replace(sources=(source,)), observer=watching)
+    by_frame = [[number_in(piece) for _, piece, _ in mine] for _, mine in frames_of(watching.sent)]
+    cut = [numbers for numbers in by_frame if len(numbers) < 8]
+    assert all(numbers == list(range(len(numbers))) for numbers in by_frame)
+    assert 0 < len(cut) <= len(changes) * COUNT, "at changes, and at the end"
+    assert all(
+        (number_in(piece) == 7) == (not piece & MORE_FOLLOW) for _, piece, _ in watching.sent
+    )
+
+
+@pytest.mark.parametrize("chunk", [None, 1, 5])
+def test_frames_of_several_sizes_take_turns(chunk) -> None:
+    """Whoever counts frames follows what the cells note, whatever their sizes."""
+    sizes = (2, 1, 4)
+    made = experiment(sum(sizes), load=60)
+    source = made.sources[0]._replace(framing=Framing(sizes, COUNT))
+    watching = Watching()
+    seen = emulation.run(made._replace(sources=(source,)), observer=watching, chunk=chunk)
+    lengths: dict[int, list[int]] = {}
+    for (c, _), mine in frames_of(watching.sent):
+        assert [number_in(piece) for _, piece, _ in mine] == list(range(len(mine)))
+        lengths.setdefault(c, []).append(len(mine))
+    for c in range(COUNT):
+        assert lengths[c][:7] == [2, 1, 4, 2, 1, 4, 2]
+        assert seen.tally(COUNT + c, COUNT + c + 1).lost_count == 0
+        whole = seen.tally(COUNT + c, COUNT + c + 1).received
+        assert 2 < whole <= len(lengths[c])
+
+
+@pytest.mark.parametrize("name", ["lost", "spaced"])
+def test_delays_are_known_by_place(name) -> None:
+    """Of all cells of the window that came, whatever became of their frames."""
+    made, cells = experiment(**CASES[name]), CASES[name]["cells"]
+    source = made.sources[0]._replace(monitor=Monitor("b", 10_000, 3_000))
+    followed = (("positions", 0, COUNT), ("readings", 0, COUNT))
+    made = made._replace(
+        sources=(source,), measurement=made.measurement._replace(followed=followed)
+    )
+    watching = Watching()
+    seen = emulation.run(made, observer=watching)
+    again = emulation.run(made, by_events=True)
+    assert seen.tally(0, COUNT) == again.tally(0, COUNT)
+    came = [cell for cell in watching.came if WINDOW_PS[0] <= cell[2] < WINDOW_PS[1]]
+    for first, stop in ((0, COUNT), (1, 2)):
+        tally = seen.tally(first, stop)
+        assert len(tally.positions) == len(tally.position_readings) == cells
+        for place in range(cells):
+            mine = [c for c in came if first <= c[0] < stop and number_in(c[1]) == place]
+            assert tally.positions[place].count == len(mine) > 10
+            assert tally.positions[place].sum_ps == sum(c[3] - c[2] for c in mine)
+            ticks = sum((c[3] + 3_000) // 10_000 - c[2] // 10_000 for c in mine)
+            assert tally.position_readings[place].sum_ps == 10_000 * ticks
+    assert seen.tally(COUNT, 2 * COUNT).positions is None

@@ -1,0 +1,95 @@
+"""What frames declare, and when their cells are sent."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.catalogue.kinds import SizeMix, discover
+from qospec.engine.items.contract import Contract
+from qospec.engine.random import Draws
+from qospec.traffic.frames import Frames
+
+PS_PER_S = 10**12
+
+
+def ip(size_bytes: int) -> SizeMix:
+    return SizeMix(((size_bytes, 1),), "ip")
+
+
+def frames_of_3(peak: Fraction | None = None) -> Frames:
+    return Frames(cells=3, rate=Fraction(1_000), peak_cell_rate=peak)
+
+
+def sent(frames: Frames, until_ps: int) -> list[int]:
+    """Return when the cells of one connection are ready, since the first."""
+    name, given = frames.conforming_source()
+    process = discover().select_role("arrivals")[name].build(**given)
+    at_ps, _ = process.emit(process.start(1, "even", Draws(("test",))), until_ps)
+    return [at - int(at_ps[0]) for at in at_ps.tolist()]
+
+
+def test_a_contiguous_frame_is_ready_at_once() -> None:
+    assert sent(frames_of_3(), 2 * 10**9) == [0, 0, 0, 10**9, 10**9, 10**9]
+
+
+def test_a_spaced_frame_keeps_to_its_peak() -> None:
+    frames = frames_of_3(Fraction(10_000))
+    assert sent(frames, 2 * 10**9) == [0, 10**8, 2 * 10**8, 10**9, 11 * 10**8, 12 * 10**8]
+    assert frames.contract() == Contract("ubr", Fraction(10_000), 0)
+
+
+def test_without_a_peak_the_contract_has_none_that_a_line_could_reach() -> None:
+    assert frames_of_3().contract().peak_cell_rate >= 10**11
+
+
+def test_a_frame_ends_before_the_next_begins() -> None:
+    frames_of_3(Fraction(3_000))
+    with pytest.raises(ValueError, match="rate: the next frame begins before this one is over"):
+        frames_of_3(Fraction(2_999))
+
+
+@pytest.mark.parametrize(
+    ("given", "cells"),
+    [
+        ({"size": ip(9_180)}, 192),
+        ({"size": ip(40)}, 2),
+        ({"size": ip(40), "encapsulation": "vc_multiplexed"}, 1),
+        ({"size": ip(4_656), "aal": "aal3_4", "encapsulation": "vc_multiplexed"}, 106),
+        ({"size": ip(4_657), "aal": "aal3_4", "encapsulation": "vc_multiplexed"}, 107),
+    ],
+)
+def test_a_packet_has_the_cells_of_its_layers(given, cells) -> None:
+    """LLC/SNAP and a trailer of 8 B each (RFC 2684, 5.1; I.363.5, 9); 44 B a cell (I.363.3)."""
+    assert Frames(rate=Fraction(10), **given).conforming_source()[1]["size"] == cells
+
+
+@pytest.mark.parametrize("given", [{}, {"cells": 3, "size": ip(40)}])
+def test_it_is_given_by_cells_or_by_a_packet(given) -> None:
+    with pytest.raises(ValueError, match="give either `cells`, or the `size` of a packet"):
+        Frames(rate=Fraction(10), **given)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (ip(65_528), "size: with `llc_snap` packets have 20 B to 65527 B"),
+        (ip(19), "size: with `llc_snap` packets have 20 B to 65527 B"),
+        (SizeMix(((40, 1),), "payload"), "are counted @ip, not @payload"),
+        (SizeMix(((40, 1), (576, 2)), "ip"), "frames are not drawn; write sizes in order"),
+        (SizeMix(((65_000, 80), (40, 1)), "ip", in_order=True), "more than 100_000 cells together"),
+    ],
+)
+def test_packets_fit_their_layers(size, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        Frames(rate=Fraction(10), size=size)
+
+
+def test_sizes_in_order_are_repeated() -> None:
+    """Of 40 B twice and 100 B once, with 16 B around each: 2, 2 and 3 cells, each after 1 ms."""
+    size = SizeMix(((40, 2), (100, 1)), "ip", in_order=True)
+    frames = Frames(rate=Fraction(1_000), size=size)
+    assert frames.frame_cells == (2, 2, 3)
+    assert [at // 10**9 for at in sent(frames, 4 * 10**9)] == [0, 0, 1, 1, 2, 2, 2, 3, 3]
+    spaced = Frames(rate=Fraction(1_000), size=size, peak_cell_rate=Fraction(4_000))
+    times = [0, 250, 1_000, 1_250, 2_000, 2_250, 2_500, 3_000, 3_250]
+    assert [at // 10**6 for at in sent(spaced, 4 * 10**9)] == times
