@@ -77,7 +77,7 @@ coverage: setup ## Measure the test coverage of the package
 	$(BIN)/coverage report
 
 bench: setup ## Compare the speed of the engine with C in the same run
-	$(BIN)/python benchmarks/run.py w1 w2 w3 both_ways ring echo
+	$(BIN)/python benchmarks/run.py w1 frames w2 w3 both_ways ring echo
 
 ratios: setup ## Record how fast the engine is beside C, which test-nightly compares with, on an idle machine
 	$(BIN)/python benchmarks/ratios.py --record

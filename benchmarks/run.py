@@ -25,6 +25,7 @@ LOOPS = ("both_ways", "ring")
 """Cyclic networks, whose emulated time can be chosen."""
 NAMES = (
     "w1",
+    "frames",
     "w2",
     "w3",
     *LOOPS,
