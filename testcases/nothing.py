@@ -139,6 +139,25 @@ NOTHING = [
         },
     ),
     Nothing(
+        "osu",
+        {"switches": "osu.nothing"},
+        {
+            "n_to_1.qos": {
+                NOTHING_LOST: (
+                    "below_the_line.no_cells_lost",
+                    "below_the_line.no_frames_lost",
+                    "three_to_1.none_lost",
+                    "two_to_1.none_lost",
+                ),
+                "what is offered is less than the line carries": (
+                    "below_the_line.equal",
+                    "below_the_line.output_rate",
+                    "throughput.straight",
+                ),
+            },
+        },
+    ),
+    Nothing(
         "signalling",
         {
             "std.devices.signalling": "signalling.nothing",

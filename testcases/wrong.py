@@ -31,6 +31,7 @@ GATEWAYS = "gateways"
 NETWORKS = "networks"
 VPN_ROUTERS = "std.devices.lancom_routers"
 EXCHANGES = "std.devices.signalling"
+SWITCH = "switches"
 
 WRONG = [
     Wrong(
@@ -206,6 +207,34 @@ WRONG = [
         "synchronisation.qos",
         ("all_are_decrypted",),
         {"as_fast", "as_even"},
+    ),
+    Wrong(
+        "osu.first_input_first",
+        SWITCH,
+        "n_to_1.qos",
+        ("overloaded", "flooded"),
+        {"most_frames", "all_lost", "none_per_second"},
+    ),
+    Wrong(
+        "osu.small_buffer",
+        SWITCH,
+        "n_to_1.qos",
+        ("below_the_line",),
+        {"no_cells_lost", "no_frames_lost"},
+    ),
+    Wrong(
+        "osu.slow_output",
+        SWITCH,
+        "n_to_1.qos",
+        ("below_the_line",),
+        {"no_cells_lost", "no_frames_lost"},
+    ),
+    Wrong(
+        "osu.loses_some",
+        SWITCH,
+        "n_to_1.qos",
+        ("below_the_line",),
+        {"no_cells_lost", "no_frames_lost"},
     ),
     Wrong(
         "comparison.equal_weights",
