@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from qospec.catalogue.kinds import element
+from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.adaptation import AdaptationEnd
 from qospec.engine.arrays import np
@@ -21,7 +21,7 @@ from qospec.engine.event.transition import (
     lose,
     send,
 )
-from qospec.engine.items.batch import COLUMNS, count_columns
+from qospec.engine.items.batch import COLUMNS, FOREVER_PS, count_columns
 from qospec.engine.items.partition import partition
 from qospec.engine.items.piece import MORE_FOLLOW, length_in, number_in, whole_in
 from qospec.engine.kernel import kernel, part
@@ -34,17 +34,27 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
 
-COUNT, FIRST, FIRST_MISINSERTED, MOST_CELLS, IS_SEQUENCED = range(5)
+Timeout = Annotated[int | None, Domain("time", 1, LONGEST_PS)]
+
+COUNT, FIRST, FIRST_MISINSERTED, MOST_CELLS, IS_SEQUENCED, TIMEOUT_PS = range(6)
 """The state: the number of connections, the first indices of cells and of misinserted ones; how
-many cells the largest packet has; whether cells are numbered. Then comes a row for each connection.
-"""
-FRAMES = 5
-CELLS, EXPECTED, WHOLE, VIOLATION = range(4)
+many cells the largest packet has; whether cells are numbered; the timeout, or a time that no trial
+reaches. Then comes a row for each connection."""
+FRAMES = 6
+CELLS, EXPECTED, WHOLE, VIOLATION, BEGAN_PS = range(5)
 """Of the frame that a connection is in: how many of its cells have come, 0 if none is under way;
-the number of the next, its own number, and what is wrong with it, a number of CAUSES."""
-WIDTH = 4
-CAUSES = ("", "crc_error", "length_violation", "sequence_violation", "too_long")
-NO_ERROR, CRC_ERROR, LENGTH_VIOLATION, SEQUENCE_VIOLATION, TOO_LONG, ENDS = range(6)
+the number of the next, its own number, what is wrong with it, a number of CAUSES, and when its
+first cell came."""
+WIDTH = 5
+CAUSES = (
+    "",
+    "crc_error",
+    "length_violation",
+    "sequence_violation",
+    "too_long",
+    "reassembly_timeout",
+)
+NO_ERROR, CRC_ERROR, LENGTH_VIOLATION, SEQUENCE_VIOLATION, TOO_LONG, TIMED_OUT, ENDS = range(7)
 """The fate of a cell: it ends here; it is the last, and its packet goes on or is lost."""
 SEAL_PLACE, FRAME_PLACE = (COLUMNS.index(name) for name in ("seal", "frame"))
 SEQUENCE = 16
@@ -68,19 +78,26 @@ class AalReassemble(AdaptationEnd):
     `sequence_violation` or, if it is of a multiple of 16 cells, a `length_violation`. A packet
     whose last cell was lost was lost where that was.
 
+    What has come of a frame is given up when the `timeout` is over since its first cell has come: a
+    later last cell brings a `reassembly_timeout`, and a later first one begins anew.
+
     OAM cells and those of other users end here. A packet has the marks of its last cell.
 
     Not modelled: that a CRC holds by chance; a limit of what waits; the time that it takes, which a
-    `processor` has; a timer for frames that do not end.
+    `processor` has.
     """
+
+    timeout: Timeout = None
+    """How long a frame may take from its first cell to its last; by default, any time."""
 
     causes = CAUSES[1:]
 
     @property
     def discards_for(self) -> tuple[str, ...]:
-        if AALS[self.aal].is_sequenced:
-            return tuple(cause for cause in self.causes if cause != CAUSES[TOO_LONG])
-        return (CAUSES[CRC_ERROR], CAUSES[TOO_LONG])
+        unsequenced = {LENGTH_VIOLATION, SEQUENCE_VIOLATION}
+        never = {TOO_LONG} if AALS[self.aal].is_sequenced else unsequenced
+        never |= {TIMED_OUT} if self.timeout is None else set()
+        return tuple(CAUSES[n] for n in range(1, len(CAUSES)) if n not in never)
 
     def form_after(self, form: Form) -> Form:
         return form.reassemble_cells(self.adaptation, self.mtu_bytes)
@@ -93,6 +110,7 @@ class AalReassemble(AdaptationEnd):
             streams.start("misinserted"),
             self.adaptation.count_cells(self.mtu_bytes),
             AALS[self.aal].is_sequenced,
+            FOREVER_PS if self.timeout is None else self.timeout,
         ]
         return np.array([*own, *[0] * (WIDTH * streams.count)], np.int64)
 
@@ -127,7 +145,7 @@ class AalReassemble(AdaptationEnd):
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Take a cell in, and send a packet on if it is its last; see `engine.event.transition`."""
     piece = items[item, FRAME]
-    fate = _take_in(state, items[item, CONNECTION], piece, items[item, SEAL])
+    fate = _take_in(state, items[item, CONNECTION], piece, items[item, SEAL], now_ps)
     if fate == ENDS:
         consume(out, item)
     elif fate != NO_ERROR:
@@ -143,7 +161,8 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 def _take_all_in(batch: Batch, more: Whole, state: Whole, fate: Marks, counts: Whole) -> None:
     """Write the fate of each cell, and count cells by fate; `more` has the columns it needs."""
     for i in range(len(fate)):
-        each = _take_in(state, batch.connection[i], more[i, FRAME_PLACE], more[i, SEAL_PLACE])
+        piece, seal = more[i, FRAME_PLACE], more[i, SEAL_PLACE]
+        each = _take_in(state, batch.connection[i], piece, seal, batch.at_ps[i])
         fate[i] = each
         counts[each] += 1
 
@@ -156,16 +175,23 @@ def _read_lengths(frames: Whole, size_bytes: Sizes) -> None:
 
 
 @kernel
-def _take_in(state: Whole, connection: int, piece: int, seal: int) -> int:
+def _take_in(state: Whole, connection: int, piece: int, seal: int, now_ps: int) -> int:
     """Return the fate of a cell: it ends, it brings a packet, or that is lost for one of CAUSES."""
     kind = connection // state[COUNT]
     frame = part(state, FRAMES + WIDTH * (connection - kind * state[COUNT]), WIDTH)
     first = kind * state[COUNT]
     if kind > 0 and first != state[FIRST]:
         if first == state[FIRST_MISINSERTED] and not state[IS_SEQUENCED]:
+            if frame[CELLS] == 0:
+                frame[BEGAN_PS] = now_ps
             frame[CELLS] += 1
             frame[VIOLATION] = CRC_ERROR
         return ENDS
+    if frame[CELLS] > 0 and now_ps - frame[BEGAN_PS] > state[TIMEOUT_PS]:
+        is_late = whole_in(piece) == frame[WHOLE]
+        frame[CELLS], frame[VIOLATION] = 0, TIMED_OUT if is_late else NO_ERROR
+    if frame[CELLS] == 0 or (state[IS_SEQUENCED] and number_in(piece) == 0):
+        frame[BEGAN_PS] = now_ps
     _note_cell(state, frame, piece, seal & TAMPERED)
     if piece & MORE_FOLLOW:
         return ENDS

@@ -172,3 +172,37 @@ def test_cells_that_are_still_encrypted():
     cells = AalSegment().form_after(Form("packet", ((1_500, 1),)))
     with pytest.raises(UnfitError, match="still encrypted"):
         AalReassemble().form_after(CellEncrypt().form_after(cells))
+
+
+@pytest.mark.parametrize("aal", ["aal5", "aal3_4"])
+def test_a_frame_that_takes_too_long_is_given_up(lab, setting, cells, aal):
+    """Five cells, 1 ps apart but for the last, which comes when the timeout ends, or 1 ps later."""
+    for late, expected in ((7, ([0, 1], [])), (8, ([1], [("reassembly_timeout", 0)]))):
+        came = cells(2, aal)
+        times = np.array([0, 1, 2, 3, late, 100, 101, 102, 103, 104])
+        assert received(lab, setting, came.moved(times), aal=aal, timeout=7) == expected
+
+
+def test_a_timeout_saves_the_packet_behind_a_lost_last_cell(lab, setting, cells):
+    came = without(cells(2), CELLS - 1)
+    for at_ps, expected in ((7, ([], [("crc_error", 1)])), (8, ([1], []))):
+        times = np.array([0, 1, 2, 3, *range(at_ps, at_ps + CELLS)])
+        assert received(lab, setting, came.moved(times), timeout=7) == expected
+
+
+def test_in_aal3_4_the_time_of_a_frame_begins_with_its_first_cell(lab, setting, cells):
+    came = without(cells(2, "aal3_4"), CELLS - 1)
+    times = np.array([0, 1, 2, 3, 4, 5, 6, 7, 11])
+    assert received(lab, setting, came.moved(times), aal="aal3_4", timeout=7) == ([1], [])
+
+
+def test_without_a_timeout_a_frame_may_take_any_time(lab, setting, cells):
+    times = np.array([0, 1, 2, 3, 10**18])
+    assert received(lab, setting, cells(1).moved(times)) == ([0], [])
+
+
+def test_causes_depend_on_the_layer_and_on_the_timeout():
+    assert AalReassemble().discards_for == ("crc_error", "too_long")
+    assert AalReassemble(timeout=1).discards_for == ("crc_error", "too_long", "reassembly_timeout")
+    sequenced = ("crc_error", "length_violation", "sequence_violation")
+    assert AalReassemble("aal3_4").discards_for == sequenced

@@ -59,7 +59,7 @@ WIRES = {
 }
 """How an element is wired, by its duty, or by its name."""
 OTHER_END = {"aal_segment": "aal_reassemble", "aal_reassemble": "aal_segment"}
-"""What takes what an element makes, or makes what it takes, with the same fields."""
+"""What takes what an element makes, or makes what it takes: of the same fields but its timeout."""
 SMALL = "packets { rate = 10 pkt/s, size = 400 B @ip }"
 """Packets below the MTU of an example."""
 
@@ -111,7 +111,8 @@ def file(carries: str, element: str, wires: str, traffic: str = "", medium: str 
     around = AROUND[carries]
     tags = ", vlan_tags = 1, labels = 1, header = 26 B" if carries == "packet" else ""
     name, _, fields = element.partition(" ")
-    other_end = f"{OTHER_END.get(name, name)} {fields}"
+    agreed = "{}" if "timeout" in fields else fields
+    other_end = f"{OTHER_END.get(name, name)} {agreed}"
     medium = medium or f"line {{ rate = 100 Mbit/s @{around.layer}, carries = {carries}{tags} }}"
     return f"""qos 1
 device box {{
