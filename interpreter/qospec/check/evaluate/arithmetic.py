@@ -7,7 +7,6 @@ Also: what can be equal, and tolerances so narrow that they amount to equality.
 from __future__ import annotations
 
 import operator
-import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import (
     ANY_LAYER,
     NUMBER,
+    convert_layer,
     describe_dimension,
     find_common_layer,
     with_unit,
@@ -43,10 +43,7 @@ from qospec.units import (
     RATE,
     RATIO,
     TIME,
-    count_decimals,
     find_base_unit,
-    find_unit,
-    format_number,
 )
 
 if TYPE_CHECKING:
@@ -58,8 +55,6 @@ if TYPE_CHECKING:
     from qospec.units import Dimension
 
 VERBS = {"+": "add", "-": "subtract"}
-_WITH_LAYER = re.compile(r"([0-9][0-9_.]*) ?([A-Za-z][A-Za-z/]*) ?@[a-z]+")
-"""An amount as it is written: its number, and its unit."""
 
 
 def apply_operator(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value:
@@ -302,30 +297,19 @@ def verify_layers(a: Amount | Deferred, b: Amount | Deferred, first: Span, secon
 
 
 def _convert(measured: Amount | Deferred, given: Amount | Deferred, span: Span) -> str:
-    """Return how to write an amount in the layer in which a flow is measured; "" if not known.
+    """Return how to write an amount in the layer that it meets; "" if not known.
 
     It is exact: of packets of which sizes are drawn, on average.
     """
-    if not isinstance(measured, DeferredMetric) or not isinstance(given, Amount):
+    if not isinstance(given, Amount):
         return ""
-    flow, wanted = measured.metric.flow, measured.layer
+    if not isinstance(measured, DeferredMetric):
+        return convert_layer(span.text, given.value, measured.layer)
+    flow = measured.metric.flow
     lengths = dict(flow.lengths) if flow.part == "user" and flow.place is None else {}
-    written = _WITH_LAYER.fullmatch(span.text)
-    unit = find_unit(written[2]) if written else None
-    if written is None or unit is None or given.value is None:
-        return ""
-    if wanted not in lengths or not lengths.get(given.layer):
-        return ""
-    share = lengths[wanted] / lengths[given.layer]
-    number = given.value * share / unit.factor
-    amount = f"({written[1]} {written[2]} * {share.numerator} / {share.denominator})"
-    if count_decimals(number) is not None:
-        amount = f"{format_number(number, exact=True)} {written[2]}"
-    each = " and ".join(
-        f"{format_number(lengths[layer])} B @{layer}" for layer in (given.layer, wanted)
-    )
-    has = f"each item of `{flow.flow}` has {each}" + (", on average" if flow.is_mixed else "")
-    return f"write `{amount} @{wanted}`: {has}"
+    item = f"each item of `{flow.flow}`"
+    found = convert_layer(span.text, given.value, measured.layer, lengths, item)
+    return found + (", on average" if found and flow.is_mixed else "")
 
 
 def _compute(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fraction | None:

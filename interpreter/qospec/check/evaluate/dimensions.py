@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
+from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
 from qospec.units import (
     CALL_RATE,
     CALLS,
@@ -23,11 +25,15 @@ from qospec.units import (
     RATIO,
     TIME,
     Dimension,
+    count_decimals,
     find_base_unit,
     find_unit,
     format_number,
     format_value,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NUMBER = COUNT
 
@@ -125,6 +131,43 @@ def write_example(dimension: Dimension, layer: str = "") -> str:
     example = _EXAMPLES.get(dimension) or f"10 {find_base_unit(dimension)}"
     after = f" @{layer}" if layer else ""
     return f"write {describe_dimension(dimension)}, such as `{example}{after}`"
+
+
+_WITH_LAYER = re.compile(r"([0-9][0-9_.]*) ?([A-Za-z][A-Za-z/]*) ?@([a-z]+)")
+"""An amount as it is written: its number, its unit and its layer."""
+_OF_A_CELL = {"cell": Fraction(CELL_BYTES), "payload": Fraction(CELL_PAYLOAD_BYTES)}
+"""The bytes of a cell by the layer that counts them."""
+
+
+def convert_layer(
+    text: str,
+    value: Fraction | None,
+    wanted: str,
+    lengths: Mapping[str, Fraction] = _OF_A_CELL,
+    item: str = "a cell",
+) -> str:
+    """Return how to write an amount in the layer that is wanted; "" if that is not known.
+
+    Args:
+        text: The amount as it is written.
+        value: The same in base units.
+        wanted: The layer.
+        lengths: The bytes of an item by layer.
+        item: What has them, in words.
+    """
+    written = _WITH_LAYER.fullmatch(text)
+    unit = find_unit(written[2]) if written else None
+    if written is None or unit is None or value is None:
+        return ""
+    if wanted not in lengths or not lengths.get(written[3]):
+        return ""
+    share = lengths[wanted] / lengths[written[3]]
+    number = value * share / unit.factor
+    amount = f"({written[1]} {written[2]} * {share.numerator} / {share.denominator})"
+    if count_decimals(number) is not None:
+        amount = f"{format_number(number, exact=True)} {written[2]}"
+    each = (f"{format_number(lengths[layer])} B @{layer}" for layer in (written[3], wanted))
+    return f"write `{amount} @{wanted}`: {item} has {' and '.join(each)}"
 
 
 def find_common_layer(first: str, second: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, make_error
-from qospec.check.evaluate.dimensions import ANY_LAYER
+from qospec.check.evaluate.dimensions import ANY_LAYER, convert_layer
 from qospec.diagnostics import Edit
 from qospec.protocol.encapsulation import LAYERS
 from qospec.source import Span
@@ -46,7 +46,8 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
             f"`{parameter.alias or parameter.name}` counts the bits of "
             f"{'cells' if cells else 'packets, @' + layers[0]}, not @{value.layer}",
             span,
-            help="give the rate that is left for cells, `@cell`; for packets, all that is sent, "
+            help=convert_layer(span.text, value.value, layers[0])
+            or "give the rate that is left for cells, `@cell`; for packets, all that is sent, "
             "`@line`"
             if cells
             else f"give the rate `@{layers[0]}`",

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime, Load, SizeMix
 from qospec.check.evaluate.context import CheckError, explain_lacking_arguments, make_error
-from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, describe_dimension
+from qospec.check.evaluate.dimensions import (
+    ANY_LAYER,
+    NUMBER,
+    TYPES,
+    convert_layer,
+    describe_dimension,
+)
 from qospec.check.evaluate.scope import Binding, Scope, bind_known, find_written
 from qospec.check.evaluate.values import (
     POISON,
@@ -341,7 +347,8 @@ def _verify_layer(value: Amount, layer: str, each: ast.Parameter, node: ast.Expr
         f"`{each.name.text}` is counted @{layer}, and this {what}",
         node.span,
         secondary=(each.span, f"declared as {each.annotation.text} here"),
-        help=_explain_counting(value.layer, layer)
+        help=convert_layer(node.span.text, value.value, layer)
+        or _explain_counting(value.layer, layer)
         if value.layer
         else f"write `{written.span.text} @{layer}`"
         if isinstance(written, ast.Quantity)

@@ -6,6 +6,7 @@ import pytest
 
 from qospec.cli.commands.listing import COMMANDS
 
+OF_CELLS = "write `53 Mbit/s @cell`: a cell has 48 B @payload and 53 B @cell"
 LAB = """
 topology lab {
   a, b = host
@@ -123,6 +124,14 @@ def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, wa
             "topology t {\n  a, b = host\n  link a -- b via line { rate = 5 ms }\n}",
             "E0202",
             "write a bit rate, such as `1 Mbit/s @cell`",
+        ),
+        *(
+            (text.format("48 Mbit/s @payload"), "E0212", OF_CELLS)
+            for text in (
+                "test t(rate: Rate @cell) {{ }}\ntest u = t(rate = {})",
+                "topology t {{\n  a, b = host\n  link a -- b via line {{ rate = {} }}\n}}",
+                "let sum = 1 Mbit/s @cell + {}",
+            )
         ),
         ("test t = bose(n = 3)", "E0101", "declare it, or import the file that does"),
         ("test rose(n: Ratio) { }\ntest t = bose(n = 3)", "E0101", "write `rose`"),
