@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 UNITS = {"cell": "cell", "packet": "pkt"}
 CARRIED = tuple(UNITS)
+ADAPTED = "`aal_segment` makes cells of packets, and `aal_reassemble` packets of cells"
+"""What to know where these meet."""
 
 
 def find_carried_by_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) -> str:
@@ -115,6 +117,7 @@ def _report(
                 "E0425",
                 f"{message}, but {carries}s come from `{start.port[0]}`",
                 place,
+                note="" if help_text else ADAPTED,
                 help=help_text
                 or f"use one for {carries}s, or declare the port `: {choose_other(carries)}`",
             )
