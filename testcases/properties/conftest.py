@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer, Kind
 from qospec.dropping.clp_first import ClpFirst
+from qospec.dropping.epd import Epd
+from qospec.dropping.ppd import Ppd
 from qospec.dropping.red import Red
 from qospec.dropping.tail import Tail
 from qospec.dropping.threshold import Threshold
@@ -31,6 +33,7 @@ from qospec.engine.event.process import process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch, plain
 from qospec.engine.items.contract import Contract
 from qospec.engine.items.merge import merged
+from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
@@ -54,6 +57,8 @@ class Example(NamedTuple):
 
 MTU_BYTES = 576
 """Of packets that are reassembled."""
+PIECES = (0, *[note_piece(1, 0, MORE_FOLLOW)] * 3, note_piece(1, 1, 0))
+"""What is noted of cells of no frame, of those of one, and of its last."""
 contracts = st.one_of(
     st.builds(
         Contract, st.sampled_from(["cbr", "ubr"]), st.just(STM1 / 424), st.sampled_from([0, 10**7])
@@ -73,7 +78,7 @@ contracts = st.one_of(
 
 @st.composite
 def policies(draw: st.DrawFn, limit: Buffer) -> Any:
-    """Draw what a queue of this limit loses: by room, by CLP, or at random."""
+    """Draw what a queue of this limit loses: by room, by CLP, by frame, or at random."""
     if limit.amount == 1:
         return draw(st.sampled_from([None, Tail(), ClpFirst(Fraction(0))]))
     low, high = (Buffer(min(limit.amount, n), limit.unit) for n in (1, 2))
@@ -84,6 +89,8 @@ def policies(draw: st.DrawFn, limit: Buffer) -> Any:
             [
                 None,
                 ClpFirst(Fraction(4, 5)),
+                Epd(low, partial=draw(st.booleans())),
+                Ppd(),
                 Threshold("clp", (("1", low),)),
                 Red(low, high, p, gentle=draw(st.booleans()), weight=weight),
                 Wred("clp", *ends, (("1", p),), weight=weight),
@@ -244,6 +251,9 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
         first = sum(batch.count for batch in arrivals)
         indices = setting.streams.indices
         batch = draw(coming(indices, setting.clock, first, marks))
+        if kind.duty == "queue":
+            noted = draw(_column(PIECES, batch.count))
+            batch = batch.with_column("frame", np.array(noted, np.int64))
         if isinstance(element, Reassemble):
             batch = fragmented(setting, batch, draw(st.permutations(range(60))))
         if isinstance(element, AalReassemble):

@@ -10,9 +10,9 @@ from qospec.engine.queue.drop_policy import (
     ClassMark,
     DropPolicy,
     Rule,
-    same_unit,
     values,
     verify_keys,
+    verify_threshold,
 )
 
 if TYPE_CHECKING:
@@ -44,11 +44,6 @@ class Threshold(DropPolicy):
 
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
         for _, amount in self.at:
-            same_unit("at", amount, limit)
-            if amount.amount > limit.amount:
-                raise ValueError(
-                    f"at: the threshold {amount.amount} is never reached, as at most {limit.amount}"
-                    " may wait; lower it, or raise the limit"
-                )
+            verify_threshold("at", amount, limit)
         marks = values(self.by, self.at)
         return {mark: Rule(amount.amount) for mark, (_, amount) in zip(marks, self.at, strict=True)}

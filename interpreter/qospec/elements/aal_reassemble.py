@@ -21,7 +21,7 @@ from qospec.engine.event.transition import (
     lose,
     send,
 )
-from qospec.engine.items.batch import COLUMNS, FOREVER_PS, count_columns
+from qospec.engine.items.batch import COLUMNS, FOREVER_PS, FRAME_PLACE, count_columns
 from qospec.engine.items.partition import partition
 from qospec.engine.items.piece import MORE_FOLLOW, length_in, number_in, whole_in
 from qospec.engine.kernel import kernel, part
@@ -56,7 +56,7 @@ CAUSES = (
 )
 NO_ERROR, CRC_ERROR, LENGTH_VIOLATION, SEQUENCE_VIOLATION, TOO_LONG, TIMED_OUT, ENDS = range(7)
 """The fate of a cell: it ends here; it is the last, and its packet goes on or is lost."""
-SEAL_PLACE, FRAME_PLACE = (COLUMNS.index(name) for name in ("seal", "frame"))
+SEAL_PLACE = COLUMNS.index("seal")
 SEQUENCE = 16
 """The numbers of cells, in turn. Source: I.363.3, 8.2.1.2 (a sequence number of 4 bits)."""
 

@@ -24,7 +24,7 @@ from qospec.engine.event.transition import (
     make,
     send,
 )
-from qospec.engine.items.batch import COLUMNS, Batch, count_columns, uninitialised
+from qospec.engine.items.batch import FRAME_PLACE, Batch, count_columns, uninitialised
 from qospec.engine.items.piece import LENGTH_BITS, MORE_FOLLOW, note_piece
 from qospec.engine.kernel import kernel
 from qospec.protocol.aal import AALS, ENCAPSULATIONS
@@ -40,7 +40,6 @@ HEADER_BYTES, LEAST_BYTES, UNIT_BYTES, AROUND_BYTES, PER_CELL_BYTES, COUNT, FIRS
 what is put around it, and how much a cell carries; the number of connections, and the first index
 of cells. Then comes, for each connection, how many frames it has sent."""
 FRAMES = 7
-PLACE = COLUMNS.index("frame")
 
 
 @element(
@@ -168,12 +167,12 @@ def _cut_all(batch: Batch, state: Whole, counts: Whole, cells: Batch) -> None:
             cells.size_bytes[n], cells.marks[n] = CELL_BYTES, batch.marks[i]
             for column in range(cells.more.shape[1]):
                 cells.more[n, column] = 0
-            cells.more[n, PLACE] = note_piece(frame, number, MORE_FOLLOW)
+            cells.more[n, FRAME_PLACE] = note_piece(frame, number, MORE_FOLLOW)
             n += 1
         cells.sent_ps[n - 1], cells.connection[n - 1] = batch.sent_ps[i], connection
         for column in range(batch.more.shape[1]):
             cells.more[n - 1, column] = batch.more[i, column]
         if is_packet:
-            cells.more[n - 1, PLACE] = note_piece(frame, last, 0)
+            cells.more[n - 1, FRAME_PLACE] = note_piece(frame, last, 0)
         else:
             cells.size_bytes[n - 1] = batch.size_bytes[i]

@@ -10,7 +10,9 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import (
+    CONNECTION,
     DONE,
+    FRAME,
     MARKS,
     SENT,
     SIZE,
@@ -19,6 +21,7 @@ from qospec.engine.event.transition import (
     send,
     waited,
 )
+from qospec.engine.items.batch import FRAME_PLACE, read_note
 from qospec.engine.items.ring import doubled
 from qospec.engine.kernel import kernel, linked, rows
 from qospec.engine.line import tail_drop, transmission
@@ -43,7 +46,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
     from qospec.engine.line.tail_drop import Outcome
-    from qospec.engine.queue.admission import Item
+    from qospec.engine.queue.admission import Cell, Item
     from qospec.engine.queue.drop_policy import DropState
 
 LIMIT, IN_BYTES, HEAD, TAIL, HELD, DRAWN, TABLE, DRAWS, RING = range(transmission.FIELDS, 25)
@@ -135,8 +138,9 @@ class Fifo(Element):
 
     def start(self, setting: Setting) -> State:
         line, queue = transmission.line_of(setting.clock), Waiting("", self.limit, self.drop)
-        assert setting.clock is not None  # noqa: S101 -- or there were no line
-        drop_state = drop_policy.initial_drop_state((queue,), setting.draws, setting.clock)
+        clock, connections = setting.clock, setting.streams.count
+        assert clock is not None  # noqa: S101 -- or there were no line
+        drop_state = drop_policy.initial_drop_state((queue,), setting.draws, clock, connections)
         return State(
             self._fields(line, drop_state),
             setting.size_bytes,
@@ -238,7 +242,9 @@ def _with_more_places(fields: Whole) -> Whole:
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send an item, now or when the line is free, or lose it; see `engine.event.transition`."""
-    decision, begins_ps, leaves_ps = _queue(state, items[item, SIZE], items[item, MARKS], now_ps)
+    cell = items[item, CONNECTION], read_note(items, item, FRAME)
+    arrival = items[item, MARKS], items[item, SIZE], now_ps, cell
+    decision, begins_ps, leaves_ps = _queue(state, arrival)
     if decision < ADMITTED:
         return -decision
     if decision != ADMITTED:
@@ -269,7 +275,8 @@ def _queue_batch(batch: Batch, first: int, state: Whole, outcome: Outcome) -> tu
     lost, left_ps, began_ps = outcome
     stamps, dropped = len(began_ps) > 0, 0
     for i in range(first, len(at_ps)):
-        decision, begins_ps, leaves_ps = _queue(state, sizes[i], marks[i], at_ps[i])
+        cell = batch.connection[i], read_note(batch.more, i, FRAME_PLACE)
+        decision, begins_ps, leaves_ps = _queue(state, (marks[i], sizes[i], at_ps[i], cell))
         if decision < ADMITTED:
             return i, dropped, -decision
         lost[i], left_ps[i] = decision, leaves_ps
@@ -280,13 +287,14 @@ def _queue_batch(batch: Batch, first: int, state: Whole, outcome: Outcome) -> tu
 
 
 @kernel
-def _queue(state: Whole, size_bytes: int, marks: int, now_ps: int) -> tuple[int, int, int]:
-    """Admit an item that arrives now, or lose it.
+def _queue(state: Whole, arrival: tuple[int, int, int, Cell]) -> tuple[int, int, int]:
+    """Admit an item that arrives now, or lose it, given its marks, its size, now, and its frame.
 
     Returns:
         ADMITTED, the cause of its loss, or a number below for what is lacking; when the line begins
         with it; when its last bit is at the far end.
     """
+    marks, size_bytes, now_ps, cell = arrival
     places = (len(state) - state[RING]) // WIDTH
     ring = rows(state, state[RING], places, WIDTH)
     if state[TAIL] - state[HEAD] == places:
@@ -296,7 +304,7 @@ def _queue(state: Whole, size_bytes: int, marks: int, now_ps: int) -> tuple[int,
         state[HEAD] += 1
     start = start_of(state, now_ps)
     waits, amount = start[0] > now_ps, size_bytes if state[IN_BYTES] else 1
-    decision = _decide(state, (marks, amount, now_ps), waits)
+    decision = _decide(state, (marks, amount, now_ps, cell), waits)
     if decision != ADMITTED:
         return decision, now_ps, now_ps
     if waits:
@@ -310,7 +318,7 @@ def _queue(state: Whole, size_bytes: int, marks: int, now_ps: int) -> tuple[int,
 @kernel
 def _decide(state: Whole, arrival: Item, waits: bool) -> int:  # noqa: FBT001
     """Return ADMITTED or OVERFLOW: without a policy, an item that waits needs room."""
-    _, amount, _ = arrival
+    amount = arrival[1]
     return OVERFLOW * (waits and state[HELD] + amount > state[LIMIT])
 
 

@@ -87,6 +87,7 @@ _EXAMPLES = {
     ("jitter", "mean"): "50 us",
     ("jitter", "deviation"): "25 us",
     ("packets", "source"): "on_off { on = 16 ms, off = 16 ms }",
+    ("epd", "at"): "64 cell",
     ("red", "high"): "192 pkt",
     ("threshold", "by"): "colour",
     ("wred", "by"): "colour",

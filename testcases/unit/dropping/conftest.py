@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, empty, joined, plain
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, plain
 from qospec.engine.items.contract import Contract
+from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.line.clock import Clock
 from qospec.engine.random import Draws
 from qospec.protocol.encapsulation import Encapsulation
@@ -27,14 +28,21 @@ CELLS = Clock(Fraction(149_760_000), slotted=True)
 DRAWS = Draws(("test",))
 CERTAIN = 2**30
 CONTRACT = Contract("cbr", Fraction(1_000), 0)
+CONNECTIONS = (0, 1, 2)
+
+
+NO_FRAME, MORE, LAST = "no frame", "more", "last"
+"""What a cell is of a frame."""
 
 
 class Came(NamedTuple):
-    """Who comes: when, how large, and with which marks."""
+    """Who comes: when, how large, and with which marks; on which connection, in which frame."""
 
     at_ps: int
     size: int
     marks: int
+    connection: int = 0
+    frame: str = NO_FRAME
 
 
 class Traffic(NamedTuple):
@@ -90,13 +98,42 @@ class Curve:
         return None
 
 
+class Frames:
+    """Early packet discard from `at` on, partial packet discard, or both, by connection."""
+
+    def __init__(self, at: int | None = None, *, partial: bool = False) -> None:
+        self.at, self.partial = at, partial
+        self.begun: dict[int, str] = {}
+
+    def cause(self, came: Came, waiting: int) -> str:
+        if came.frame == NO_FRAME:
+            return ""
+        if came.connection not in self.begun:
+            starts_late = self.at is not None and waiting >= self.at
+            return "early_packet_discard" if starts_late else ""
+        dropped = self.begun[came.connection]
+        is_kept = came.frame == LAST and dropped == "partial_packet_discard"
+        return "" if is_kept else dropped
+
+    def note(self, came: Came, cause: str) -> None:
+        if came.frame == LAST:
+            self.begun.pop(came.connection, None)
+        elif came.frame == MORE:
+            dropped = self.begun.setdefault(came.connection, "")
+            if cause == "early_packet_discard":
+                self.begun[came.connection] = cause
+            elif cause and not dropped and self.partial:
+                self.begun[came.connection] = "partial_packet_discard"
+
+
 class Rules(NamedTuple):
-    """What a policy is, by the book: a threshold and a curve for some values of a mark."""
+    """What a policy is, by the book: a threshold and a curve for some values of a mark; frames."""
 
     mark: str
     rooms: Mapping[int, int]
     curves: Mapping[int, Curve]
     average: Average | None
+    frames: Frames = Frames()
 
     def cause(self, came: Came, limit: Buffer, waiting: int, draw: int, *, waits: bool) -> str:
         """Return for what somebody is lost who finds so much waiting; "" if they are let in."""
@@ -104,8 +141,10 @@ class Rules(NamedTuple):
         amount = came.size if limit.unit == "byte" else 1
         if self.average is not None:
             self.average.follow(waiting, came.at_ps)
-        curve, cause = self.curves.get(value), ""
-        if curve is not None and curve.drops(self.average.value, draw):
+        curve, cause = self.curves.get(value), self.frames.cause(came, waiting)
+        if cause:
+            pass
+        elif curve is not None and curve.drops(self.average.value, draw):
             cause = "early"
         elif waits and waiting + amount > limit.amount:
             cause = "overflow"
@@ -113,6 +152,7 @@ class Rules(NamedTuple):
             cause = "threshold"
         if curve is not None and self.average.value >= curve.low:
             curve.count = 0 if cause else curve.count + 1
+        self.frames.note(came, cause)
         return cause
 
     def outgrown(self, came: Came, limit: Buffer) -> str:
@@ -123,6 +163,7 @@ class Rules(NamedTuple):
             return ""
         if value in self.curves:
             self.curves[value].count = 0
+        self.frames.note(came, "overflow")
         return "overflow" if amount > limit.amount else "threshold"
 
     def sent(self, until_ps: Fraction) -> None:
@@ -187,7 +228,12 @@ def drawn(count: int, *names: str) -> Sequence[int]:
 
 
 @st.composite
-def traffic(draw: st.DrawFn, marks: Sequence[int] = (0,), clock: Clock = LINE) -> Traffic:
+def traffic(
+    draw: st.DrawFn,
+    marks: Sequence[int] = (0,),
+    clock: Clock = LINE,
+    frames: Sequence[str] = (NO_FRAME,),
+) -> Traffic:
     """Draw busy periods and idle ones, ties, and sizes alike or not."""
     sizes = [53] if clock.slotted else draw(st.sampled_from([[500], [40, 500, 1_500]]))
     time_ps = math.floor(clock.slot_ps) if clock.slotted else 43_040_000
@@ -196,21 +242,41 @@ def traffic(draw: st.DrawFn, marks: Sequence[int] = (0,), clock: Clock = LINE) -
         st.integers(0, 2 * time_ps),
     )
     at_ps = np.cumsum(draw(st.lists(gaps, min_size=1, max_size=60)), dtype=np.int64).tolist()
-    items = [Came(t, draw(st.sampled_from(sizes)), draw(st.sampled_from(marks))) for t in at_ps]
+    rest = (sizes, marks, CONNECTIONS, frames)
+    items = [Came(t, *(draw(st.sampled_from(each)) for each in rest)) for t in at_ps]
     cuts = draw(st.lists(st.integers(0, at_ps[-1] + 1), max_size=4))
     return Traffic(clock, items, sorted(cuts))
 
 
 @st.composite
-def long_traffic(draw: st.DrawFn, marks: Sequence[int], clock: Clock) -> Traffic:
+def long_traffic(
+    draw: st.DrawFn, marks: Sequence[int], clock: Clock, frames: Sequence[str] = (NO_FRAME,)
+) -> Traffic:
     """Draw bursts and pauses from a seed: long enough for an average to rise and fall."""
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     time_ps, count = math.floor(clock.slot_ps) if clock.slotted else 43_040_000, 60
     gaps = np.array([0, 0, 0, 0, 1, time_ps // 2, time_ps, 2 * time_ps, 9 * time_ps])
     at_ps = random.choice(gaps, count).cumsum().tolist()
     sizes = random.choice([53] if clock.slotted else [40, 500, 1_500], count).tolist()
-    items = [Came(*each) for each in zip(at_ps, sizes, random.choice(marks, count), strict=True)]
+    rest = (random.choice(each, count).tolist() for each in (marks, CONNECTIONS, frames))
+    items = [Came(*each) for each in zip(at_ps, sizes, *rest, strict=True)]
     return Traffic(clock, items, sorted(draw(st.lists(st.integers(0, at_ps[-1] + 1), max_size=4))))
+
+
+def batch_of(items: Sequence[Came], first: int = 0) -> Batch:
+    """Return items as a batch; `sent_ps` is the number of each, from `first` on."""
+    at_ps, sizes, marks, connections, frames = zip(*items, strict=True)
+    batch = plain(
+        at_ps=np.array(at_ps, np.int64),
+        sent_ps=np.arange(first, first + len(items)),
+        connection=np.array(connections, np.int32),
+        size_bytes=np.array(sizes, np.int32),
+        marks=np.array(marks, np.uint32),
+    )
+    noted = {NO_FRAME: 0, MORE: note_piece(1, 1, MORE_FOLLOW), LAST: note_piece(1, 2, 0)}
+    if set(frames) == {NO_FRAME}:
+        return batch
+    return batch.with_column("frame", np.array([noted[each] for each in frames]))
 
 
 limits = st.one_of(
@@ -225,13 +291,18 @@ class Bench:
     traffic = staticmethod(traffic)
     long_traffic = staticmethod(long_traffic)
     limits = limits
+    batch_of = staticmethod(batch_of)
     average = Average
     curve = Curve
     rules = Rules
+    frames = Frames
+    no_frame, more, last = NO_FRAME, MORE, LAST
+    of_frames = (NO_FRAME, MORE, MORE, MORE, LAST)
     came = Came
     sending = Sending
     drawn = staticmethod(drawn)
     line = LINE
+    cells = CELLS
     clocks = st.sampled_from([LINE, CELLS])
 
     @staticmethod
@@ -248,6 +319,11 @@ class Bench:
         """Return packets of 500 bytes with these marks."""
         return Traffic(LINE, [Came(0, 500, each) for each in marks], [])
 
+    @staticmethod
+    def sending_of(items: list[Came]) -> Traffic:
+        """Return cells before a line with slots."""
+        return Traffic(CELLS, items, [])
+
     def lost(self, limit: Buffer, policy: Any, marks: Sequence[int]) -> list:
         """Return (cause, number) of the lost among some that come at once."""
         _, lost = self.carry(self.all_at_once(marks), limit, policy)
@@ -256,17 +332,9 @@ class Bench:
     @staticmethod
     def carry(traffic: Traffic, limit: Buffer, policy: Any) -> tuple[dict, list]:
         """Return (departure by number, (cause, number) of the lost)."""
-        at_ps, sizes, marks = zip(*traffic.items, strict=True)
-        count = len(at_ps)
-        batch = plain(
-            at_ps=np.array(at_ps, np.int64),
-            sent_ps=np.arange(count),
-            connection=np.zeros(count, np.int32),
-            size_bytes=np.array(sizes, np.int32),
-            marks=np.array(marks, np.uint32),
-        )
+        batch = batch_of(traffic.items)
         fifo = Fifo(limit, policy)
-        connections = connected((CONTRACT,))
+        connections = connected((CONTRACT,) * len(CONNECTIONS))
         state = fifo.start(Setting(*connections, DRAWS, traffic.clock))
         done, left, lost = 0, empty(), []
         for until_ps in (*traffic.cuts, FOREVER_PS):

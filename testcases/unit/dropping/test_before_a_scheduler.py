@@ -5,7 +5,6 @@ from collections import Counter
 from fractions import Fraction
 from typing import NamedTuple
 
-import numpy as np
 import pytest
 from connected import connected
 from hypothesis import given
@@ -13,18 +12,20 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.dropping.clp_first import ClpFirst
+from qospec.dropping.epd import Epd
+from qospec.dropping.ppd import Ppd
 from qospec.dropping.red import Red
 from qospec.elements.drr import Drr
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, empty, joined, plain
+from qospec.engine.items.batch import FOREVER_PS, empty, joined
 from qospec.engine.items.contract import Contract
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.scheduler.scheduler import Combined
 
-CONNECTIONS = connected((Contract("cbr", Fraction(1_000), 0),))
+CONNECTIONS = connected((Contract("cbr", Fraction(1_000), 0),) * 3)
 TYPICAL = 500
 SHARES = (("a", Fraction(500)), ("b", Fraction(1_500)), ("c", Fraction(4_500)))
 SCHEDULERS = {
@@ -38,7 +39,7 @@ class Queue(NamedTuple):
     """A queue with its policy and its book."""
 
     limit: Buffer
-    policy: Red | ClpFirst | None
+    policy: Red | ClpFirst | Epd | Ppd | None
     rules: object
     draws: list[int]
 
@@ -54,16 +55,23 @@ class Input(list):
 
 @st.composite
 def queues(draw, bench, number, traffic):
-    """Draw a queue: RED, CLP first or tail drop."""
+    """Draw a queue: RED, CLP first, frames or tail drop."""
     few, some = st.integers(2, 9), st.integers(2, 2_000)
     limits = st.one_of(
         st.builds(Buffer, few, st.just("cell")), st.builds(Buffer, some, st.just("byte"))
     )
     limit = draw(limits)
     draws = bench.drawn(len(traffic.items), "drop", f"q{number}")
-    policy = draw(st.sampled_from(["red", "red", "clp_first", "tail"]))
+    policy = draw(st.sampled_from(["red", "red", "clp_first", "tail", "epd", "ppd"]))
     if policy == "tail":
         return Queue(limit, None, bench.rules("", {}, {}, None), draws)
+    if policy == "ppd":
+        rules = bench.rules("", {}, {}, None, bench.frames(partial=True))
+        return Queue(limit, Ppd(), rules, draws)
+    if policy == "epd":
+        at, partial = draw(st.integers(1, limit.amount)), draw(st.booleans())
+        rules = bench.rules("", {}, {}, None, bench.frames(at, partial=partial))
+        return Queue(limit, Epd(Buffer(at, limit.unit), partial=partial), rules, draws)
     if policy == "clp_first":
         room = limit.amount // 2
         rules = bench.rules("clp", {1: room}, {}, None)
@@ -127,12 +135,12 @@ def turned_away(waiting, kept):
             yield k, found, queue.pop()[0]
 
 
-def carried(scheduler, inputs, kept, cuts):
+def carried(bench, scheduler, inputs, kept, cuts):
     """Return the same of the engine."""
     clock = inputs[0].clock
     waiting = tuple(Waiting(f"q{k}", each.limit, each.policy) for k, each in enumerate(kept))
     state = scheduler.start(Setting(*CONNECTIONS, Draws(("test",)), clock, waiting))
-    batches = [batch_of(traffic.items, k) for k, traffic in enumerate(inputs)]
+    batches = [bench.batch_of(traffic.items, 1_000 * k) for k, traffic in enumerate(inputs)]
     done, left, lost = [0] * len(batches), empty(), []
     for until_ps in (*cuts, FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
@@ -147,26 +155,16 @@ def carried(scheduler, inputs, kept, cuts):
     return [(at_ps, *divmod(name, 1_000)) for at_ps, name in pairs], sorted(lost)
 
 
-def batch_of(items, k):
-    at_ps, sizes, marks = zip(*items, strict=True)
-    return plain(
-        at_ps=np.array(at_ps, np.int64),
-        sent_ps=np.arange(len(items)) + 1_000 * k,
-        connection=np.zeros(len(items), np.int32),
-        size_bytes=np.array(sizes, np.int32),
-        marks=np.array(marks, np.uint32),
-    )
-
-
 @pytest.mark.parametrize("kind", SCHEDULERS)
 @given(data=st.data())
 def test_each_queue_keeps_to_its_policy(bench, books, kind, data):
     clock = data.draw(bench.clocks)
-    some = st.one_of(bench.long_traffic([0, 1], clock), bench.traffic([0, 1], clock))
+    coming = [0, 1], clock, bench.of_frames
+    some = st.one_of(bench.long_traffic(*coming), bench.traffic(*coming))
     inputs = [data.draw(some) for _ in range(data.draw(st.integers(1, 3)))]
     kept = [data.draw(queues(bench, k, traffic)) for k, traffic in enumerate(inputs)]
     cuts = sorted(cut for traffic in inputs for cut in traffic.cuts)
-    got = carried(SCHEDULERS[kind](len(inputs)), inputs, kept, cuts)
+    got = carried(bench, SCHEDULERS[kind](len(inputs)), inputs, kept, cuts)
     book = books[kind]([int(share) for _, share in SHARES[: len(inputs)]], clock)
     assert got == by_the_book(bench, book, inputs, kept)
 
@@ -178,8 +176,8 @@ def test_who_is_not_chosen_as_it_comes_needs_room(bench, limit, lost):
     """Two come at once to an idle line: the one that is not sent waits, if half the limit do."""
     queue = Queue(Buffer(limit, "byte"), ClpFirst(Fraction(1, 2)), None, [])
     both = [bench.all_at_once([1])] * 2
-    assert carried(Strict(("a", "b")), both, [queue] * 2, [])[1] == lost
-    assert carried(Strict(("a",)), both[:1], [queue], [])[1] == []
+    assert carried(bench, Strict(("a", "b")), both, [queue] * 2, [])[1] == lost
+    assert carried(bench, Strict(("a",)), both[:1], [queue], [])[1] == []
 
 
 def test_who_waits_already_is_not_turned_away(bench):
@@ -189,7 +187,7 @@ def test_who_waits_already_is_not_turned_away(bench):
     few = bench.all_at_once([0])
     inputs = [few._replace(items=large), few._replace(items=[bench.came(1, 40, 0)])]
     kept = [Queue(Buffer(2, unit), ClpFirst(Fraction(1, 2)), None, []) for unit in ("byte", "cell")]
-    left, lost = carried(Strict(("a", "b")), inputs, kept, [2])
+    left, lost = carried(bench, Strict(("a", "b")), inputs, kept, [2])
     assert ([number for _, *number in left], lost) == ([[0, 0], [0, 1], [1, 0]], [])
 
 
@@ -204,7 +202,7 @@ def test_any_scheduler_asks_the_policies(bench, combined):
     state = scheduler.start(Setting(*CONNECTIONS, Draws(("test",)), bench.line, waiting))
     each_ps = bench.typical_ps(bench.line, TYPICAL)
     items = [bench.came(n * each_ps, TYPICAL, 0) for n in range(4_000)]
-    batches = tuple(batch_of(items, k) for k in range(2))
+    batches = tuple(bench.batch_of(items, 1_000 * k) for k in range(2))
     step = scheduler.process(state, batches, FOREVER_PS)
     lost = Counter()
     for loss in step.losses:

@@ -18,6 +18,7 @@ from qospec.engine.random import Draws
 
 TYPICAL = 500
 MUST_WAIT = True
+NO_FRAME = (0, 0)
 weights = st.integers(0, 10).map(lambda k: Fraction(1, 2**k))
 
 
@@ -53,7 +54,7 @@ def gate(limit, policy):
 
 
 def followed(made, waiting, at_ps):
-    admission.admit(made, 0, (0, 1, at_ps), waiting, MUST_WAIT, 0)
+    admission.admit(made, 0, (0, 1, at_ps, NO_FRAME), waiting, MUST_WAIT, 0)
     return Fraction(int(made.queues[0, admission.AVERAGE]), 2**20)
 
 
@@ -122,7 +123,7 @@ def share_at(average, policy, draws=200_000):
     made.queues[0, admission.WEIGHT] = -1
     made.queues[0, admission.AVERAGE] = int(average * 2**20)
     stream = Draws(("share",)).stream().integers(0, admission.CERTAIN, draws, np.int32)
-    fates = [admission.admit(made, 0, (0, 1, 0), 0, MUST_WAIT, draw) for draw in stream]
+    fates = [admission.admit(made, 0, (0, 1, 0, NO_FRAME), 0, MUST_WAIT, draw) for draw in stream]
     places = np.flatnonzero(np.array(fates) == admission.EARLY)
     return len(places) / draws, np.diff(places)
 
@@ -154,7 +155,7 @@ def test_a_random_number_at_the_probability_is_let_in(average):
         made.queues[0, admission.WEIGHT] = -1
         made.queues[0, admission.AVERAGE] = average << 20
         draw = int(likely * admission.CERTAIN) - less
-        assert admission.admit(made, 0, (0, 1, 0), 0, MUST_WAIT, draw) == fate
+        assert admission.admit(made, 0, (0, 1, 0, NO_FRAME), 0, MUST_WAIT, draw) == fate
 
 
 @pytest.mark.parametrize(
@@ -172,9 +173,9 @@ def test_admissions_in_a_row_are_counted_up_to_a_limit_and_forgotten():
     made.queues[0, admission.AVERAGE] = 5 << 20  # where the probability is 0
     for before, after in ((0, 1), (admission.MOST_COUNTED, admission.MOST_COUNTED)):
         made.classes[1, admission.COUNT] = before
-        admission.admit(made, 0, (0, 1, 0), 0, MUST_WAIT, 0)
+        admission.admit(made, 0, (0, 1, 0, NO_FRAME), 0, MUST_WAIT, 0)
         assert made.classes[1, admission.COUNT] == after
-    admission.forget_count(made, 0, 0)
+    admission.note_drop(made, 0, 0, NO_FRAME)
     assert made.classes[1, admission.COUNT] == 0
 
 
@@ -186,7 +187,9 @@ def first_share(average, policy, limit=100):
         made = gate(limit, policy)
         made.queues[0, admission.WEIGHT] = -1
         made.queues[0, admission.AVERAGE] = int(average * 2**20)
-        early = admission.admit(made, 0, (0, 1, 0), 0, MUST_WAIT, middle) == admission.EARLY
+        early = (
+            admission.admit(made, 0, (0, 1, 0, NO_FRAME), 0, MUST_WAIT, middle) == admission.EARLY
+        )
         low, high = (middle + 1, high) if early else (low, middle)
     return low / admission.CERTAIN
 

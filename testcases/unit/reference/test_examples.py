@@ -60,6 +60,8 @@ WIRES = {
 """How an element is wired, by its duty, or by its name."""
 OTHER_END = {"aal_segment": "aal_reassemble", "aal_reassemble": "aal_segment"}
 """What takes what an element makes, or makes what it takes: of the same fields but its timeout."""
+OF_CELLS = ("clp_first", "epd")
+"""Drop policies with fields for what only cells have."""
 SMALL = "packets { rate = 10 pkt/s, size = 400 B @ip }"
 """Packets below the MTU of an example."""
 
@@ -162,7 +164,7 @@ def test_an_element_takes_its_examples(kind: Kind, field: str, tmp_path: Path) -
 def test_a_queue_takes_the_examples_of_a_drop_policy(
     kind: Kind, field: str, tmp_path: Path
 ) -> None:
-    carries = "cell" if kind.name == "clp_first" else "packet"
+    carries = "cell" if kind.name in OF_CELLS else "packet"
     queue = f"fifo {{ limit = 256 {AROUND[carries].unit}, drop = {written(kind, field)} }}"
     assert refused(file(carries, queue, WIRES["queue"]), tmp_path) == []
 

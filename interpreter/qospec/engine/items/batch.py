@@ -26,6 +26,7 @@ COLUMNS = ("seal", "number", "frame", "fragment")
 cell, and of which packet a fragment, see `engine.items.piece`. Behind them is what messages between
 machines carry, see `engine.machine.state`. All are 0 until something is noted.
 """
+FRAME_PLACE = COLUMNS.index("frame")
 
 
 class TooLateError(OverflowError):
@@ -146,6 +147,12 @@ class Batch(NamedTuple):
         both = (self.widened(other.width), other.widened(self.width))
         columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(*both, strict=True)
         return all(np.array_equal(mine, its) for mine, its in columns)
+
+
+@kernel
+def read_note(table: Whole, row: int, place: int) -> int:
+    """Return what stands in a column; 0 if there are not so many, as nothing is noted there."""
+    return table[row, place] if table.shape[1] > place else 0
 
 
 def count_columns(name: str) -> int:

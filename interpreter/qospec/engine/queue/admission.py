@@ -10,6 +10,10 @@ lost early, at random. All numbers are integers:
   many had found the queue empty (there, 4 and figure 2). (1 - 1/2^k)^m is the product of its powers
   of 2^0, 2^1, 2^2 …, each kept in 30 binary places, rounded down, as is the average after each.
 - A probability has 30 binary places, and so has the random number that it is compared with.
+
+Cells of frames may be lost with their frame, one fate for each connection at a time. Nothing but
+the last cell of a frame tells where the next begins, as for a switch, which sees headers only
+(Romanow and Floyd 1995): behind a last cell that was lost before, the next frame is the same.
 """
 
 from __future__ import annotations
@@ -20,14 +24,26 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from qospec.catalogue.kinds import OF_PACKETS, Boolean, Domain
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
+from qospec.engine.items.piece import MORE_FOLLOW
 from qospec.engine.kernel import kernel, rows
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
 
-CAUSES = ("", "overflow", "threshold", "early")
-"""By decision: admitted; no room in the queue; none for the class; lost early."""
-ADMITTED, OVERFLOW, THRESHOLD, EARLY = 0, 1, 2, 3
+CAUSES = (
+    "",
+    "overflow",
+    "threshold",
+    "early",
+    "early_packet_discard",
+    "partial_packet_discard",
+)
+"""By decision: admitted; no room in the queue; none for the class; lost early; with a frame that
+began when too much waited; with the rest of a frame of which a cell was lost."""
+ADMITTED, OVERFLOW, THRESHOLD, EARLY, EARLY_PACKET_DISCARD, PARTIAL_PACKET_DISCARD = range(6)
+BETWEEN, UNDER_WAY = 0, -1
+"""The fate of a connection's frame: there is none; nothing is decided. Else it is the cause for
+which the rest of it is lost."""
 
 PLACES = 20
 """Binary places of the average."""
@@ -43,10 +59,11 @@ QUEUE_FIELDS = 9
 """First row of its classes, row of `column`, first bit and greatest value of the mark by which it
 has them, how much may wait, k of the average's weight or -1, the time of a typical item in ps; the
 average, and until when its last item was sent."""
-ROOM, LOW, HIGH, TOP, SLOPE, CUT, CUT_ABOVE, COUNT = 0, 1, 2, 3, 4, 5, 6, 7
-CLASS_FIELDS = 8
+ROOM, LOW, HIGH, TOP, SLOPE, CUT, CUT_ABOVE, COUNT, FRAMES_FROM, REST = range(10)
+CLASS_FIELDS = 10
 """How much may wait with an item; the averages at which early drops begin, have the probability
-SLOPE, and are certain; by how many places differences are cut; admissions in a row."""
+SLOPE, and are certain; by how many places differences are cut; admissions in a row; what must wait
+for a frame that begins to be lost; whether the rest of a frame is lost with one of its cells."""
 
 
 class AdmissionTable(NamedTuple):
@@ -57,36 +74,43 @@ class AdmissionTable(NamedTuple):
         classes: (classes, CLASS_FIELDS) COUNT is updated.
         column: (tables, values) By value of the mark, the class among those of the queue.
         decay: (queues, POWERS) The weight's complement to the power of 2^n, 30 binary places.
+        frames: (queues, connections) Updated: the fate of the frame under way; (queues, 0) if no
+            policy is about frames.
     """
 
     queues: Whole
     classes: Whole
     column: Whole
     decay: Whole
+    frames: Whole
 
 
 def as_integers(table: AdmissionTable) -> Whole:
     """Return a table as one array of int64, for `table_in`: its shapes, then its fields."""
-    shapes = [len(field) for field in table] + [table.column.shape[1]]
+    shapes = [*map(len, table), table.column.shape[1], table.frames.shape[1]]
     return np.concatenate([shapes, *(field.ravel() for field in table)], dtype=np.int64)
 
 
 @kernel
 def table_in(state: Whole, start: int) -> AdmissionTable:
     """Return the table that begins at a place of `state`, as views."""
-    queues, classes = start + 5, start + 5 + state[start] * QUEUE_FIELDS
+    queues, classes = start + 7, start + 7 + state[start] * QUEUE_FIELDS
     column = classes + state[start + 1] * CLASS_FIELDS
-    decay = column + state[start + 2] * state[start + 4]
+    decay = column + state[start + 2] * state[start + 5]
+    frames = decay + state[start + 3] * POWERS
     return AdmissionTable(
         rows(state, queues, state[start], QUEUE_FIELDS),
         rows(state, classes, state[start + 1], CLASS_FIELDS),
-        rows(state, column, state[start + 2], state[start + 4]),
+        rows(state, column, state[start + 2], state[start + 5]),
         rows(state, decay, state[start + 3], POWERS),
+        rows(state, frames, state[start + 4], state[start + 6]),
     )
 
 
-Item = tuple[int, int, int]
-"""Its marks, the amount of the limit that it takes, and the time of its arrival."""
+Cell = tuple[int, int]
+"""Its connection, and what is noted of its frame: see `items.piece`; 0 if it is of none."""
+Item = tuple[int, int, int, Cell]
+"""Its marks, the amount of the limit that it takes, the time of its arrival, and its frame."""
 
 
 @kernel
@@ -109,17 +133,18 @@ def admit(
         draw: A random number below CERTAIN.
     """
     queues, classes = table.queues, table.classes
-    marks, amount, at_ps = item
+    marks, amount, at_ps, cell = item
     row = _class_of(table, k, marks)
     if queues[k, WEIGHT] >= 0:
         _follow(table, k, waiting, at_ps)
     average = queues[k, AVERAGE]
     counts = average >= classes[row, LOW]
-    found = ADMITTED
-    if counts and _is_early(classes, row, average, draw):
+    found = _find_fate(table, k, row, cell, waiting)
+    if found == ADMITTED and counts and _is_early(classes, row, average, draw):
         found = EARLY
-    elif needs_room and waiting + amount > classes[row, ROOM]:
+    elif found == ADMITTED and needs_room and waiting + amount > classes[row, ROOM]:
         found = OVERFLOW if waiting + amount > queues[k, LIMIT] else THRESHOLD
+    _note_fate(table, k, row, cell, found)
     if found != ADMITTED or not counts:
         classes[row, COUNT] = 0
     elif classes[row, COUNT] < MOST_COUNTED:
@@ -134,9 +159,44 @@ def room(table: AdmissionTable, k: int, marks: int) -> int:
 
 
 @kernel
-def forget_count(table: AdmissionTable, k: int, marks: int) -> None:
-    """Reset the count of a class: an item that was admitted is lost after all."""
-    table.classes[_class_of(table, k, marks), COUNT] = 0
+def note_drop(table: AdmissionTable, k: int, marks: int, cell: Cell) -> None:
+    """Note that an item that was admitted finds no room after all."""
+    row = _class_of(table, k, marks)
+    table.classes[row, COUNT] = 0
+    _note_fate(table, k, row, cell, OVERFLOW)
+
+
+@kernel
+def _find_fate(table: AdmissionTable, k: int, row: int, cell: Cell, waiting: int) -> int:
+    """Return the cause for which an arrival is lost with its frame, or ADMITTED."""
+    connection, piece = cell
+    connections = table.frames.shape[1]
+    if piece == 0 or connections == 0:
+        return ADMITTED
+    fate = table.frames[k, connection % connections]
+    if fate == BETWEEN:
+        return EARLY_PACKET_DISCARD * (waiting >= table.classes[row, FRAMES_FROM])  # type: ignore[no-any-return]
+    if fate == UNDER_WAY or (fate == PARTIAL_PACKET_DISCARD and not piece & MORE_FOLLOW):
+        return ADMITTED
+    return fate  # type: ignore[no-any-return]
+
+
+@kernel
+def _note_fate(table: AdmissionTable, k: int, row: int, cell: Cell, found: int) -> None:
+    """Note what becomes of the rest of a frame, given what becomes of one of its cells."""
+    connection, piece = cell
+    connections = table.frames.shape[1]
+    if piece == 0 or connections == 0:
+        return
+    vc = connection % connections
+    if not piece & MORE_FOLLOW:
+        table.frames[k, vc] = BETWEEN
+    elif found >= EARLY_PACKET_DISCARD:
+        table.frames[k, vc] = found
+    elif found != ADMITTED and table.classes[row, REST]:
+        table.frames[k, vc] = PARTIAL_PACKET_DISCARD
+    elif table.frames[k, vc] == BETWEEN:
+        table.frames[k, vc] = UNDER_WAY
 
 
 @kernel
@@ -150,7 +210,7 @@ def _class_of(table: AdmissionTable, k: int, marks: int) -> int:
 @kernel
 def _follow(table: AdmissionTable, k: int, waiting: int, at_ps: int) -> None:
     """Update the average by what an arrival finds waiting."""
-    queues, _, _, decay = table
+    queues, decay = table.queues, table.decay
     average = queues[k, AVERAGE]
     if waiting == 0 and average > 0:
         steps, n = (at_ps - queues[k, SINCE]) // queues[k, TYPICAL], 0

@@ -15,7 +15,9 @@ from qospec.engine.queue.admission import (
     CERTAIN,
     CLASS_FIELDS,
     EARLY,
+    EARLY_PACKET_DISCARD,
     OVERFLOW,
+    PARTIAL_PACKET_DISCARD,
     PLACES,
     POWERS,
     QUEUE_FIELDS,
@@ -62,10 +64,24 @@ class Curve(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What holds for items of one class: how much may wait with one, if not all; early drops."""
+    """What holds for items of one class.
+
+    Attributes:
+        room: How much may wait with one, if not all.
+        curve: How likely early drops are, if there are any.
+        frames_from: What must wait for a frame of cells that begins to be dropped, if any is.
+        rest: Whether the rest of a frame is dropped with one of its cells, but for its last cell.
+    """
 
     room: int | None = None
     curve: Curve | None = None
+    frames_from: int | None = None
+    rest: bool = False
+
+    @property
+    def is_of_frames(self) -> bool:
+        """Return whether it is about frames of cells."""
+        return self.rest or self.frames_from is not None
 
 
 class DropPolicy(ABC):
@@ -86,7 +102,7 @@ class DropPolicy(ABC):
 
     @property
     def carries(self) -> str | None:
-        """Return the kind of items with that mark: "cell" or "packet"; None: either."""
+        """Return the kind of items that it is for, "cell" or "packet"; None: either."""
         return None if not self.mark else "cell" if self.mark == "clp" else "packet"
 
     @abstractmethod
@@ -110,7 +126,7 @@ def verify(policy: DropPolicy, limit: Buffer) -> None:
     """Raise ValueError, in the author's words, where a policy does not fit a queue's limit."""
     if limit.unit != "byte" and policy.carries not in (None, limit.unit):
         raise ValueError(
-            f"drop: only {policy.carries}s have a {policy.mark}, and the limit is in"
+            f"drop: only {policy.carries}s have a {policy.mark or 'frame'}, and the limit is in"
             f" {UNITS[limit.unit]}"
         )
     for rule in policy.rules(limit).values():
@@ -138,6 +154,16 @@ def same_unit(field: str, amount: Buffer, limit: Buffer) -> None:
     if amount.unit != limit.unit:
         raise ValueError(
             f"{field}: expected {UNITS[limit.unit]}, as in the limit, found {UNITS[amount.unit]}"
+        )
+
+
+def verify_threshold(field: str, amount: Buffer, limit: Buffer) -> None:
+    """Raise ValueError where a threshold in a field of a policy does not fit the queue's limit."""
+    same_unit(field, amount, limit)
+    if amount.amount > limit.amount:
+        raise ValueError(
+            f"{field}: the threshold {amount.amount} is never reached, as at most {limit.amount}"
+            " may wait; lower it, or raise the limit"
         )
 
 
@@ -211,7 +237,9 @@ class DropState(NamedTuple):
     selective: bool
 
 
-def initial_drop_state(queues: Sequence[Waiting], draws: Draws, clock: Clock) -> DropState:
+def initial_drop_state(
+    queues: Sequence[Waiting], draws: Draws, clock: Clock, connections: int
+) -> DropState:
     """Return the state of these queues at the beginning of a trial, each with its own streams."""
     with_policy = [
         QueueWithPolicy(
@@ -222,20 +250,23 @@ def initial_drop_state(queues: Sequence[Waiting], draws: Draws, clock: Clock) ->
     selective = any(
         each.policy is not None and each.policy.rules(each.limit) for each in with_policy
     )
-    return DropState(
-        admission_table(with_policy, clock), tuple(map(random_draws, with_policy)), selective
-    )
+    table = admission_table(with_policy, clock, connections)
+    return DropState(table, tuple(map(random_draws, with_policy)), selective)
 
 
-def admission_table(queues: Sequence[QueueWithPolicy], clock: Clock) -> AdmissionTable:
+def admission_table(
+    queues: Sequence[QueueWithPolicy], clock: Clock, connections: int = 0
+) -> AdmissionTable:
     """Return the admission table of queues that one line serves, at the beginning of a trial."""
     rows = np.zeros((len(queues), QUEUE_FIELDS), np.int64)
     decay = np.zeros((len(queues), POWERS), np.int64)
     classes: list[list[int]] = []
     tables: dict[DropPolicy | None, list[int]] = {None: [0]}
+    is_of_frames = False
     line = transmission.line_of(clock)
     for k, (limit, policy, _) in enumerate(queues):
         rules = policy.rules(limit) if policy is not None else {}
+        is_of_frames |= any(rule.is_of_frames for rule in rules.values())
         average = policy.average if policy is not None else None
         if policy is not None and policy not in tables:
             tables[policy] = _column(policy.mark, tuple(rules))
@@ -249,7 +280,8 @@ def admission_table(queues: Sequence[QueueWithPolicy], clock: Clock) -> Admissio
     column = np.zeros((len(tables), max(map(len, tables.values()))), np.int64)
     for row, classes_of in zip(column, tables.values(), strict=True):
         row[: len(classes_of)] = classes_of
-    return AdmissionTable(rows, np.array(classes, np.int64), column, decay)
+    frames = np.zeros((len(queues), connections * is_of_frames), np.int64)
+    return AdmissionTable(rows, np.array(classes, np.int64), column, decay, frames)
 
 
 def causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
@@ -258,6 +290,8 @@ def causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
     found = [OVERFLOW]
     found += [THRESHOLD] if any(rule.room is not None for rule in rules) else []
     found += [EARLY] if any(rule.curve is not None for rule in rules) else []
+    found += [EARLY_PACKET_DISCARD] if any(rule.frames_from is not None for rule in rules) else []
+    found += [PARTIAL_PACKET_DISCARD] if any(rule.rest for rule in rules) else []
     return tuple(CAUSES[each] for each in found)
 
 
@@ -285,11 +319,12 @@ def _powers(weight: int) -> list[int]:
 
 def _class(rule: Rule, limit: Buffer) -> list[int]:
     amount = limit.amount if rule.room is None else rule.room
+    of_frames = [NO_LIMIT if rule.frames_from is None else rule.frames_from, int(rule.rest)]
     if rule.curve is None:
-        return [amount, NO_LIMIT, NO_LIMIT, NO_LIMIT, 0, 0, 0, 0]
+        return [amount, NO_LIMIT, NO_LIMIT, NO_LIMIT, 0, 0, 0, 0, *of_frames]
     low, high = (each.amount << PLACES for each in rule.curve[:2])
     top = 2 * high if rule.curve.gentle else high
     cuts = [max(0, width.bit_length() - 32) for width in (high - low, top - high)]
-    fields = [amount, low, high, top, int(rule.curve.p * CERTAIN), *cuts, 0]
+    fields = [amount, low, high, top, int(rule.curve.p * CERTAIN), *cuts, 0, *of_frames]
     assert len(fields) == CLASS_FIELDS  # noqa: S101
     return fields

@@ -210,7 +210,8 @@ class Scheduler(Element):
         for row, limit in zip(leaves, [queue.limit for queue in queues], strict=True):
             if limit is not None:
                 tree[row, LIMIT], tree[row, IN_BYTES] = limit.amount, limit.unit == "byte"
-        drop_state = initial_drop_state(queues, setting.draws, setting.clock)
+        connections = setting.streams.count
+        drop_state = initial_drop_state(queues, setting.draws, setting.clock, connections)
         return State(
             line,
             queues,
@@ -496,7 +497,7 @@ def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
         leaves,
         np.cumsum(places).astype(np.uint32),
         state.drop_state.table,
-        arrivals.marks,
+        arrivals,
         np.zeros(first if state.drop_state.selective else 0, np.int32),
     )
     bounds = [0, *itertools.accumulate(held.counts)]

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import copy_item, empty
+from qospec.engine.items.batch import FRAME_PLACE, copy_item, empty, read_note
 from qospec.engine.kernel import kernel, signed
 from qospec.engine.line.transmission import (
     BYTE,
@@ -44,7 +44,7 @@ from qospec.engine.queue.admission import (
     SINCE,
     THRESHOLD,
     admit,
-    forget_count,
+    note_drop,
     room,
 )
 from qospec.engine.scheduler.tree import (
@@ -70,9 +70,9 @@ from qospec.engine.scheduler.tree import (
 )
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Bits, Marks, Rows, Sizes, Whole
+    from qospec.engine.arrays import Marks, Rows, Sizes, Whole
     from qospec.engine.items.batch import Batch
-    from qospec.engine.queue.admission import AdmissionTable
+    from qospec.engine.queue.admission import AdmissionTable, Cell
     from qospec.engine.scheduler.arrivals import ArrivalOrder
     from qospec.engine.scheduler.tree import Tree
 
@@ -410,8 +410,8 @@ def _admission(
     tree: Tree, size_bytes: Any, service: Service, arrival: Arrival, needs_room: int
 ) -> int:
     k, i, now_ps = arrival
-    item = (service.marks[i], size_bytes[i] if tree[k, IN_BYTES] else 1, now_ps)
-    draw = service.draws[i]
+    marks, amount = service.arrivals.marks[i], size_bytes[i] if tree[k, IN_BYTES] else 1
+    item, draw = (marks, amount, now_ps, _cell_of(service, i)), service.draws[i]
     return admit(service.table, tree[k, NUMBER], item, held(tree, k), needs_room != 0, draw)
 
 
@@ -419,13 +419,22 @@ def _admission(
 def _recheck_limit(tree: Tree, service: Service, k: int, i: int) -> int:
     if held(tree, k) > tree[k, LIMIT]:
         return OVERFLOW
-    return THRESHOLD * (held(tree, k) > room(service.table, tree[k, NUMBER], service.marks[i]))
+    marks = service.arrivals.marks[i]
+    return THRESHOLD * (held(tree, k) > room(service.table, tree[k, NUMBER], marks))
 
 
 @kernel
 def _on_drop(tree: Tree, service: Service, k: int, i: int) -> int:
-    forget_count(service.table, tree[k, NUMBER], service.marks[i])
+    marks, cell = service.arrivals.marks[i], _cell_of(service, i)
+    note_drop(service.table, tree[k, NUMBER], marks, cell)
     return 0
+
+
+@kernel
+def _cell_of(service: Service, i: int) -> Cell:
+    """Return the connection of an arrival and what is noted of its frame."""
+    arrivals = service.arrivals
+    return signed(arrivals.connection[i]), read_note(arrivals.more, i, FRAME_PLACE)
 
 
 @kernel
@@ -480,7 +489,7 @@ class Service(NamedTuple):
         rows: (inputs,) The row of each queue.
         ends: (inputs,) The place behind those of each queue.
         table: The state of the queues' drop policies.
-        marks: (n,) The marks of the arrivals.
+        arrivals: n items: the arrivals.
         draws: (n,) A random number for each arrival if there are drop policies; else (0,).
     """
 
@@ -492,7 +501,7 @@ class Service(NamedTuple):
     rows: Rows
     ends: Rows
     table: AdmissionTable
-    marks: Bits
+    arrivals: Batch
     draws: Sizes
 
 

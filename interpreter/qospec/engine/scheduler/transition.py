@@ -11,22 +11,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.event.transition import DONE, lose, send, waited, wake_at
+from qospec.engine.event.transition import (
+    CONNECTION,
+    DONE,
+    FRAME,
+    lose,
+    send,
+    waited,
+    wake_at,
+)
 from qospec.engine.event.transition import MARKS as ITEM_MARKS
 from qospec.engine.event.transition import SENT as ITEM_SENT
 from qospec.engine.event.transition import SIZE as ITEM_SIZE
+from qospec.engine.items.batch import read_note
 from qospec.engine.kernel import kernel, rows
 from qospec.engine.line import transmission
 from qospec.engine.line.transmission import FREE, LEAD, PART, STAMPS, start_of, transmit
 from qospec.engine.queue.admission import (
     ADMITTED,
-    EARLY,
     OVERFLOW,
+    PARTIAL_PACKET_DISCARD,
     SINCE,
     THRESHOLD,
     admit,
     as_integers,
-    forget_count,
+    note_drop,
     room,
     table_in,
 )
@@ -83,7 +92,7 @@ DRAWS_AT_ONCE = 512
 REBASE_EVERY = 1 << 16
 NO_SLOT, NO_DRAWS, NO_REBASE = 1, 2, 3
 """What may be lacking: a free slot, a random number, small virtual times."""
-KINDS_OF_LOSS = EARLY
+KINDS_OF_LOSS = PARTIAL_PACKET_DISCARD
 """How many causes of loss each queue has."""
 
 
@@ -309,7 +318,8 @@ def _decide_by_policy(state: Whole, items: Whole, i: int, needs_room: int) -> in
     tree, slots = _views(state)
     k, item = slots[i, QUEUE], slots[i, OF]
     amount = items[item, ITEM_SIZE] if tree[k, IN_BYTES] else 1
-    arrival = (items[item, ITEM_MARKS], amount, slots[i, CAME])
+    cell = items[item, CONNECTION], read_note(items, item, FRAME)
+    arrival = (items[item, ITEM_MARKS], amount, slots[i, CAME], cell)
     table, draw = table_in(state, state[TABLE]), slots[i, DRAW]
     return admit(table, tree[k, NUMBER], arrival, held(tree, k), needs_room != 0, draw)
 
@@ -326,8 +336,9 @@ def _recheck_limit_by_policy(state: Whole, items: Whole, i: int) -> int:
 @kernel
 def _on_drop_by_policy(state: Whole, items: Whole, i: int) -> int:
     tree, slots = _views(state)
-    number, marks = tree[slots[i, QUEUE], NUMBER], items[slots[i, OF], ITEM_MARKS]
-    forget_count(table_in(state, state[TABLE]), number, marks)
+    number, item = tree[slots[i, QUEUE], NUMBER], slots[i, OF]
+    cell = items[item, CONNECTION], read_note(items, item, FRAME)
+    note_drop(table_in(state, state[TABLE]), number, items[item, ITEM_MARKS], cell)
     return 0
 
 

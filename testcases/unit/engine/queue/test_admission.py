@@ -25,7 +25,13 @@ def test_a_table_is_found_again_among_integers():
         for policy in (by_dscp, red, red, red)
     ]
     table = drop_policy.admission_table(queues, CLOCK)
-    assert sorted({field.shape for field in table}) == [(3, 64), (4, 9), (4, 31), (8, 8)]
+    assert sorted({field.shape for field in table}) == [
+        (3, 64),
+        (4, 0),
+        (4, 9),
+        (4, 31),
+        (8, 10),
+    ]
     state = np.concatenate([[7, 8, 9], admission.as_integers(table), [7]])
     for found, field in zip(uncompiled(admission.table_in)(state, 3), table, strict=True):
         assert found.tolist() == field.tolist()

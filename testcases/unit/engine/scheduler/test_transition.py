@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
+from qospec.dropping.epd import Epd
+from qospec.dropping.ppd import Ppd
 from qospec.dropping.red import Red
 from qospec.dropping.threshold import Threshold
 from qospec.elements.custom import Custom
@@ -22,6 +24,7 @@ from qospec.engine.element import Setting
 from qospec.engine.event.process import EventProcess
 from qospec.engine.items.batch import FOREVER_PS, empty, joined, plain
 from qospec.engine.items.contract import Contract
+from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
@@ -53,8 +56,15 @@ LINES = [(GIGABIT, packets), (FRACTIONS, packets), (SLOTS, cells)]
 """Lines, and what arrives there."""
 LIMITS = [None, Buffer(0, "packet"), Buffer(2, "packet"), Buffer(100, "byte")]
 RED = Red(low=Buffer(1, "packet"), high=Buffer(3, "packet"), p=Fraction(1, 2), weight=Fraction(1))
-POLICIES = [RED, Threshold("dscp", (("46", Buffer(1, "packet")),))]
+POLICIES = [
+    RED,
+    Threshold("dscp", (("46", Buffer(1, "packet")),)),
+    Epd(Buffer(2, "packet"), partial=True),
+    Ppd(),
+]
 """For queues of four packets."""
+PIECES = [*[note_piece(1, 0, MORE_FOLLOW)] * 3, note_piece(1, 1, 0), 0]
+"""What is noted of items in turn: of those of a frame, and of one of none."""
 
 
 def setting(clock, queues):
@@ -72,7 +82,7 @@ def batch_of(first, arrivals, marks):
         connection=np.zeros(count, np.int32),
         size_bytes=np.array(sizes, np.int32),
         marks=np.resize(np.array(marks, empty().marks.dtype), count),
-    )
+    ).with_column("frame", np.resize(PIECES, count))
 
 
 def outcome(process, batches, cuts=()):
