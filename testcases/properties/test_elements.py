@@ -38,7 +38,7 @@ from qospec.protocol.fragments import list_fragment_bytes
 from qospec.protocol.marks import ALL
 
 ELEMENTS = discover(("qospec.elements",)).select_role("element")
-DOMAINS = re.split(r",\s+", re.findall(r"is one of: ([^.]+)\.", Domain.__doc__)[0])
+DOMAINS = re.split(r", ", " ".join(re.findall(r"is one of: ([^.]+)\.", Domain.__doc__)[0].split()))
 
 slowly = settings(
     max_examples=settings().max_examples // 4, suppress_health_check=[HealthCheck.too_slow]
