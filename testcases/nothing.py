@@ -142,6 +142,18 @@ NOTHING = [
         "osu",
         {"switches": "osu.nothing"},
         {
+            "latency.qos": {
+                NOTHING_LOST: ("catches_up.none_lost",),
+                "it is so even of a cable": (
+                    "without_background.begins_before_it_ends",
+                    "without_background.rising",
+                ),
+                "the monitor alone decides it, over its closed loop": (
+                    "alone.above_theory",
+                    "alone.by_a_seventh",
+                    "alone.mean",
+                ),
+            },
             "n_to_1.qos": {
                 NOTHING_LOST: (
                     "below_the_line.no_cells_lost",

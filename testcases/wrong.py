@@ -32,6 +32,7 @@ NETWORKS = "networks"
 VPN_ROUTERS = "std.devices.lancom_routers"
 EXCHANGES = "std.devices.signalling"
 SWITCH = "switches"
+MONITOR = "monitors"
 
 WRONG = [
     Wrong(
@@ -235,6 +236,41 @@ WRONG = [
         "n_to_1.qos",
         ("below_the_line",),
         {"no_cells_lost", "no_frames_lost"},
+    ),
+    Wrong(
+        "osu.early_discard",
+        SWITCH,
+        "n_to_1.qos",
+        ("slightly_above", "overloaded", "flooded"),
+        {"many_frames", "two_orders", "most_frames", "all_lost", "none_per_second"},
+    ),
+    Wrong(
+        "osu.slow_output",
+        SWITCH,
+        "latency.qos",
+        ("catches_up",),
+        {"none_lost"},
+    ),
+    Wrong(
+        "osu.constant_transit",
+        SWITCH,
+        "latency.qos",
+        ("without_background",),
+        {"last_cell", "as_mimo", "a_tenth", "first_half", "later"},
+    ),
+    Wrong(
+        "osu.last_bit_first",
+        MONITOR,
+        "latency.qos",
+        ("alone", "without_background"),
+        {"mean", "above_theory", "first_cell", "last_cell"},
+    ),
+    Wrong(
+        "osu.ideal_monitor",
+        MONITOR,
+        "latency.qos",
+        ("alone",),
+        {"mean", "above_theory", "ticks_below", "ticks_above"},
     ),
     Wrong(
         "comparison.equal_weights",

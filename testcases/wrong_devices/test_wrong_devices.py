@@ -61,3 +61,26 @@ def test_a_shortcut_is_asked_for_by_the_tenth_packet_and_by_no_other(
     (case,) = run_cases(suite, ("a_shortcut",))
     assert case["verdict"] == "fail"
     assert labels([case], "fail") >= {"so_many_the_long_way"}
+
+
+FRAMES = "let mimo = user.frames.mimo_latency.mean"
+FILO = "user.frames.filo_latency.mean"
+BY_INPUT = f"min(user.frames.lilo_latency.mean, {FILO} - 192 * cell_time / of_input)"
+
+
+@pytest.mark.parametrize(
+    ("taken_as", "of_input", "of_output"),
+    [(FILO, 1, 1), (FILO, 4, 1), (FILO, 1, 4), (BY_INPUT, 4, 1)],
+)
+def test_another_latency_is_not_mimo(
+    taken_as: str, of_input: int, of_output: int, run_cases: RunCases, tmp_path: Path
+) -> None:
+    """From the first bit in, or less the output time at the rate of the input: O1 fails."""
+    suite = copied("osu", tmp_path) / "latency.qos"
+    text = suite.read_text(encoding="utf-8")
+    assert text.count(FRAMES) == 1
+    suite.write_text(text.replace(FRAMES, f"let mimo = {taken_as}"), encoding="utf-8")
+    lines = (f"media.stm{rate}" for rate in (of_input, of_output))
+    name = "definition:input={},output={},of_input={},of_output={}"
+    (case,) = run_cases(suite, (name.format(*lines, of_input, of_output),))
+    assert "transit" in labels([case], "fail")

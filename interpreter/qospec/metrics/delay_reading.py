@@ -21,7 +21,8 @@ class DelayReading(Metric):
     The clock has a tick in each `resolution` of the host, and shows the last one: a reading is the
     time of arrival with the host's `overhead`, less the time of sending, each rounded down to a
     tick. So each is a whole number of ticks. If nothing keeps step with the ticks, their mean is
-    that of the delays, and the overhead. Statistics are those of `transfer_delay`, without `bound`.
+    that of the delays, and the overhead. An overhead below 0 is that of a clock that starts late; a
+    reading is never below 0. Statistics are those of `transfer_delay`, without `bound`.
     """
 
     dimension = "time"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from qospec.engine.experiment import Monitor
 from qospec.metrics.delay_reading import DelayReading
 
-MONITORS = st.builds(Monitor, st.just("b"), st.integers(0, 10**6), st.integers(0, 10**6))
+MONITORS = st.builds(Monitor, st.just("b"), st.integers(0, 10**6), st.integers(-(10**9), 10**6))
 NEEDS = ("readings",)
 
 
@@ -20,7 +20,7 @@ def test_each_is_from_the_last_tick_to_the_last_tick(road, data, monitor):
     )
     tick_ps = monitor.resolution_ps or 1
     readings = [
-        ((t.at_ps + monitor.overhead_ps) // tick_ps - t.sent_ps // tick_ps) * tick_ps
+        (max(t.at_ps + monitor.overhead_ps, t.sent_ps) // tick_ps - t.sent_ps // tick_ps) * tick_ps
         for t in trips
         if not t.lost
     ]

@@ -38,7 +38,7 @@ FINEST_SKEW = Fraction(1, 10**9)
 PROPERTIES = {
     "clock": ("skew", Domain("ratio", -Fraction(1, 100), Fraction(1, 100))),
     "resolution": ("resolution_ps", Domain("time", 0, PS_PER_S)),
-    "overhead": ("overhead_ps", Domain("time", 0, PS_PER_S)),
+    "overhead": ("overhead_ps", Domain("time", -PS_PER_S, PS_PER_S)),
     "lowest_rate": ("lowest_rate", Domain("cell rate", 0)),
 }
 """By argument of `host` that is a quantity: the attribute of a `Tester`, and what it may be."""

@@ -48,9 +48,12 @@ class Readings:
             self._histogram.add(*self.read(mine), mine.connection, self._rows)
 
     def read(self, batch: Batch) -> tuple[Whole, Whole]:
-        """Return (n,) when items arrived and (n,) when they were sent, by the tester's clock."""
+        """Return (n,) when items arrived and (n,) when they were sent, by the tester's clock.
+
+        A clock that starts late shows 0 for what arrives before that.
+        """
         tick_ps = self._tick_ps[batch.connection]
-        at_ps = batch.at_ps + self._overhead_ps[batch.connection]
+        at_ps = np.maximum(batch.at_ps + self._overhead_ps[batch.connection], batch.sent_ps)
         return at_ps - at_ps % tick_ps, batch.sent_ps - batch.sent_ps % tick_ps
 
     def of(self, part: slice) -> Delays | None:
