@@ -164,7 +164,6 @@ NOTHING = [
                 "what is offered is less than the line carries": (
                     "below_the_line.equal",
                     "below_the_line.output_rate",
-                    "throughput.straight",
                 ),
             },
         },
