@@ -1,6 +1,7 @@
 """Published results as tests: each case of a .qos file in suites/ is a test item."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
@@ -33,6 +34,12 @@ settings.register_profile("ordinary", max_examples=120, deadline=None, derandomi
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
 settings.register_profile("quick", max_examples=20, deadline=None, derandomize=True)
 settings.load_profile("ordinary")  # unless another is asked for
+
+# A script that runs the tests in the background lets them ignore SIGINT, and nohup SIGHUP; so would
+# all that they start, and some of it must heed both.
+for number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 os.environ.setdefault("QOS_CHECK", "plan")  # plans are held to `plan.legal` in all tests
 

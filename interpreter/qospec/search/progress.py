@@ -125,10 +125,9 @@ def _insert_trial(tried: tuple[Tried, ...], goal: Goal, trial: Trial) -> tuple[T
     """Return loads with one more trial. Sums are not added up again."""
     place, here = _find(tried, trial.load)
     before, sums = ((), sum_trials(goal, ())) if here is None else (here.trials, here.sums)
-    numbers = [each.number for each in before]
-    if trial.number in numbers:
+    split = bisect_left(before, trial.number, key=lambda earlier: earlier.number)
+    if split < len(before) and before[split].number == trial.number:
         raise ValueError(f"trial {trial.number} at {trial.load} was run before")
-    split = bisect_left(numbers, trial.number)
     trials = (*before[:split], trial, *before[split:])
     sums = sums.add(sum_trials(goal, (trial,)))
     made = Tried(trial.load, trials, sums, classify(goal, sums), looks_good(goal, sums))

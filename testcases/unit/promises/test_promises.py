@@ -204,12 +204,14 @@ def test_a_test_may_ask_for_them(case, monkeypatch):
     assert errors(case, "none") == ()
 
 
+SEARCH = """search rate in 100_000 cell/s .. 200_000 cell/s {
+  goal ndr { loss = 0 }, trial = 1 ms, total = 10 ms
+}"""
+
+
 @pytest.mark.parametrize(
     "phase",
-    [
-        "point busy { rate = 120_000 cell/s, measure = 1 ms }",
-        "search rate in 100_000 cell/s .. 200_000 cell/s { goal ndr { loss = 0 }, trial = 1 ms }",
-    ],
+    ["point busy { rate = 120_000 cell/s, measure = 1 ms }", SEARCH],
 )
 def test_a_test_with_phases_may_ask_for_them(tmp_path, monkeypatch, phase):
     path = tmp_path / "phased.qos"
