@@ -130,7 +130,7 @@ def _reached(
         if draft.duty == "classifier"
     }
     for number, (port, member) in enumerate(zip(ports, members, strict=True)):
-        walk = MemberRouting(drafts, made, network.entries, number, member)
+        walk = MemberRouting(drafts, made, network.entries, number, member, {})
         yield port, walk.machines(start_of(member, network))
 
 

@@ -62,6 +62,9 @@ class Forms:
     """The forms in which items of each member arrive.
 
     Where no element of the network changes any, they are everywhere as they were sent.
+
+    Attributes:
+        changed: Whether any element does.
     """
 
     def __init__(self, sent: Sequence[Form], routes: Routes, members: Sequence[Member]) -> None:
@@ -75,7 +78,8 @@ class Forms:
         self._at_input: dict[tuple[int, int, int], set[Form]] = {}
         self._straight: dict[tuple[int, int], set[Form]] = {}
         self._at_end: dict[int, set[Form]] = {}
-        if not _is_changed(sent, routes):
+        self.changed = _is_changed(sent, routes)
+        if not self.changed:
             return
         for number, member in enumerate(members):
             hops, ends = routes.reach.hops.get(number, []), routes.reach.ends.get(number, ())

@@ -29,7 +29,7 @@ from qospec.protocol.marks import ALL, CLP
 from qospec.protocol.streams import INSERTED, KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
+    from collections.abc import Hashable, Mapping
 
     from qospec.model.expression import Leaf, Value
     from qospec.model.suite import Instance, Network
@@ -40,6 +40,11 @@ INSERTED_CLASSES = [ItemClass(kind, marks) for kind in INSERTED for marks in (0,
 """The classes of cells that the network inserts: a policer may tag them too."""
 MADE_OF_PACKETS = tuple(kind for kind in INSERTED if "packet" in KINDS[kind].carries)
 """The kinds of what elements make of packets, with their marks."""
+
+Step = tuple["Edge", ItemClass, list[State]]
+"""An edge that items take, their class on it, and their states behind it: none at a host."""
+Known = dict[State, list[Step]]
+"""The steps from each state, of members of one contract of which classifiers ask the same."""
 
 
 class MemberRouting:
@@ -52,12 +57,14 @@ class MemberRouting:
         entries: Mapping[str, str],
         number: int,
         member: Member,
+        known: Known,
     ) -> None:
         self._drafts = drafts
         self._made = made
         self._entries = entries
         self._number = number
         self._member = member
+        self._known = known
 
     def choose(self, start: State) -> None:
         """Write the shortest route of user items to the target into the routers' tables.
@@ -88,8 +95,6 @@ class MemberRouting:
     def _distance(self, edge: Edge, state: State, distances: dict[State, int]) -> float:
         if self._arrives(edge):
             return 0
-        if edge.end != "element":
-            return math.inf
         onward = self._next_states(edge, state.item_class, state.entry)
         return min((distances.get(each, math.inf) for each in onward), default=math.inf)
 
@@ -107,16 +112,15 @@ class MemberRouting:
         last: list[State] = []
         while waiting:
             state = waiting.popleft()
-            entry = self._entry(state)
-            for edge, item_class in self._successors(state, free=True):
+            for edge, item_class, onward in self._list_steps(state):
                 if self._arrives(edge):
                     last.append(state)
-                elif edge.end == "element" and item_class.kind == "user":
-                    for onward in self._next_states(edge, item_class, entry):
-                        before.setdefault(onward, []).append(state)
-                        if onward not in reached:
-                            reached.add(onward)
-                            waiting.append(onward)
+                elif item_class.kind == "user":
+                    for each in onward:
+                        before.setdefault(each, []).append(state)
+                        if each not in reached:
+                            reached.add(each)
+                            waiting.append(each)
         distances = dict.fromkeys(last, 1)
         waiting = deque(last)
         while waiting:
@@ -139,25 +143,26 @@ class MemberRouting:
             )
             if state in straight and self._member.channel is None:
                 reach.offered.setdefault(state.element, set()).add(self._number)
-            usual = next(self._item_classes(self._drafts[state.element], state.item_class), None)
-            if usual is None:  # all such are lost here
-                continue
-            entry = self._entry(state)
-            onward = list(self._successors(state, free=False))
-            if not onward:
+            steps = self._list_steps(state)
+            if not steps and not self._item_classes(self._drafts[state.element], state.item_class):
+                continue  # all such are lost here
+            steps = self._list_taken(state, steps)
+            if not steps:
                 raise NoPathError(self._member, state.item_class)
-            for edge, item_class in onward:
+            usual = steps[0][1]
+            for edge, item_class, onward in steps:
                 if edge.end == "host" or self._arrives(edge):
                     self._end(edge, state, item_class, reach)
                 if edge.end != "element":
                     continue
                 reach.inputs.setdefault((edge.to, edge.input), set()).add(self._number)
                 goes_straight = state in straight and item_class == usual
-                onwards = self._onward(edge, item_class, entry)
-                hops += [Hop(state, after, edge.input, goes_straight) for after in onwards]
-                straight.update(onwards if goes_straight else ())
-                waiting += [after for after in onwards if after not in reached]
-                reached.update(onwards)
+                if not onward and not self._arrives(edge):
+                    raise NoPathError(self._member, item_class, machine=edge.to)
+                hops += [Hop(state, after, edge.input, goes_straight) for after in onward]
+                straight.update(onward if goes_straight else ())
+                waiting += [after for after in onward if after not in reached]
+                reached.update(onward)
 
     def _end(self, edge: Edge, state: State, item_class: ItemClass, reach: Reach) -> None:
         """Note that items reach a host or a machine; raises NoPathError if it is not the target."""
@@ -167,18 +172,13 @@ class MemberRouting:
         if self._member.channel is not None:
             reach.any.setdefault(edge.to, set()).add(self._number)
 
-    def _onward(self, edge: Edge, item_class: ItemClass, entry: str) -> list[State]:
-        """Return the states of items behind an edge; raises NoPathError if a machine takes them."""
-        onward = self._next_states(edge, item_class, entry)
-        if not onward and not self._arrives(edge):
-            raise NoPathError(self._member, item_class, machine=edge.to)
-        return onward
-
     def _next_states(self, edge: Edge, item_class: ItemClass, entry: str) -> list[State]:
         """Return the states of items at the element that an edge leads to: one, as a rule.
 
-        There are none at a machine that takes them for messages, and several where it decides.
+        There are none at a machine that takes them for messages, several where it decides.
         """
+        if edge.end != "element":
+            return []
         element = self._drafts[edge.to].element
         outputs = element.outputs_of(edge.input, kind=item_class.kind)
         return [State(edge.to, item_class, entry, output) for output in outputs]
@@ -188,10 +188,9 @@ class MemberRouting:
         reached, waiting, found = {start}, deque([start]), dict[tuple[int, int], None]()
         while waiting:
             state = waiting.popleft()
-            for edge, item_class in self._successors(state, free=True):
+            for edge, item_class, onward in self._list_steps(state):
                 if edge.end != "element" or item_class.kind != "user":
                     continue
-                onward = self._next_states(edge, item_class, self._entry(state))
                 if not onward:
                     found[edge.to, edge.input] = None
                 for each in onward:
@@ -205,35 +204,45 @@ class MemberRouting:
         draft = self._drafts[state.element]
         return self._entries.get(draft.line or draft.instance.path, state.entry)
 
-    def _successors(self, state: State, *, free: bool) -> Iterator[tuple[Edge, ItemClass]]:
-        """Yield the edges that items may take, and their class; `free`: routers lead anywhere."""
-        draft = self._drafts[state.element]
-        table = None if free and draft.duty == "router" else self._made.get(state.element)
-        if table is not None:
-            taken = table.output(self._number, state.item_class, state.entry)
-            if not free and not table.settle(self._number, state.item_class, taken):
-                raise AmbiguousRouteError(self._member, state.element)
-            edges = [edge for edge in draft.edges if edge.output == taken]
-        elif draft.duty == "router":
-            edges = draft.edges
-        else:
-            edges = [edge for edge in draft.edges if edge.output == state.output]
-        for item_class in self._item_classes(draft, state.item_class):
-            for edge in edges:
-                yield edge, item_class
+    def _list_steps(self, state: State) -> list[Step]:
+        """Return the steps that items may take from an element: from a router, to anywhere."""
+        if state not in self._known:
+            draft, edges = self._drafts[state.element], self._drafts[state.element].edges
+            if draft.duty != "router":
+                table = self._made.get(state.element)
+                taken = state.output
+                if table is not None:
+                    taken = table.output(self._number, state.item_class, state.entry)
+                edges = [edge for edge in edges if edge.output == taken]
+            entry = self._entry(state)
+            self._known[state] = [
+                (edge, item_class, self._next_states(edge, item_class, entry))
+                for item_class in self._item_classes(draft, state.item_class)
+                for edge in edges
+            ]
+        return self._known[state]
 
-    def _item_classes(self, draft: Draft, item_class: ItemClass) -> Iterator[ItemClass]:
-        """Yield the classes that items may have behind an element."""
-        found = draft.element.marks_after(item_class.marks, self._member.contract)
-        for marks in found:
-            yield ItemClass(
-                item_class.kind,
-                marks if draft.clock is None else marks & draft.clock.carried_marks,
-            )
-        if item_class.kind == "user":
-            for kind in draft.element.inserts:
-                for marks in found if draft.element.cuts else (0,):
-                    yield ItemClass(kind, marks)
+    def _list_taken(self, state: State, steps: list[Step]) -> list[Step]:
+        """Return the steps that items do take from an element: from a router, by its table."""
+        table = self._made.get(state.element)
+        if table is None:
+            return steps
+        taken = table.output(self._number, state.item_class, state.entry)
+        if not table.settle(self._number, state.item_class, taken):
+            raise AmbiguousRouteError(self._member, state.element)
+        return [step for step in steps if step[0].output == taken]
+
+    def _item_classes(self, draft: Draft, item_class: ItemClass) -> list[ItemClass]:
+        """Return the classes that items may have behind an element, the usual one first."""
+        element, kind = draft.element, item_class.kind
+        found = element.marks_after(item_class.marks, self._member.contract)
+        carried = -1 if draft.clock is None else draft.clock.carried_marks
+        classes = [ItemClass(kind, marks & carried) for marks in found]
+        if kind == "user":
+            for inserted in element.inserts:
+                given = found if element.cuts else (0,)
+                classes += [ItemClass(inserted, marks) for marks in given]
+        return classes
 
 
 def start_of(member: Member, network: Network) -> State:
@@ -264,10 +273,12 @@ def route_members(
         "input" in predicates.list_attributes(c) for e in network.elements for c in e.predicates
     )
     entries = network.entries if asked else {}
+    steps: dict[Hashable, Known] = {}
     for number, member in enumerate(members):
         if not member.stream.is_routed:
             continue
-        walk = MemberRouting(drafts, made, entries, number, member)
+        known = steps.setdefault((member.contract, member.asked, member.stream.kind), {})
+        walk = MemberRouting(drafts, made, entries, number, member, known)
         start = start_of(member, network)
         if start.element < 0:
             raise NoPathError(member, start.item_class)  # no link is at the host
@@ -285,15 +296,16 @@ class Classes(Table):
         super().__init__()
         self._instance = instance
         self._members = members
-        self._known: dict[Hashable, int] = {}
+        asked: dict[Hashable, int] = {}
+        self._alike = [asked.setdefault((m.asked, m.stream.kind), len(asked)) for m in members]
+        self._known: dict[tuple[int, ItemClass, str], int] = {}
 
     def output(self, member: int, item_class: ItemClass, entry: str = "") -> int:
         """Return the output of the first class whose condition such items meet."""
-        asked = self._members[member].asked
-        key = (asked, self._members[member].stream.kind, item_class, entry)
+        key = (self._alike[member], item_class, entry)
         if key not in self._known:
             item: dict[str, Value] = {
-                **dict(asked),
+                **dict(self._members[member].asked),
                 "oam": item_class.kind == "oam",
                 **dict.fromkeys(
                     ("message", "packet_message"), self._members[member].stream.kind == "messages"

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Problems
@@ -39,7 +37,10 @@ def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
     members = tuple(members_of(case.flows, network))
     routes = _routes(case, network, members, problems)
     survey = None if routes is None else _survey(case, network, members, routes, problems)
-    return survey if survey is not None and _fits(case, name, survey, problems) else None
+    if survey is None:
+        return None
+    formed = _forms_fit(case, name, survey, problems)
+    return survey if _load_fits(case, name, survey, problems, formed=formed) else None
 
 
 def verify(
@@ -51,35 +52,39 @@ def verify(
 
     Returns the cases that are run.
 
-    Routes do not depend on rates and sizes, so cases that differ in nothing else share them.
+    Routes do not depend on rates and sizes, so cases that differ in nothing else share them. What
+    arrives where does not depend on rates: cases of a test that differ only in these share it.
     """
     known: dict[Hashable, Routes | None] = {}
+    formed: dict[Hashable, tuple[Survey, bool] | None] = {}
     fitting: set[Hashable] = set()
     classes, passages = Classes(), Passages()
     examined: list[Examined] = []
-    for case in _plain_cases(checked, problems, examined, most_items):
-        for name, network in case.networks.items():
-            members = tuple(members_of(case.flows, network))
-            key = (id(network), tuple(map(_route_of, members)))
-            if key not in known:
-                routes = known[key] = _routes(case, network, members, problems)
-                if routes is not None:
-                    classes.add(case, routes)
-            routes = known[key]
+    plain = _plain_cases(checked, problems, examined, most_items)
+    for case, name, network in ((one, *each) for one in plain for each in one.networks.items()):
+        members = tuple(members_of(case.flows, network))
+        key = (id(network), tuple(map(_route_of, members)))
+        if key not in known:
+            routes = known[key] = _routes(case, network, members, problems)
             if routes is not None:
-                passages.add(case, name, members, routes)
-            sent = tuple(
-                s and (s.sizes, s.header_fields["family"], s.encapsulation, s.loop)
-                for s in (m.packets for m in members)
-            )
-            rates = () if case.run.overload else tuple(map(compute_cell_rate, case.flows))
-            contracts = tuple(member.contract for member in members)
-            latencies = feasibility.latencies_asked(case, name)
-            load = (key, sent, rates, contracts, latencies, _uses(case, routes))
-            if routes is None or load in fitting:
-                continue
+                classes.add(case, routes)
+        routes = known[key]
+        if routes is None:
+            continue
+        passages.add(case, name, members, routes)
+        sent = tuple(map(_sizes_of, members))
+        latencies = feasibility.latencies_asked(case, name)
+        load = (id(routes), sent, latencies, *_load_of(case, members, routes))
+        if load in fitting:
+            continue
+        form = (id(routes), sent, latencies, name, case.run.payload, *_places(case))
+        if form not in formed:
             survey = _survey(case, network, members, routes, problems)
-            if survey is not None and _fits(case, name, survey, problems):
+            formed[form] = survey and (survey, _forms_fit(case, name, survey, problems))
+        found = formed[form]
+        if found is not None:
+            survey = found[0]._replace(members=members)
+            if _load_fits(case, name, survey, problems, formed=found[1]):
                 fitting.add(load)
     for each in (*classes.unfed(), *passages.unused()):
         problems.add(each)
@@ -171,51 +176,74 @@ def _survey(
 
 def _route_of(member: Member) -> Hashable:
     """Return what a member's route may depend on: of its contract, only which terms it has."""
-    sustainable = member.contract.sustainable_cell_rate and Fraction(1)
-    contract = replace(
-        member.contract,
-        peak_cell_rate=Fraction(1),
-        cell_delay_variation_tolerance_ps=0,
-        sustainable_cell_rate=sustainable,
-        maximum_burst_size=1,
-    )
-    return replace(member, contract=contract, packets=None)
+    contract = {
+        **vars(member.contract),
+        "peak_cell_rate": None,
+        "cell_delay_variation_tolerance_ps": None,
+        "sustainable_cell_rate": member.contract.sustainable_cell_rate is not None,
+        "maximum_burst_size": None,
+    }
+    facts = {**vars(member), "contract": tuple(contract.values()), "packets": None}
+    return tuple(facts.values())
 
 
-def _uses(case: Case, routes: Routes | None) -> Hashable:
-    """Return what the use of associations that end may depend on, if there are such."""
-    drafts = () if routes is None else routes.drafts.values()
-    return any(draft.element.rekeying for draft in drafts) and tuple(stages(case))
+def _sizes_of(member: Member) -> Hashable:
+    """Return what the form of a member's items, and the times of its endpoints, depend on."""
+    sent = member.packets
+    return sent and (sent.sizes, sent.header_fields["family"], sent.encapsulation, sent.loop)
 
 
-def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
+def _load_of(case: Case, members: tuple[Member, ...], routes: Routes) -> Iterator[Hashable]:
+    """Yield what the load of lines may depend on, and the use of associations that end."""
+    yield () if case.run.overload else tuple(map(compute_cell_rate, case.flows))
+    yield tuple(member.contract for member in members)
+    yield any(each.element.rekeying for each in routes.drafts.values()) and tuple(stages(case))
+
+
+def _places(case: Case) -> Iterator[Hashable]:
+    """Yield what messages say of flows, and where: the same in all cases of a test, as a rule."""
+    for flow in case.flows:
+        yield flow.name, flow.span, flow.packets and flow.packets.size_field, *flow.places.items()
+
+
+def _forms_fit(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
+    """Report what does not fit of what arrives where, at any rates; return whether all does."""
     unfit = [
         *feasibility.framing_mismatch(case, name, survey),
-        *feasibility.too_slow_to_send(case, case.networks[name], survey),
         *feasibility.uncarried_marks(case, survey.drafts, survey.reach),
         *feasibility.unknown_latency(case, name, survey),
         *feasibility.left_in_parts(case, survey),
         *feasibility.repeated_keys(case, survey),
         *channels.disagreements(case.networks[name], survey),
     ]
-    if not unfit and not case.run.overload:
-        unfit = [*feasibility.overloads(case, case.networks[name], survey, asked_bps)]
     doubtful = [
         *warnings.short_quanta(case.networks[name], survey),
         *warnings.small_queues(survey),
         *warnings.small_buckets(case, survey),
         *warnings.unreachable_rates(survey),
         *warnings.missing_headers(case, survey),
-        *warnings.late_keys(case, survey),
         *warnings.refused_by_receivers(case, survey),
         *warnings.left_encrypted(case, survey),
         *warnings.unauthenticated(survey),
         *warnings.idle_faults(case, survey),
         *warnings.all_too_large(case, survey),
         *channels.never_heard(case.networks[name]),
-        *tolerances.too_small(case, survey),
         *round_trips.short_timeouts(case, survey),
     ]
     for each in (*unfit, *doubtful):
         problems.add(each)
     return not unfit
+
+
+def _load_fits(case: Case, name: str, survey: Survey, problems: Problems, *, formed: bool) -> bool:
+    """Report what does not fit of the rates of flows; return whether all of the case does.
+
+    Lines are compared with what is asked of them if it is `formed` as they take it.
+    """
+    unfit = [*feasibility.too_slow_to_send(case, case.networks[name], survey)]
+    if formed and not unfit and not case.run.overload:
+        unfit = [*feasibility.overloads(case, case.networks[name], survey, asked_bps)]
+    doubtful = [*warnings.late_keys(case, survey), *tolerances.too_small(case, survey)]
+    for each in (*unfit, *doubtful):
+        problems.add(each)
+    return formed and not unfit

@@ -29,13 +29,16 @@ _ROUNDING_PS = 2
 
 def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow at its full peak rate some of whose cells cannot conform at a policer."""
-    before = feeders(survey.drafts)
-    for index, numbers in survey.reach.any.items():
-        policer = survey.drafts[index]
-        for number in sorted(numbers):
-            member = survey.members[number]
-            if not policer.element.polices(member.contract):
-                continue
+    policed = [
+        (index, number)
+        for index, numbers in survey.reach.any.items()
+        for number in sorted(numbers)
+        if survey.drafts[index].element.polices(survey.members[number].contract)
+    ]
+    if policed:
+        before = feeders(survey.drafts)
+        for index, number in policed:
+            policer, member = survey.drafts[index], survey.members[number]
             clock = _slots_before(index, number, survey, before)
             if clock is None:
                 continue

@@ -45,22 +45,19 @@ REASON = (
 
 def short_quanta(network: Network, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each scheduler whose quantum for an input is below the size of a packet there."""
-    found = largest_arrivals(survey)
     for index, draft in survey.drafts.items():
         if draft.duty == "scheduler":
             scheduler: Scheduler = draft.instance.element
-            coming = [found.get((index, n), 0) for n in range(len(scheduler.inputs))]
+            coming = [largest_arrival(survey, index, n) for n in range(len(scheduler.inputs))]
             for each, largest in _levels(scheduler, iter(coming)):
                 yield from _short_quantum(each, largest, network)
 
 
-def largest_arrivals(survey: Survey) -> dict[tuple[int, int], int]:
-    """Return the largest size in bytes of arrivals, by element and number of its input."""
-    found = {}
-    for place, members in survey.reach.inputs.items():
-        forms = (form for member in members for form in survey.forms.at_input(*place, member))
-        found[place] = max(form.largest_bytes for form in forms)
-    return found
+def largest_arrival(survey: Survey, element: int, entry: int) -> int:
+    """Return the largest size in bytes of arrivals at an input of an element; 0 if none arrive."""
+    members = survey.reach.inputs.get((element, entry), ())
+    forms = (form for number in members for form in survey.forms.at_input(element, entry, number))
+    return max((form.largest_bytes for form in forms), default=0)
 
 
 def _levels(scheduler: Scheduler, coming: Iterator[int]) -> Iterator[Level]:
@@ -103,14 +100,13 @@ def _short_quantum(
 
 def small_queues(survey: Survey) -> Iterator[Diagnostic]:
     """Yield each queue whose limit is below the size of a packet that arrives there."""
-    coming = largest_arrivals(survey)
     for index, draft in survey.drafts.items():
         for number, queue in enumerate(_queues(draft)):
-            largest = coming.get((index, number), 0)
             limit = queue.element.buffer if queue is not None else None
-            if limit is None or limit.unit != "byte" or limit.amount >= largest:
+            if queue is None or queue.span is None or limit is None or limit.unit != "byte":
                 continue
-            if queue is not None and queue.span is not None:
+            largest = largest_arrival(survey, index, number)
+            if limit.amount < largest:
                 yield Diagnostic(
                     "W0606",
                     f"a packet of {largest} B never waits in `{queue.path}`",
@@ -285,7 +281,7 @@ def _sent(survey: Survey, numbers: Iterable[int]) -> list[int]:
 
 def missing_headers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each element that takes a header off packets around which nothing has put it."""
-    for index, numbers in sorted(survey.reach.any.items()):
+    for index, numbers in sorted(survey.reach.any.items()) if survey.forms.changed else ():
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
         for number in _sent(survey, numbers):
             member = survey.members[number]
@@ -317,7 +313,7 @@ def _missing_header(
 
 def all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each element that loses all packets of a flow, since they may not be cut."""
-    for index, numbers in sorted(survey.reach.any.items()):
+    for index, numbers in sorted(survey.reach.any.items()) if survey.forms.changed else ():
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
         reported = set[int]()
         for number in _sent(survey, numbers):
@@ -438,10 +434,12 @@ def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     for index, members in sorted(survey.reach.offered.items()):
         instance = survey.drafts[index].instance
         rekeying = survey.drafts[index].element.rekeying
+        if rekeying is None:
+            continue
         flows = [
             (case.flows[survey.members[number].stream.flow], number) for number in sorted(members)
         ]
-        if rekeying is None or any(f.packets is None or f.packets.answers for f, _ in flows):
+        if any(f.packets is None or f.packets.answers for f, _ in flows):
             continue
         means = {
             number: max(
