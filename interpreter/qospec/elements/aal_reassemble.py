@@ -21,7 +21,13 @@ from qospec.engine.event.transition import (
     lose,
     send,
 )
-from qospec.engine.items.batch import COLUMNS, FOREVER_PS, FRAME_PLACE, count_columns
+from qospec.engine.items.batch import (
+    COLUMNS,
+    FOREVER_PS,
+    FRAME_PLACE,
+    count_columns,
+    read_note,
+)
 from qospec.engine.items.partition import partition
 from qospec.engine.items.piece import MORE_FOLLOW, length_in, number_in, whole_in
 from qospec.engine.kernel import kernel, part
@@ -125,7 +131,7 @@ class AalReassemble(AdaptationEnd):
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         fate, counts = np.empty(batch.count, np.uint8), np.zeros(ENDS + 1, np.int64)
-        _take_all_in(batch, batch.widened(count_columns("frame")).more, state, fate, counts)
+        _take_all_in(batch, state, fate, counts)
         ends = np.flatnonzero(fate != ENDS)
         last = batch.select(ends)
         kept, *lost = partition(last, fate[ends], tuple(counts[:ENDS].tolist()))
@@ -158,10 +164,11 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 
 
 @kernel
-def _take_all_in(batch: Batch, more: Whole, state: Whole, fate: Marks, counts: Whole) -> None:
-    """Write the fate of each cell, and count cells by fate; `more` has the columns it needs."""
+def _take_all_in(batch: Batch, state: Whole, fate: Marks, counts: Whole) -> None:
+    """Write the fate of each cell, and count cells by fate."""
     for i in range(len(fate)):
-        piece, seal = more[i, FRAME_PLACE], more[i, SEAL_PLACE]
+        piece = read_note(batch.more, i, FRAME_PLACE)
+        seal = read_note(batch.more, i, SEAL_PLACE)
         each = _take_in(state, batch.connection[i], piece, seal, batch.at_ps[i])
         fate[i] = each
         counts[each] += 1

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 SENT, CONNECTION, SIZE, MARKS, AT, NEXT, MORE = range(7)
 """The columns of an item: those of a batch; for the driver, its time of arrival at the next
 element, and the item that arrives there after it; from MORE on, those of `Batch.more`."""
-SEAL, NUMBER, FRAME, FRAGMENT = (MORE + place for place in range(len(COLUMNS)))
-USUAL = 2
-"""How many of these the pool has in any case, so that a row is a line of a usual cache."""
+FRAME, SEAL, NUMBER, FRAGMENT = (MORE + place for place in range(len(COLUMNS)))
+USUAL = 3
+"""How many of these the pool has in any case: endpoints number what they send."""
 FREE, SPARE = 0, 1
 """In row 0 of the pool, which is no item: the first row that is free, and how many are."""
 

@@ -63,6 +63,7 @@ class Frames:
 
     Attributes:
         needed: Whether there are any.
+        recorded: Whether a statement uses their latencies.
         targets: The hosts where they arrive, each with the indices by which they are counted.
     """
 
@@ -87,6 +88,7 @@ class Frames:
         self._rows = (
             _new_rows(experiment, indices) if self.needed else np.zeros((0, 0, 8), np.int64)
         )
+        self.recorded = self._rows.size > 0
         self._paces: dict[int, Whole] = {}
 
     def sent(self, batch: Batch) -> Batch:
@@ -107,9 +109,7 @@ class Frames:
         return _cut(found, _arrive(times, mine, batch.more, self._frame, self._arriving, found))
 
     def record(self, frames: Batch, point: int) -> None:
-        """Record the latencies of frames that arrived at an end, if a statement uses them."""
-        if not self._rows.size or not frames.count:
-            return
+        """Record the latencies of frames that arrived at an end."""
         if point not in self._paces:
             self._paces[point] = self._find_paces(point)
         frame = frames.connection.view(np.uint32)
@@ -133,7 +133,7 @@ class Frames:
 
     def of(self, part: slice) -> FrameLatencies | None:
         """Return the latencies of a range of connections; None if none were recorded."""
-        if not self._rows.size:
+        if not self.recorded:
             return None
         rows = [
             delays.DelaySummary(self._rows[part, n], NO_HISTOGRAM, 0) for n in range(2 * LATENCIES)

@@ -294,9 +294,11 @@ class Recorder:
         if self._frames.needed:
             frames = self._frames.arrived(batch)
             began, ended = self._inside(frames.sent_ps), self._inside(frames.more[:, ENDED])
-            self._frames.record(frames.select(began & ended), point)
+            if self._frames.recorded:
+                self._frames.record(frames.select(began & ended), point)
             # Those that the end of the window cuts are not of it.
-            frames = frames.select(~began | ended)
+            cut = began & ~ended
+            frames = frames.select(~cut) if cut.any() else frames
             if frames.count:
                 self._arrived(frames, point)
 

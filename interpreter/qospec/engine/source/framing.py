@@ -74,10 +74,11 @@ def _number(
         more: (n, WIDTH) Written.
     """
     cells, turn = sizes
+    takes_turns = len(cells) > 1
     for i in range(len(connection)):
         c = connection[i] - first
         piece = following[c]
-        if number_in(piece) + 1 < cells[turn[c]]:
+        if number_in(piece) + 1 < cells[turn[c] if takes_turns else 0]:
             following[c] = piece + 2
         else:
             piece -= MORE_FOLLOW

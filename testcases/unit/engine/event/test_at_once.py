@@ -21,7 +21,7 @@ from qospec.engine.event.transition import (
     send,
     waited,
 )
-from qospec.engine.items.batch import FOREVER_PS, TooLateError
+from qospec.engine.items.batch import FOREVER_PS, TooLateError, count_columns
 from qospec.engine.kernel import kernel
 from qospec.engine.random import Draws
 
@@ -75,7 +75,7 @@ class Answering(Delay):
 
     answers_at_once = True
     process = None
-    columns = 1
+    columns = count_columns("seal")
     inputs = ("a", "b")
     outputs = ("a", "b")
 
@@ -131,7 +131,9 @@ def outcome(process, batches, cuts):
 
 
 def rows(batch):
-    return list(zip(*(column.tolist() for column in batch.widened(1)), strict=True))
+    return list(
+        zip(*(column.tolist() for column in batch.widened(count_columns("seal"))), strict=True)
+    )
 
 
 @pytest.mark.parametrize("cuts", [(), (5,), (1, 5, 6, 20)])
