@@ -96,9 +96,7 @@ def _require_series(expression: Expression, evaluator: Evaluator, node: ast.Repo
         )
     leaves = list_measurements(expression)
     strange = [
-        leaf.text
-        for leaf in leaves
-        if leaf.place or leaf.part == "frames" or leaf.statistic not in series[leaf.metric]
+        leaf.text for leaf in leaves if leaf.place or leaf.statistic not in series[leaf.metric]
     ]
     strange += [leaf.text for leaf in list_counted(expression)]
     if strange:

@@ -64,6 +64,7 @@ class Frames:
     Attributes:
         needed: Whether there are any.
         recorded: Whether a statement uses their latencies.
+        planned: Whether one uses how many were to be sent.
         targets: The hosts where they arrive, each with the indices by which they are counted.
     """
 
@@ -83,7 +84,13 @@ class Frames:
                 self._clocks.append((mine, clock))
             self.targets.append((source.monitor.host, mine))
         self.needed = bool(self.targets)
-        self._began = np.full(indices, NEVER_PS, np.int64)
+        ranges = experiment.measurement.ranges("planned")
+        self.planned = any(
+            first < mine.stop and mine.start < stop
+            for first, stop in ranges
+            for _, mine in self.targets
+        )
+        self._began, self._ready = (np.full(indices, NEVER_PS, np.int64) for _ in range(2))
         self._arriving = np.full(indices, BROKEN, np.int64), np.zeros((indices, 2), np.int64)
         self._rows = (
             _new_rows(experiment, indices) if self.needed else np.zeros((0, 0, 8), np.int64)
@@ -93,11 +100,18 @@ class Frames:
 
     def sent(self, batch: Batch) -> Batch:
         """Return the frames whose last cells have left the line of their source."""
+        return self._ended(batch, self._began)
+
+    def emitted(self, batch: Batch) -> Batch:
+        """Return the frames whose last cells a source has ready."""
+        return self._ended(batch, self._ready)
+
+    def _ended(self, batch: Batch, began: Whole) -> Batch:
         if batch.width < WIDTH:
             return NONE
         found = uninitialised(batch.count, width=2)
         mine = batch.connection.view(np.uint32)
-        count = _send(batch.sent_ps, mine, batch.more, self._frame, self._began, found)
+        count = _send(batch.sent_ps, mine, batch.more, self._frame, began, found)
         return _cut(found, count)
 
     def arrived(self, batch: Batch) -> Batch:

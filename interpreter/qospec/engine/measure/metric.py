@@ -75,7 +75,8 @@ class Metric(ABC):
     needs: ClassVar[frozenset[str]] = frozenset()
     """What a trial must record for it: "histogram", which every flow has; "shares" of several
     members; and, of what a statement names, "one_point_variation", "latencies", "variation",
-    "outages" and "calls"; and "payload", which a test asks for."""
+    "outages", "calls", "readings", "positions", "frame_latencies" and, of frames, "planned"; and
+    "payload", which a test asks for."""
 
     def delays(self, tally: Tally) -> Delays | None:
         """Return the values of its quantiles, for the judge and histograms; None without data."""

@@ -232,6 +232,9 @@ class Recorder:
     def planned(self, batch: Batch, *, alone: bool = False) -> None:
         """Count cells, at least one, that a source has ready; if `alone`, all of one connection."""
         self._network[CAME] += self.totals.of(batch)
+        if self._frames.planned:
+            frames = self._of_window(self._frames.emitted(batch))
+            delays.count(frames.connection.view(np.uint32), self._planned, 1)
         if alone:
             first, last = batch.at_ps.searchsorted(
                 (self._measurement.start_ps, self._measurement.stop_ps)
@@ -245,9 +248,10 @@ class Recorder:
         if self._observer is not None:
             self._observer.began(batch)
         if self._frames.needed:
-            frames = self._frames.sent(batch)
-            of_window = self._inside(frames.sent_ps) & self._inside(frames.more[:, ENDED])
-            delays.count(frames.connection[of_window].view(np.uint32), self._sent, 1)
+            frames = self._of_window(self._frames.sent(batch))
+            delays.count(frames.connection.view(np.uint32), self._sent, 1)
+            if self._series.needed:
+                self._series.sent(frames.connection, frames.sent_ps)
         if self._volumes.needed:
             inside = self._within(batch, batch.sent_ps)
             self._volumes.add_sent(inside.connection, inside.size_bytes, self._sent)
@@ -327,6 +331,11 @@ class Recorder:
         self._record_delays(batch.part(0, first), point)
         self._record_delays(batch.part(first, batch.count).select(sent[first:]), point)
 
+    def _of_window(self, frames: Batch) -> Batch:
+        """Return the frames of which all cells are of the window."""
+        inside = self._inside(frames.sent_ps) & self._inside(frames.more[:, ENDED])
+        return frames if inside.all() else frames.select(inside)
+
     def _within(self, batch: Batch, time_ps: Times) -> Batch:
         """Return the items whose `time_ps` lies in the window."""
         inside = self._wholly_inside(time_ps, batch.at_ps[-1])
@@ -393,6 +402,7 @@ class Recorder:
         for host, mine in self._frames.targets:
             lost = self._losses.setdefault((host, "incomplete"), np.zeros_like(self._sent))
             lost[mine] = self._sent[mine] - self._delays[mine, delays.COUNT]
+            self._series.lose_absent(mine)
         return Observation(
             planned=self._planned,
             sent=self._sent,

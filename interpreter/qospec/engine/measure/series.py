@@ -55,6 +55,12 @@ class Series:
         """Count cells that were lost."""
         self._count(connection, sent_ps, LOST)
 
+    def lose_absent(self, frames: slice) -> None:
+        """Count as lost what was sent and did not arrive, of ranges that begin among these."""
+        for each, counts in self._counts.items():
+            if frames.start <= each.first < frames.stop:
+                counts[:, LOST] = counts[:, SENT] - counts[:, RECEIVED]
+
     def _count(self, connection: Indices, time_ps: Times, column: int) -> None:
         mine = connection.view(np.uint32)
         for each, counts in self._counts.items():

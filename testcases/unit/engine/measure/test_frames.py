@@ -17,6 +17,7 @@ from qospec.elements.reorder import Reorder
 from qospec.engine.experiment import (
     END,
     Experiment,
+    Intervals,
     MeasurementSpec,
     Monitor,
     Node,
@@ -260,3 +261,44 @@ def test_delays_are_known_by_place(name) -> None:
             ticks = sum((c[3] + 3_000) // 10_000 - c[2] // 10_000 for c in mine)
             assert tally.position_readings[place].sum_ps == 10_000 * ticks
     assert seen.tally(COUNT, 2 * COUNT).positions is None
+
+
+@pytest.mark.parametrize("by_events", [False, True])
+def test_frames_are_known_by_interval(by_events) -> None:
+    """Each in that in which its first cell was sent: sent, received or lost, and its delay."""
+    made, cells = experiment(**CASES["lost"]), CASES["lost"]["cells"]
+    every = Intervals(COUNT, 2 * COUNT, 3 * 10**7)
+    made = made._replace(measurement=made.measurement._replace(series=(every,)))
+    watching = Watching()
+    seen = emulation.run(made, observer=watching, by_events=by_events)
+    sent, came = whole_frames(watching, cells)
+    began = {key: mine[0][2] for key, mine in frames_of(watching.sent)}
+    tallies = list(seen.series.tallies(every, 53))
+    assert len(tallies) == 5
+    for number, tally in enumerate(tallies):
+        start_ps = WINDOW_PS[0] + number * every.every_ps
+        inside = range(start_ps, start_ps + every.every_ps)
+        mine = [run for key, run in came if began[key] in inside]
+        assert tally.sent == sum(began[key] in inside for key in sent) > 0
+        assert tally.received == len(mine)
+        assert tally.lost_count == tally.sent - tally.received
+        assert tally.delays.sum_ps == sum(run[-1][3] - run[0][2] for run in mine)
+
+
+@pytest.mark.parametrize("chunk", [None, 1, 17])
+def test_frames_are_planned_that_a_line_is_too_slow_for(chunk) -> None:
+    """At one and a half times its rate: those whose cells are ready within the window."""
+    made = experiment(7, load=150)
+    followed = (("planned", COUNT, 2 * COUNT),)
+    source = made.sources[0]._replace(phases="even")
+    made = made._replace(
+        sources=(source,), measurement=made.measurement._replace(followed=followed)
+    )
+    seen = emulation.run(made, chunk=chunk)
+    every_ps = Fraction(100 * COUNT * 7 * CELL_BITS * 1_000, 150 * 10)
+    for c in range(COUNT):
+        ready = (c * every_ps / COUNT + n * every_ps for n in range(10_000))
+        expected = sum(WINDOW_PS[0] <= int(at_ps) < WINDOW_PS[1] for at_ps in ready)
+        assert seen.tally(COUNT + c, COUNT + c + 1).planned == expected
+    whole = seen.tally(COUNT, 2 * COUNT)
+    assert 0 < whole.sent < whole.planned
