@@ -20,7 +20,6 @@ import math
 from collections.abc import Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from statistics import NormalDist
 
 DIGITS = 9
 """Quantiles and ratios are rounded to this number of digits, in which all machines agree."""
@@ -87,6 +86,8 @@ def student_quantile(confidence: Fraction, degrees: int) -> Fraction:
 @functools.cache
 def normal_quantile(confidence: Fraction) -> Fraction:
     """Return the quantile of the standard normal distribution at a confidence."""
+    from statistics import NormalDist
+
     return Fraction(f"{NormalDist().inv_cdf(float(confidence)):.{DIGITS}g}")
 
 

@@ -27,12 +27,15 @@ class Node:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
 
-    def children(self) -> Iterator[Node]:
-        """Yield the nodes directly below this one, as its fields have them."""
+    def children(self) -> list[Node]:
+        """Return the nodes directly below this one, as its fields have them."""
+        found: list[Node] = []
         for value in self.__dict__.values():
-            for each in value if isinstance(value, tuple) else (value,):
-                if isinstance(each, Node):
-                    yield each
+            if isinstance(value, Node):
+                found.append(value)
+            elif isinstance(value, tuple):
+                found += [each for each in value if isinstance(each, Node)]
+        return found
 
     def with_all_below(self) -> Iterator[Node]:
         """Yield this node and all below it."""

@@ -6,7 +6,6 @@ For what is not a unit: which one may have been meant. Source: `misread` of spec
 from __future__ import annotations
 
 import functools
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -281,6 +280,8 @@ def suggest_unit(text: str) -> UnitSuggestion:
     units = row["units"]
     if not units:
         # A near spelling with another first letter would be another prefix: a thousand times off.
+        from difflib import get_close_matches
+
         units = get_close_matches(wrong, [known for known in simple if known[0] == wrong[:1]], n=1)
     candidates = ["/".join(unit if part == wrong else part for part in parts) for unit in units]
     readings = tuple(candidate for candidate in candidates if find_unit(candidate) is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from fractions import Fraction
@@ -120,7 +121,8 @@ class FlowValue(Value):
         if kind.build.of_calls and self.unrated:
             raise unmeasured.explain_not_rated(name, self.unrated, self.rating_field)
         metric = MetricValue(self, kind, name.text, _list_causes(evaluator.context.catalogue))
-        single = "" in metric.statistics or not metric.statistics
+        statistics = metric.statistics
+        single = "" in statistics or not statistics
         return metric.build_measured("") if single else metric
 
     def explain_unfinished(self, span: Span) -> CheckError:
@@ -201,8 +203,6 @@ class MetricValue(Value):
         text = f"{flow.path}.{self.spelling}" + (f".{statistic}" if statistic else "")
         if flow.flow and flow.place is not None:
             text += f".at({flow.place.name})"
-        forms = [p for p in PATTERNS.values() if p.form.fullmatch(statistic)]
-        forms += [PATTERNS["p*"]] * bool(ABOVE.fullmatch(statistic))
         least, most = (
             None if end is None else Fraction(end) for end in (metric.least, metric.most)
         )
@@ -216,7 +216,7 @@ class MetricValue(Value):
             dimension,
             text,
             flow.members if flow.member is None else None,
-            metric.needs.union(*(form.needs for form in forms)),
+            metric.needs | _find_needs(statistic),
             least,
             most,
             flow.place,
@@ -451,6 +451,15 @@ class ControlValue(Value):
         return known
 
 
+@functools.cache
+def _find_needs(statistic: str) -> frozenset[str]:
+    """Return what has to be recorded for a statistic, besides what its metric needs."""
+    forms = [p for p in PATTERNS.values() if p.form.fullmatch(statistic)]
+    forms += [PATTERNS["p*"]] * bool(ABOVE.fullmatch(statistic))
+    return frozenset().union(*(form.needs for form in forms))
+
+
+@functools.cache
 def _list_causes(catalogue: Catalogue) -> tuple[str, ...]:
     """Return the causes of loss of all elements."""
     return tuple(sorted(catalogue.causes | {DISCARDED}))

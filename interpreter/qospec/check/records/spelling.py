@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Domain, Parameter
@@ -78,6 +77,8 @@ def guess_meant(kind: Kind, name: str) -> str:
     known = list_spellings(kind)
     if elsewhere in known:
         return elsewhere
+    from difflib import get_close_matches
+
     return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), "")
 
 

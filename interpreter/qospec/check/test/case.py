@@ -162,7 +162,7 @@ class CaseBuilder:
             return
         self.listed[name], self.uses[name], self.nodes[name] = value, uses, node
         scope.declare(bind_known(node.name, FLOWS[0], value), self._context)
-        self.built += [replace(each, tested=bool(uses)) for each in made]
+        self.built += [replace(each, tested=True) for each in made] if uses else made
 
     def _verify_topology(self, node: ast.Statement, what: str) -> None:
         if self._names.topology is None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.evaluate.values import Value
+    from qospec.source import Span
     from qospec.syntax import ast
 
 Ends = tuple[tuple[str, ...], int | None]
@@ -59,10 +60,9 @@ def build_flow(
         return None, value
     mixed = sending.packets is not None and not sending.packets.sizes.alike
     value = value and replace(value, lengths=_measure_lengths(sending), is_mixed=mixed)
-    made = _build_flow(node, name, sending, (starts, stops))
     given = {field: each.value.span for field, each in record.given.items()}
     places = {field: place for field, place in given.items() if place in node.span}
-    return replace(made, places=places), value
+    return _build_flow(node, name, sending, (starts, stops), places), value
 
 
 def list_measured(
@@ -209,7 +209,11 @@ def _find_sending(
 
 
 def _build_flow(
-    node: ast.Flow, name: str, sending: Sending, ends: tuple[tuple[str, ...], tuple[str, ...]]
+    node: ast.Flow,
+    name: str,
+    sending: Sending,
+    ends: tuple[tuple[str, ...], tuple[str, ...]],
+    places: dict[str, Span],
 ) -> Flow:
     kind, arguments = sending.kind, sending.arguments
     defaults = {parameter.name: parameter.default for parameter in kind.parameters.values()}
@@ -226,6 +230,7 @@ def _build_flow(
         virtual_path=shared.get("virtual_path", 0),
         span=node.span,
         packets=sending.packets,
+        places=places,
     )
 
 

@@ -201,7 +201,10 @@ def _explain_order(operator: str, sides: Sequence[Expression], of: Callable[[Lea
 
 def _compares_the_same(comparison: Operation) -> bool:
     """Return whether a value is compared with itself."""
-    first, last = _drop_spelling(comparison.operands[0]), _drop_spelling(comparison.operands[-1])
+    first, last = comparison.operands[0], comparison.operands[-1]
+    if comparison.operator != "in" and type(first) is not type(last):
+        return False
+    first, last = _drop_spelling(first), _drop_spelling(last)
     if comparison.operator == "in":
         return isinstance(last, Operation) and first in last.operands
     return first == last
