@@ -114,7 +114,7 @@ class Domain:
     names, weights, counts, sizes, codes, buffer, limits by mark, ratios by mark, delay per length,
     load, size mix, curve, duration, times, lifetime, address, key, dropping, contract, width, frame
     rate. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s, 1), inclusive.
-    Of an element's rate `layers` may be counted.
+    Of an element's rate `layers` may be counted; data without any is counted in none.
     """
 
     name: str

@@ -12,6 +12,7 @@ from qospec.engine.element import Element
 from qospec.engine.endpoint.deadlines import (
     DEADLINE,
     DUE,
+    compute_begin_ps,
     earliest,
     meet_deadline,
     no_deadlines,
@@ -287,14 +288,6 @@ def _find_next_begin_ps(state: Whole) -> int:
     if connection == state[CONNECTIONS]:
         return FOREVER_PS
     return compute_begin_ps(connection, state[CONNECTIONS], state[SPREAD])
-
-
-@kernel
-def compute_begin_ps(connection: int, connections: int, spread_ps: int) -> int:
-    """Return when a connection begins, of so many that are evenly spread over a time."""
-    every_ps, rest_ps = spread_ps // connections, spread_ps % connections
-    # Not the product of connection and spread, which may exceed int64.
-    return connection * every_ps + connection * rest_ps // connections
 
 
 @kernel

@@ -123,3 +123,11 @@ def _put(rows: Whole, k: int, row: int, due_ps: int, turn: int) -> None:
     """Write what is in a place of the heap."""
     rows[k, SORTED_ROW], rows[k, SORTED_DUE], rows[k, SORTED_TURN] = row, due_ps, turn
     rows[row, PLACE] = k
+
+
+@kernel
+def compute_begin_ps(connection: int, connections: int, spread_ps: int) -> int:
+    """Return when a connection begins, of so many that are evenly spread over a time."""
+    every_ps, rest_ps = spread_ps // connections, spread_ps % connections
+    # Not the product of connection and spread, which may exceed int64.
+    return connection * every_ps + connection * rest_ps // connections

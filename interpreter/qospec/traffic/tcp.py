@@ -1,0 +1,228 @@
+"""TCP: connections that send in bulk, as fast as acknowledgements and losses let them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from qospec.catalogue.kinds import LONGEST_PS, Domain, Time, UnfitError, traffic
+from qospec.dataclass import dataclass
+from qospec.engine.endpoint.tcp_receiver import Receiver
+from qospec.engine.endpoint.tcp_sender import Sender
+from qospec.engine.endpoint.traffic import Endpoints, ExchangeTraffic
+from qospec.engine.items.contract import Contract
+from qospec.engine.source.closed_loop import ClosedLoop
+from qospec.engine.source.contract import Count
+from qospec.engine.source.headers import (
+    Address,
+    CodePoint,
+    Family,
+    Headers,
+    Port,
+    PriorityCode,
+    TrafficClass,
+    WithHeaders,
+)
+from qospec.engine.source.sizes import Sizes
+from qospec.engine.source.traffic import SentPackets
+from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from qospec.engine.endpoint.traffic import Exchange
+    from qospec.engine.line.clock import Clock
+
+SegmentSize = Annotated[int | None, Domain("data", 1, LARGEST_PACKET_BYTES, layers=())]
+"""Whole bytes of data."""
+Window = Annotated[int, Domain("data", 1, 2**30, layers=())]
+"""Whole bytes, up to the largest window. Source: RFC 7323, 2.3."""
+Segments = Annotated[int | None, Domain("integer", 1, 1_000)]
+"""A number of segments."""
+Every = Annotated[int, Domain("integer", 1, 100)]
+"""Of how many segments an acknowledgement is."""
+Timer = Annotated[int, Domain("time", 10**3, LONGEST_PS)]
+"""A time in ps, of at least 1 ns."""
+Retries = Annotated[int, Domain("integer", 0, 1_000)]
+"""How often something is sent again."""
+Algorithm = Annotated[Literal["reno", "newreno"], Domain("choice", choices=("reno", "newreno"))]
+"""How it recovers from losses."""
+
+MOST_SEGMENTS = 2**22
+"""Of all connections of a flow under way at once: 16 bytes of state for each, and 128 in flight."""
+LARGEST_FIRST_BYTES, LARGEST_FIRST_SEGMENTS = 14_600, 10
+"""Of the initial window. Source: RFC 6928, 2."""
+
+
+@traffic(
+    source="RFC 9293 (TCP); RFC 5681, 3 (slow start, congestion avoidance, fast retransmit) and 4.2"
+    " (acknowledgements); RFC 6582 (NewReno); RFC 6298 (timeout); RFC 6928 (initial window)",
+    carries=("packet",),
+)
+@dataclass(frozen=True, kw_only=True)
+class Tcp(WithHeaders, ExchangeTraffic):
+    """Connections of TCP, each of which has something to send until the end of the trial.
+
+    The client opens each connection and sends full segments, as many as the congestion window and
+    the buffers allow. The server reads at once what comes in order, keeps what comes out of order,
+    and acknowledges by packets without data, which use the path back. Losses are noticed by three
+    duplicate acknowledgements or a timeout, and made good. After `retries` timeouts in a row a
+    connection is given up. At the end of a trial nothing new is sent; what is under way is sent
+    again until it is acknowledged.
+
+    The flow itself is its segments, each as often as it is sent, with what opens the connection.
+    Its acknowledgements are measured as `FLOW.answers`, and as `FLOW.exchanges` its segments, each
+    once: their delay is the time from first sending one until it is acknowledged.
+
+    Not modelled: options (SACK, time stamps; windows above 65,535 bytes are scaled), ECN, limited
+    transmit, segments that are not full, so that Nagle's algorithm never waits, a server that reads
+    slowly, closing a connection; sequence numbers have 64 bits.
+    """
+
+    causes = ("timed_out",)
+
+    mss: SegmentSize = None
+    """The data of a segment, in bytes; by default as much as the first links carry."""
+    send_buffer: Window = 65_535
+    """How much data may be sent and not acknowledged."""
+    receive_buffer: Window = 65_535
+    """The receive window, in bytes."""
+    initial_window: Segments = None
+    """The first congestion window, in segments; by default 10, or as many as 14,600 bytes hold,
+    but at least 2."""
+    algorithm: Algorithm = "newreno"
+    """How it recovers from several losses in a window: `newreno` one in each round trip, `reno` the
+    first."""
+    ack_every: Every = 2
+    """Of how many segments in order an acknowledgement is."""
+    ack_timer: Timer = PS_PER_S // 5
+    """How long an acknowledgement waits for so many."""
+    min_rto: Timer = PS_PER_S
+    """The lower limit of the retransmission timeout."""
+    retries: Retries = 15
+    """How often in a row a timeout may expire before the connection is given up."""
+    dscp: CodePoint = 0
+    """The code point in the IP header, of segments and acknowledgements."""
+    priority: PriorityCode = None
+    """The priority code point of the VLAN tag, 802.1p; requires tags on the first links."""
+    traffic_class: TrafficClass = None
+    """The traffic class of the MPLS label, EXP; requires labels on the first links."""
+    family: Family = "ipv4"
+    """The version of IP: its header has 20 bytes (ipv4) or 40 (ipv6)."""
+    source_port: Port = 0
+    """Source port of segments, and destination port of acknowledgements."""
+    destination_port: Port = 0
+    """Destination port of segments, and source port of acknowledgements."""
+    source_address: Address = None
+    """The client's address; by default unspecified."""
+    destination_address: Address = None
+    """The server's address; by default unspecified. It does not affect the path."""
+    connections: Count = 1
+    """Number of identical connections."""
+    spread: Time = 0
+    """The connections begin one after the other, evenly spread over this time."""
+
+    def __post_init__(self) -> None:
+        self._headers.verify()
+
+    @property
+    def _headers(self) -> Headers:
+        given = {name: getattr(self, name) for name in Headers._fields if name != "protocol"}
+        return Headers(protocol="tcp", **given)
+
+    @property
+    def _header_bytes(self) -> int:
+        return IPV4_HEADER_BYTES + self._headers.transport_bytes
+
+    def exchanged(self, near: Clock, far: Clock) -> SentPackets:
+        """Return the segments and their acknowledgements on the first links of both ends.
+
+        Raises:
+            UnfitError: A segment does not fit these links, or a buffer, or too many are under way.
+        """
+        mss = self._fit_segment(near, far)
+        header_bytes, segments = self._header_bytes, self._limit_bytes // mss
+        sent = self._packets(Sizes((header_bytes, mss + header_bytes), (1, 1)), near, "mss")
+        answers = self._packets(Sizes((header_bytes,)), far, "")
+        rate = min(sent.contract.peak_cell_rate, answers.contract.peak_cell_rate)
+        again = Fraction(segments * PS_PER_S, self.min_rto)
+        at_once = (segments + 3) * (1 + self.retries)
+        # It never waits in vain: RFC 6298 has the timeout follow the round trip.
+        loop = ClosedLoop(at_once, rate, again, LONGEST_PS)
+        reversed_fields = self._headers.reversed.fields
+        return sent._replace(
+            loop=loop, answers=answers._replace(loop=loop, header_fields=reversed_fields)
+        )
+
+    @property
+    def _limit_bytes(self) -> int:
+        return min(self.send_buffer, self.receive_buffer)
+
+    def _fit_segment(self, near: Clock, far: Clock) -> int:
+        """Return the MSS on these links; UnfitError if something does not fit."""
+        ends = (near.encapsulation, far.encapsulation)
+        most = min(end.largest_bytes for end in ends if end is not None) - self._header_bytes
+        mss = most if self.mss is None else self.mss
+        if mss > most:
+            raise UnfitError(
+                f"mss: {mss} B do not fit; a packet of these links has room for {most} B of data",
+                f"write at most `{most} B`",
+            )
+        for name in ("send_buffer", "receive_buffer"):
+            if getattr(self, name) < mss:
+                held = getattr(self, name)
+                raise UnfitError(
+                    f"{name}: {held} B hold no segment of {mss} B, so nothing could be sent",
+                    f"write at least `{mss} B`, or a smaller `mss`",
+                )
+        under_way = self.connections * (self._limit_bytes // mss)
+        if under_way > MOST_SEGMENTS:
+            raise UnfitError(
+                f"connections: {under_way:_} segments may be under way at once, of all connections;"
+                f" at most {MOST_SEGMENTS:_} are followed",
+                "write fewer connections, or smaller buffers",
+            )
+        return mss
+
+    def _packets(self, sizes: Sizes, clock: Clock, field: str) -> SentPackets:
+        """Return packets of some sizes on a link, the largest as often as they fit."""
+        link, headers = clock.encapsulation, self._headers
+        assert link is not None  # noqa: S101 -- the checker knows it for a link of packets
+        rate = Fraction(clock.bit_rate) / (8 * link.line_bytes(sizes.size_bytes[-1]))
+        return SentPackets(
+            Contract("packets", rate, 0),
+            None,
+            sizes,
+            self._marks,
+            headers.fields,
+            link,
+            headers.transport_bytes,
+            size_field=field,
+        )
+
+    def endpoints(self, exchange: Exchange) -> Endpoints:
+        """Return the client and the server."""
+        header_bytes = self._header_bytes
+        mss = exchange.sent.sizes.size_bytes[-1] - header_bytes
+        first = max(2, min(LARGEST_FIRST_SEGMENTS, LARGEST_FIRST_BYTES // mss))
+        sender = Sender(
+            exchange,
+            mss=mss,
+            limit_bytes=self._limit_bytes,
+            initial_window=self.initial_window or first,
+            least_rto_ps=self.min_rto,
+            retries=self.retries,
+            stays=self.algorithm == "newreno",
+            spread_ps=self.spread,
+            header_bytes=header_bytes,
+        )
+        segments = self._limit_bytes // mss
+        return Endpoints(
+            sender,
+            Receiver(
+                exchange,
+                segments=segments,
+                every=self.ack_every,
+                patience_ps=self.ack_timer,
+                header_bytes=header_bytes,
+            ),
+        )
