@@ -98,6 +98,10 @@ class Frames:
         self.recorded = self._rows.size > 0
         self._paces: dict[int, Whole] = {}
 
+    def follows(self, index: int) -> bool:
+        """Return whether frames are counted by an index."""
+        return any(mine.start <= index < mine.stop for _, mine in self.targets)
+
     def sent(self, batch: Batch) -> Batch:
         """Return the frames whose last cells have left the line of their source."""
         return self._ended(batch, self._began)

@@ -165,6 +165,8 @@ class Observation(NamedTuple):
     def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
         """Return what was recorded of some connections, as named in `Metric.needs`."""
         always = frozenset({"histogram", "shares"} if len(shares) > 1 else {"histogram"})
+        if self.frames is None or not self.frames.follows(first):
+            always |= {"planned"}
         return (
             always if self.measurement is None else always | self.measurement.recorded(first, stop)
         )
