@@ -27,7 +27,6 @@ from qospec.engine.event.transition import (
 from qospec.engine.items.batch import FRAME_PLACE, Batch, count_columns, uninitialised
 from qospec.engine.items.piece import LENGTH_BITS, MORE_FOLLOW, note_piece
 from qospec.engine.kernel import kernel
-from qospec.protocol.aal import AALS, ENCAPSULATIONS
 from qospec.protocol.atm import CELL_BYTES
 
 if TYPE_CHECKING:
@@ -35,11 +34,11 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
 
-HEADER_BYTES, LEAST_BYTES, UNIT_BYTES, AROUND_BYTES, PER_CELL_BYTES, COUNT, FIRST = range(7)
-"""The state: what is put around a packet and how small the SDU is at least, what that is padded to,
-what is put around it, and how much a cell carries; the number of connections, and the first index
-of cells. Then comes, for each connection, how many frames it has sent."""
-FRAMES = 7
+HEADER_BYTES, LEAST_BYTES, PER_CELL_BYTES, COUNT, FIRST = range(5)
+"""The state: what is put around a packet, how small that is with it at least, and how much of it a
+cell carries; the number of connections, and the first index of cells. Then comes, for each
+connection, how many frames it has sent."""
+FRAMES = 5
 
 
 @element(
@@ -67,17 +66,9 @@ class AalSegment(AdaptationEnd):
         return form.cut_into_cells(self.adaptation, self.mtu_bytes)
 
     def start(self, setting: Setting) -> Whole:
-        around, aal = ENCAPSULATIONS[self.encapsulation], AALS[self.aal]
-        streams = setting.streams
-        own = [
-            around.header_bytes,
-            around.least_bytes,
-            aal.unit_bytes,
-            aal.around_bytes,
-            aal.cell_bytes,
-            streams.count,
-            streams.start("cells"),
-        ]
+        framing, streams = self.adaptation.framing, setting.streams
+        around = [framing.header_bytes, framing.least_bytes, framing.per_cell_bytes]
+        own = [*around, streams.count, streams.start("cells")]
         return np.array([*own, *[0] * streams.count], np.int64)
 
     def transition(self, setting: Setting) -> Transition:
@@ -130,9 +121,8 @@ def _count_cells(state: Whole, connection: int, size_bytes: int) -> int:
     """Return how many cells a packet becomes; 0 of what is none, which a plan lets not come."""
     if connection >= state[COUNT]:
         return 0
-    sdu_bytes = max(size_bytes + state[HEADER_BYTES], state[LEAST_BYTES])
-    padded_bytes = -(-sdu_bytes // state[UNIT_BYTES]) * state[UNIT_BYTES]
-    return -(-(padded_bytes + state[AROUND_BYTES]) // state[PER_CELL_BYTES])  # type: ignore[no-any-return]
+    pdu_bytes = max(size_bytes + state[HEADER_BYTES], state[LEAST_BYTES])
+    return -(-pdu_bytes // state[PER_CELL_BYTES])  # type: ignore[no-any-return]
 
 
 @kernel

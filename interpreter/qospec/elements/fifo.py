@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from qospec.engine.queue.admission import Cell, Item
     from qospec.engine.queue.drop_policy import DropState
 
-LIMIT, IN_BYTES, HEAD, TAIL, HELD, DRAWN, TABLE, DRAWS, RING = range(transmission.FIELDS, 25)
+LIMIT, IN_BYTES, HEAD, TAIL, HELD, DRAWN, TABLE, DRAWS, RING = range(transmission.FIELDS, 26)
 """The fields behind those of the line: how much may wait, and whether that counts bytes; the
 numbers of the first item that waits and of that after the last, and their amount; how many random
 numbers are used up; where the admission table, the random numbers and the ring begin."""

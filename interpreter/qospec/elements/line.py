@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from qospec.catalogue.kinds import Boolean, DelayPerLength, Domain, Length, Time, element
 from qospec.dataclass import dataclass
+from qospec.engine.adaptation import EncapsulationField, check_mtu
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import DONE, SENT, SIZE, Transition, send, waited
@@ -33,6 +34,7 @@ from qospec.engine.line.transmission import (
     start_of,
     transmit,
 )
+from qospec.protocol.aal import AALS, ENCAPSULATIONS, Adaptation
 from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES, Encapsulation
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 
@@ -71,12 +73,14 @@ Overhead = Annotated[int, Domain("data", 0, 4_096)]
 """Whole bytes around a packet."""
 Stack = Annotated[int, Domain("integer", 0, 8)]
 """A number of tags or labels of 4 bytes each."""
-Mtu = Annotated[int, Domain("data", IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES)]
+Mtu = Annotated[int | None, Domain("data", IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES)]
+LineAal = Annotated[Any, Domain("choice", choices=tuple(AALS))]
 
 
 @element(
     source="ITU-T I.432.2 (cells at a fixed rate); IEEE 802.3, 4.4.2 (frames and their gap);"
-    " IEEE 802.1Q, 9 (VLAN tag); RFC 3032, 2.1 (label); ITU-T G.652 (group delay of fibre)",
+    " IEEE 802.1Q, 9 (VLAN tag); RFC 3032, 2.1 (label); ITU-T I.363.5, 9 and RFC 2684 (packets in"
+    " cells); ITU-T G.652 (group delay of fibre)",
     duty="line",
     renamed={"least": "min_frame", "largest": "mtu"},
 )
@@ -89,11 +93,16 @@ class Line(Element):
     first come, first served. A packet takes the line for max(size + header, min_frame) + preamble +
     gap bytes; its first bit is the one after the preamble, its last the one before the gap.
 
+    With an `aal` packets travel in cells, one packet after the other: each takes the line for the
+    53 bytes of as many cells as its AAL and `encapsulation` need. Where cells of different packets
+    alternate, or some are lost or policed, put an `aal_segment` ahead of a line of cells.
+
     Not modelled: bit errors, bit stuffing, jitter of the line's own clock.
     """
 
     rate: LineRate
-    """Bits per second: of cells, 53 bytes each, or of everything that is sent, `@line`."""
+    """Bits per second: `@cell` of cells, 53 bytes each, also of those that carry packets; of other
+    packets everything that is sent, `@line`."""
     slotted: Boolean = True
     """Whether cells begin only where a slot does, floor(k * 424 bit / rate); not for packets."""
     length: Length = Fraction(0)
@@ -106,7 +115,7 @@ class Line(Element):
     carries: Annotated[Literal["cell", "packet"], Domain("choice", choices=("cell", "packet"))] = (
         "cell"
     )
-    """What is sent: cells, 53 bytes each, or packets in frames."""
+    """What is sent: cells, 53 bytes each, or packets, in frames or in cells."""
     preamble: Overhead = 0
     """Bytes before each frame."""
     header: Overhead = 0
@@ -115,17 +124,28 @@ class Line(Element):
     """The minimum size of a frame; a shorter one is padded."""
     gap: Overhead = 0
     """Minimum gap between two frames, in bytes."""
-    mtu: Mtu = LARGEST_PACKET_BYTES
-    """The largest IP packet."""
+    mtu: Mtu = None
+    """The largest IP packet; by default any, or in cells that which is usual for the
+    `encapsulation`, as of `aal_segment`."""
     vlan_tags: Stack = 0
     """Number of VLAN tags of 4 bytes; the outer one carries the priority, 802.1p."""
     labels: Stack = 0
     """Number of MPLS labels of 4 bytes; the outer one carries the traffic class."""
+    aal: LineAal = None
+    """The ATM adaptation layer, if packets are carried in cells."""
+    encapsulation: EncapsulationField = "llc_snap"
+    """What is put around each packet in cells."""
 
     def __post_init__(self) -> None:
         framed = (self.preamble, self.header, self.min_frame, self.gap, self.vlan_tags, self.labels)
         if self.carries == "cell" and any(framed):
             raise ValueError("carries: only packets are framed; write `carries = packet`")
+        if self.aal is not None:
+            if self.carries == "cell":
+                raise ValueError("aal: packets are carried in cells; write `carries = packet`")
+            if any(framed):
+                raise ValueError("aal: what is put around packets in cells is the `encapsulation`")
+            check_mtu(Adaptation(self.aal, self.encapsulation), self.mtu)
         transmission.check(self.clock(stamps=False))
 
     @property
@@ -136,20 +156,28 @@ class Line(Element):
         # Propagation is rounded to a whole ps.
         propagation_ps = round(self.length * self.delay_per_length)
         rate, slotted = Fraction(self.rate), self.slotted and self.carries == "cell"
-        return Clock(rate, slotted, propagation_ps, stamps, self.phase, self.encapsulation)
+        return Clock(rate, slotted, propagation_ps, stamps, self.phase, self._framing)
 
     @property
-    def encapsulation(self) -> Encapsulation | None:
+    def _framing(self) -> Encapsulation | None:
         """Return the framing of each packet; None if cells are carried."""
         if self.carries == "cell":
             return None
+        if self.aal is not None:
+            framing = Adaptation(self.aal, self.encapsulation).framing
+            return Encapsulation(
+                header_bytes=framing.header_bytes,
+                least_bytes=framing.least_bytes,
+                largest_bytes=self.mtu or ENCAPSULATIONS[self.encapsulation].mtu_bytes,
+                per_cell_bytes=framing.per_cell_bytes,
+            )
         inserted = self.vlan_tags * TAG_BYTES + self.labels * LABEL_BYTES
         return Encapsulation(
             self.preamble,
             self.header + inserted,
             self.min_frame,
             self.gap,
-            self.mtu,
+            self.mtu or LARGEST_PACKET_BYTES,
             self.vlan_tags,
             self.labels,
         )

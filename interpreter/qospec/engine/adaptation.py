@@ -18,6 +18,16 @@ Mtu = Annotated[
 ]
 
 
+def check_mtu(adaptation: Adaptation, mtu_bytes: int | None) -> None:
+    """Raise ValueError, worded for an author, if packets of an MTU have no room in an SDU."""
+    most_bytes = ENCAPSULATIONS[adaptation.encapsulation].largest_mtu_bytes
+    if mtu_bytes is not None and mtu_bytes > most_bytes:
+        raise ValueError(
+            f"mtu: an SDU of `{adaptation.aal}` has room for packets of {most_bytes} B with"
+            f" `{adaptation.encapsulation}`, not of {mtu_bytes} B"
+        )
+
+
 @dataclass(frozen=True)
 class AdaptationEnd(Element):
     """One end of such a path: where packets become cells, or packets again."""
@@ -32,12 +42,7 @@ class AdaptationEnd(Element):
 
     def __post_init__(self) -> None:
         """Raise ValueError if such packets have no room in an SDU."""
-        most_bytes = ENCAPSULATIONS[self.encapsulation].largest_mtu_bytes
-        if self.mtu_bytes > most_bytes:
-            raise ValueError(
-                f"mtu: an SDU of `{self.aal}` has room for packets of {most_bytes} B with"
-                f" `{self.encapsulation}`, not of {self.mtu_bytes} B"
-            )
+        check_mtu(self.adaptation, self.mtu)
 
     @property
     def mtu_bytes(self) -> int:

@@ -57,7 +57,7 @@ def overloads(
             for n in through
         }
         if sum(asked_bps.values(), Fraction(0)) > clock.bit_rate:
-            layer = "cell" if clock.encapsulation is None else "line"
+            layer = clock.layer
             shares: dict[int, Fraction] = {}
             for number in sorted(through):
                 flow = members[number].stream.flow

@@ -56,9 +56,8 @@ def list_overloads(case: Case) -> Iterator[Overload]:
             total = sum(shares.values(), Fraction(0))
             if total > clock.bit_rate and line not in found:
                 names = tuple(flows[share].name for share in sorted(shares))
-                layer = "cell" if clock.encapsulation is None else "line"
                 most = Fraction(clock.bit_rate)
-                found[line] = Overload(instance, names, total, most, layer, change)
+                found[line] = Overload(instance, names, total, most, clock.layer, change)
     for _, each in sorted(found.items()):
         yield each
 

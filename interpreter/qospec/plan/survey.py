@@ -226,6 +226,7 @@ def _forms_fit(case: Case, name: str, survey: Survey, problems: Problems) -> boo
         *warnings.left_encrypted(case, survey),
         *warnings.unauthenticated(survey),
         *warnings.idle_faults(case, survey),
+        *warnings.idle_contracts(case, survey),
         *warnings.all_too_large(case, survey),
         *channels.never_heard(case.networks[name]),
         *round_trips.short_timeouts(case, survey),

@@ -4,7 +4,8 @@ Quanta of a round robin below the packet size; queues and token buckets too smal
 classes that no flow sends items to; rates of meters and shapers that no line before them reaches;
 packets that reach the end of a tunnel without having entered it; flows of which no packet may be
 cut that must be; faults that nothing reaches which they could hit; associations of which a receiver
-knows nothing, that expire before they are replaced, or that authenticate nothing.
+knows nothing, that expire before they are replaced, or that authenticate nothing; contracts of
+cells that packets never become.
 """
 
 from __future__ import annotations
@@ -427,6 +428,25 @@ def left_encrypted(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 notes=("nothing on its way decrypts it",),
                 help="put what decrypts it on its path, or ask for no `payload`",
             )
+
+
+def idle_contracts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow of packets with a contract for cells that none of them becomes."""
+    forms, any_cells = survey.forms, dict[int, bool]()
+    for number, member in enumerate(survey.members):
+        if member.packets is not None and member.packets.cell_contract is not None:
+            passed = (index for index, through in survey.reach.any.items() if number in through)
+            are_cells = any(
+                form.carries == "cell" for index in passed for form in forms.at(index, number)
+            )
+            any_cells[member.stream.flow] = any_cells.get(member.stream.flow, False) or are_cells
+    for flow in (case.flows[number] for number, found in any_cells.items() if not found):
+        yield Diagnostic(
+            "W0632",
+            f"packets of `{flow.name}` never become cells, so their contract does nothing",
+            flow.places.get("cells", flow.span),
+            help="put an `aal_segment` on its path, or take `cells` away",
+        )
 
 
 def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:

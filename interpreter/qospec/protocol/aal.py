@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from qospec.protocol.encapsulation import Framing
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
 LARGEST_SDU_BYTES = 65_535
@@ -21,30 +22,27 @@ class Aal(NamedTuple):
     Attributes:
         cell_bytes: Of the SDU and what is put around it, in each cell.
         around_bytes: Put around an SDU: header and trailer of its CPCS-PDU.
-        unit_bytes: What an SDU is padded to a multiple of, ahead of the trailer; AAL5 pads its
-            whole PDU to whole cells instead, which 1 stands for.
         is_sequenced: Whether each cell has a number, and says whether it begins its PDU. Without,
             a PDU begins behind the end of the one before it, whatever was lost between them.
     """
 
     cell_bytes: int
     around_bytes: int
-    unit_bytes: int
     is_sequenced: bool
 
     def count_cells(self, sdu_bytes: int) -> int:
         """Return how many cells an SDU becomes."""
-        padded_bytes = -(-sdu_bytes // self.unit_bytes) * self.unit_bytes
-        return -(-(padded_bytes + self.around_bytes) // self.cell_bytes)
+        return -(-(sdu_bytes + self.around_bytes) // self.cell_bytes)
 
 
 AalName = Literal["aal5", "aal3_4"]
 AALS: dict[AalName, Aal] = {
     # A trailer: CPCS-UU, CPI, length, CRC-32. Source: I.363.5, 9.2.1.
-    "aal5": Aal(48, 8, 1, is_sequenced=False),
+    "aal5": Aal(48, 8, is_sequenced=False),
     # SAR header and trailer of 2 B each in each cell; a CPCS header and trailer of 4 B each. The
-    # pad makes the payload a multiple of 4 B. Source: I.363.3, 8.2.1 and 8.2.2.
-    "aal3_4": Aal(44, 8, 4, is_sequenced=True),
+    # pad makes the payload a multiple of 4 B, and needs no other cell, since 44 B are one, too.
+    # Source: I.363.3, 8.2.1 and 8.2.2.
+    "aal3_4": Aal(44, 8, is_sequenced=True),
 }
 
 ETHERNET_HEADER_BYTES = 14
@@ -149,6 +147,14 @@ class Adaptation(NamedTuple):
     def __str__(self) -> str:
         """Return it in words."""
         return f"`{self.aal}` and `{self.encapsulation}`"
+
+    @property
+    def framing(self) -> Framing:
+        """Return the framing of a packet that is carried so."""
+        around, aal = ENCAPSULATIONS[self.encapsulation], AALS[self.aal]
+        header_bytes = around.header_bytes + aal.around_bytes
+        least_bytes = around.least_bytes + aal.around_bytes
+        return Framing(header_bytes, least_bytes, per_cell_bytes=aal.cell_bytes)
 
     def count_cells(self, packet_bytes: int) -> int:
         """Return how many cells a packet becomes."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from qospec.dataclass import dataclass
+from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 
 PACKET_LAYERS = ("line", "frame", "ip", "payload")
@@ -23,11 +24,16 @@ LABEL_BYTES = 4
 
 
 class Framing(NamedTuple):
-    """How a packet's size becomes bytes on the line: max(packet + header, least) + extra."""
+    """How a packet's size becomes bytes on the line: max(packet + header, least) + extra.
+
+    If `per_cell_bytes` is above 0, a frame is the cells that max(packet + header, least) bytes fill
+    with as much of them in each.
+    """
 
     header_bytes: int = 0
     least_bytes: int = 0
     extra_bytes: int = 0
+    per_cell_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class Encapsulation:
         largest_bytes: Of a packet.
         vlan_tags: How many tags a frame has; the outermost carries the priority.
         labels: How many MPLS labels precede the packet; the outermost carries the traffic class.
+        per_cell_bytes: How much of a frame each cell has, if frames are carried in cells: then a
+            frame is all of its cells.
     """
 
     preamble_bytes: int = 0
@@ -51,6 +59,7 @@ class Encapsulation:
     largest_bytes: int = LARGEST_PACKET_BYTES
     vlan_tags: int = 0
     labels: int = 0
+    per_cell_bytes: int = 0
 
     def carries_mark(self, mark: str) -> bool:
         """Return whether a frame has a place for a mark, named as in `protocol.marks`."""
@@ -61,11 +70,14 @@ class Encapsulation:
     def framing(self) -> Framing:
         """Return the framing, as a line computes with it."""
         extra_bytes = self.preamble_bytes + self.gap_bytes
-        return Framing(self.header_bytes, self.least_bytes, extra_bytes)
+        return Framing(self.header_bytes, self.least_bytes, extra_bytes, self.per_cell_bytes)
 
     def frame_bytes(self, packet_bytes: int) -> int:
         """Return the length of a packet's frame."""
-        return max(packet_bytes + self.header_bytes, self.least_bytes)
+        framed_bytes = max(packet_bytes + self.header_bytes, self.least_bytes)
+        if self.per_cell_bytes:
+            return -(-framed_bytes // self.per_cell_bytes) * CELL_BYTES
+        return framed_bytes
 
     def line_bytes(self, packet_bytes: int) -> int:
         """Return how many bytes of time a packet takes of the line."""
@@ -73,7 +85,7 @@ class Encapsulation:
 
     def counted(self, packet_bytes: int, layer: str, transport_bytes: int) -> int:
         """Return the length of a packet in a layer; `transport` are headers besides IPv4's."""
-        if layer == "line":
+        if layer in ("line", "cell"):
             return self.line_bytes(packet_bytes)
         if layer == "frame":
             return self.frame_bytes(packet_bytes)

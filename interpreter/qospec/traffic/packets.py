@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from qospec.catalogue.kinds import Domain, Load, PacketSizes, traffic
+from qospec.catalogue.kinds import Domain, Load, PacketSizes, UnfitError, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.items.contract import Contract
 from qospec.engine.source.contract import Count, Phases, check_exact
@@ -112,6 +112,11 @@ class Packets(WithHeaders, PacketTraffic):
         transport_bytes = headers.transport_bytes
         sizes = convert_sizes(link, self.size, transport_bytes)
         packet_rate = Fraction(self.rate.amount)
+        if self.rate.layer == "cell" and not link.per_cell_bytes:
+            raise UnfitError(
+                "rate: packets are not counted @cell on this link",
+                "count them at one of their layers, `@line`, or let the link carry them in cells",
+            )
         if self.rate.layer:
             packet_rate /= 8 * compute_mean_bytes(sizes, link, self.rate.layer, transport_bytes)
         if not LOWEST_PACKET_RATE <= packet_rate <= HIGHEST_PACKET_RATE:

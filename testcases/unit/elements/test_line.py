@@ -228,3 +228,22 @@ def test_a_backlog_beyond_all_trials_is_refused_not_wrapped(lab):
     batch = lab.cells([FOREVER_PS - 10**12] * 1_000)
     with pytest.raises(OverflowError, match="50 days"):
         line.process(state, (batch,), FOREVER_PS)
+
+
+@pytest.mark.parametrize(
+    ("aal", "encapsulation", "size_bytes", "cells"),
+    [
+        ("aal5", "pppoe_llc_snap", 64, 3),  # 64 + 32 + 8 = 104 B
+        ("aal5", "pppoe_llc_snap", 1_500, 33),  # 1,540 B; 32 cells have 1,536 B
+        ("aal5", "pppoe_llc_snap", 1_496, 32),
+        ("aal5", "llc_snap_bridged", 20, 2),  # 10 B ahead of a frame padded to 60 B
+        ("aal5", "vc_multiplexed", 40, 1),
+        ("aal3_4", "llc_snap", 1_500, 35),  # 1,516 B, 44 B in each
+    ],
+)
+def test_packets_in_cells_take_the_time_of_these(lab, aal, encapsulation, size_bytes, cells):
+    line = Line(Fraction(10**6), carries="packet", aal=aal, encapsulation=encapsulation, mtu=1_500)
+    setting = lab.setting(clock=line.clock(stamps=False))
+    came = lab.cells([0, 0, 0], size_bytes=[size_bytes, size_bytes, 1_500])
+    left = lab.carry(line, setting, came).departures[0].at_ps.tolist()
+    assert left[:2] == [cells * 424 * 10**6, 2 * cells * 424 * 10**6]

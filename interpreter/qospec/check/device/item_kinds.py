@@ -10,7 +10,7 @@ from qospec.check.device.ports import Origin, find_leaving
 from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.dimensions import ANY_LAYER
 from qospec.check.evaluate.values import Amount, Map
-from qospec.check.records.layers import OF_CELLS, OF_LINE
+from qospec.check.records.layers import OF_CELLS, OF_LINE, name_sent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -33,14 +33,16 @@ def find_carried_by_line(record: Record, arguments: Mapping[str, Any], evaluator
     rate = record.kind.find_parameter("rate")
     if rate is not None and "rate" in record.given:
         layer = getattr(record.evaluate_parameter(rate, evaluator), "layer", "")
-        if layer not in ("", ANY_LAYER, OF_LINE[carries]):
+        sent = name_sent(carries, in_cells="aal" in record.given)
+        if layer not in ("", ANY_LAYER, OF_LINE[sent]):
+            other = "" if sent != carries else f"write `carries = {choose_other(carries)}`, or "
             evaluator.context.report(
                 make_error(
                     "E0212",
-                    f"the rate of a line of {carries}s counts @{OF_LINE[carries]}, not @{layer}",
+                    f"the rate of a line of {sent.replace(carries, carries + 's', 1)} counts "
+                    f"@{OF_LINE[sent]}, not @{layer}",
                     record.given["rate"].value.span,
-                    help=f"write `carries = {choose_other(carries)}`, or give the rate "
-                    f"@{OF_LINE[carries]}",
+                    help=f"{other}give the rate @{OF_LINE[sent]}",
                 )
             )
     return carries

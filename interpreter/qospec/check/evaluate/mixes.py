@@ -12,7 +12,7 @@ from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, describe_dimension
 from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.dataclass import dataclass
-from qospec.protocol.encapsulation import PACKET_LAYERS
+from qospec.protocol.encapsulation import LAYERS, PACKET_LAYERS
 from qospec.syntax import ast
 from qospec.units import DATA, PACKET_RATE, RATE, format_number
 
@@ -206,7 +206,7 @@ def load(value: Value, name: str, span: Span) -> Load | None:
             "E0204", f"`{name}` is a rate, not {value.what}", span, label=f"this is {value.what}"
         )
     if value.dimension == RATE and value.layer != ANY_LAYER:
-        require_layer(value.layer, "rate", span)
+        require_layer(value.layer, "rate", span, LAYERS)
     elif value.dimension not in (RATE, PACKET_RATE):
         raise make_error(
             "E0202",
@@ -221,12 +221,14 @@ def load(value: Value, name: str, span: Span) -> Load | None:
     return Load(value.value, value.layer)
 
 
-def require_layer(layer: str, what: str, span: Span) -> None:
-    """Require that a rate or a size of packets says at which of their layers it counts."""
+def require_layer(
+    layer: str, what: str, span: Span, layers: tuple[str, ...] = PACKET_LAYERS
+) -> None:
+    """Require that a rate or a size of packets says at which of some layers it counts."""
     listed = " ".join(f"@{each}" for each in PACKET_LAYERS)
     if not layer:
         raise _explain_unsaid(what, listed, span)
-    if layer not in PACKET_LAYERS:
+    if layer not in layers:
         raise make_error(
             "E0212",
             f"packets are not counted @{layer}",

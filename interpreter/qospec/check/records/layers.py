@@ -18,13 +18,18 @@ if TYPE_CHECKING:
 
 OF_CELLS = ("cell", "payload")
 """The layers of cells."""
-OF_LINE = {"cell": "cell", "packet": "line"}
-"""Which bits the rate of a line counts, by what the line carries."""
+OF_LINE = {"cell": "cell", "packet": "line", "packet in cells": "cell"}
+"""Which bits the rate of a line counts, by what it sends."""
 
 
-def with_usual_layer(parameter: Parameter, carries: str) -> Parameter:
-    """Return the rate of a line with the layer first that is usual for what the line carries."""
-    usual = OF_LINE.get(carries)
+def name_sent(carries: str, *, in_cells: bool) -> str:
+    """Return what a line sends, as in `OF_LINE`, given what it carries and whether in cells."""
+    return f"{carries} in cells" if in_cells and carries == "packet" else carries
+
+
+def with_usual_layer(parameter: Parameter, sent: str) -> Parameter:
+    """Return the rate of a line with the layer first that is usual for what the line sends."""
+    usual = OF_LINE.get(sent)
     layers = sorted(parameter.domain.layers, key=lambda layer: layer != usual)
     return replace(parameter, domain=replace(parameter.domain, layers=tuple(layers)))
 

@@ -140,12 +140,13 @@ class Record(Value):
         return found, complete
 
     def _with_layer(self, parameter: Parameter, evaluator: Evaluator) -> Parameter:
-        """Return a field; the rate of a line with the layer that is usual for what it carries."""
+        """Return a field; the rate of a line with the layer that is usual for what it sends."""
         carries = self.kind.find_parameter("carries")
         if parameter.domain.name != "rate" or carries is None or carries.name not in self.given:
             return parameter
         carried = getattr(self.evaluate_parameter(carries, evaluator), "name", "")
-        return layers.with_usual_layer(parameter, carried)
+        sent = layers.name_sent(carried, in_cells="aal" in self.given)
+        return layers.with_usual_layer(parameter, sent)
 
     def _bind_field(self, name: str, each: Field) -> Binding:
         return Binding(

@@ -47,6 +47,12 @@ class Clock:
         return CELL_BYTES if self.encapsulation is None else IPV4_HEADER_BYTES
 
     @property
+    def layer(self) -> str:
+        """Return which bits its rate counts: those of cells, or all that it sends."""
+        framed = self.encapsulation
+        return "cell" if framed is None or framed.per_cell_bytes else "line"
+
+    @property
     def carried_marks(self) -> int:
         """Return the bits of marks for which its frames have a field; all for cells."""
         framed = self.encapsulation

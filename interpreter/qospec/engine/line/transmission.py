@@ -5,7 +5,8 @@ its rate and framing, and in FREE and PART when it is free next, as whole ps and
 DENOMINATOR. A continuous line is free from that whole ps on; a slotted one begins only with the
 slot that starts there. Times grow by carrying the numerator: no rounded value is ever summed. SLOT
 is the time of the smallest item. A packet takes the time of max(size + HEADER, LEAST) + EXTRA
-bytes; the gap behind its frame keeps the line busy but does not delay its arrival.
+bytes, or of the cells that these fill with PER_CELL of them each, if that is not 0; the gap behind
+its frame keeps the line busy but does not delay its arrival.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ LARGEST_DENOMINATOR = 2**62 // (LARGEST_PACKET_BYTES + 1)
 FREE, PART, DENOMINATOR = 0, 1, 2
 BYTE, BYTE_PART, SLOT, SLOT_PART = 3, 4, 5, 6
 PROPAGATION, SLOTTED, STAMPS, LEAP = 7, 8, 9, 10
-HEADER, LEAST, EXTRA, SMALLEST, LEAD = 11, 12, 13, 14, 15
-FIELDS = 16
+HEADER, LEAST, EXTRA, PER_CELL, SMALLEST, LEAD = 11, 12, 13, 14, 15, 16
+FIELDS = 17
 
 Pace = tuple[int, int, int, int]
 """The fields SLOT, SLOT_PART, DENOMINATOR and LEAP of a line, as a kernel's helper takes them."""
@@ -70,7 +71,7 @@ def line_of(clock: Clock | None) -> Whole:
     line[LEAP] = 2**62 // denominator - 1
     line[FREE] = clock.phase_ps if clock.slotted else 0
     framing = Framing() if clock.encapsulation is None else clock.encapsulation.framing
-    line[HEADER], line[LEAST], line[EXTRA] = framing
+    line[HEADER], line[LEAST], line[EXTRA], line[PER_CELL] = framing
     line[SMALLEST] = clock.smallest_bytes
     line[LEAD] = clock.lead_ps
     return line
@@ -106,7 +107,7 @@ def check_load(
     if line[SLOTTED] and largest_bytes > CELL_BYTES:
         raise ValueError(f"a slot holds {CELL_BYTES} bytes, not {largest_bytes}")
     latest_ps = max(line.item(FREE), batch.at_ps.item(-1))
-    on_the_line = _line_bytes(line, largest_bytes)
+    on_the_line = int(sent_bytes(framing_of(line), largest_bytes))
     if latest_ps + (held + len(batch.at_ps)) * on_the_line * (line.item(BYTE) + 1) >= FOREVER_PS:
         raise TooLateError
 
@@ -166,21 +167,26 @@ def transmit(line: Whole, start: tuple[int, int], size_bytes: int) -> int:
     return line[FREE] + line[PROPAGATION]  # type: ignore[no-any-return]
 
 
-def _line_bytes(line: Whole, size_bytes: int) -> int:
-    return max(size_bytes + line.item(HEADER), line.item(LEAST)) + line.item(EXTRA)
-
-
 @kernel
 def framing_of(line: Whole) -> Framing:
     """Return the framing of items."""
-    return Framing(line[HEADER], line[LEAST], line[EXTRA])
+    return Framing(line[HEADER], line[LEAST], line[EXTRA], line[PER_CELL])
+
+
+@kernel
+def frame_bytes(size_bytes: int, header_bytes: int, least_bytes: int, per_cell_bytes: int) -> int:
+    """Return the length of a packet's frame: see `protocol.encapsulation.Framing`."""
+    framed_bytes = max(size_bytes + header_bytes, least_bytes)
+    if per_cell_bytes == 0:
+        return framed_bytes
+    return -(-framed_bytes // per_cell_bytes) * CELL_BYTES
 
 
 @kernel
 def sent_bytes(framing: Framing, size_bytes: int) -> int:
     """Return the bytes that an item of that size takes, framed."""
-    header, least, extra = framing
-    return max(size_bytes + header, least) + extra
+    header, least, extra, per_cell = framing
+    return frame_bytes(size_bytes, header, least, per_cell) + extra
 
 
 @kernel

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
+from qospec.engine.line.transmission import frame_bytes
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 from qospec.protocol.streams import KINDS
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 PACKET, FRAME = 0, 1
 """Columns: bytes of packets, and of their frames on the first link."""
-HEADER, LEAST, OUTSIDE, TRANSPORT = 0, 1, 2, 3
-"""Columns of the framing of a connection: see `Encapsulation`."""
+HEADER, LEAST, OUTSIDE, PER_CELL, TRANSPORT = range(5)
+"""Columns of the framing of a connection: see `Framing`."""
 
 
 class Volume(NamedTuple):
@@ -34,14 +35,14 @@ class Volumes:
     Attributes:
         sent_bytes: (indices, 2) Bytes of packets that left their source's line.
         carried_bytes: (indices, 2) Bytes of packets that arrived.
-        framing: (indices, 4) The framing of each connection's packets; no rows if there are none.
+        framing: (indices, 5) The framing of each connection's packets; no rows if there are none.
     """
 
     def __init__(self, experiment: Experiment) -> None:
         self._streams = experiment.streams
         indices = self._streams.indices
         framed = [source for source in experiment.sources if source.encapsulation is not None]
-        self.framing = np.zeros((indices if framed else 0, 4), np.int64)
+        self.framing = np.zeros((indices if framed else 0, TRANSPORT + 1), np.int64)
         self._are_packets = np.zeros(self._streams.count, np.bool_)
         for source in framed:
             assert source.encapsulation is not None  # noqa: S101 -- filtered above
@@ -92,7 +93,7 @@ def volume_of(rows: Whole, framing: Whole, number: Whole) -> Volume:
 
     Args:
         rows: (n, 2) Bytes of their packets and frames.
-        framing: (n, 4) Their framing.
+        framing: (n, 5) Their framing.
         number: (n,) How many packets these are.
     """
     ip, frame = int(rows[:, PACKET].sum()), int(rows[:, FRAME].sum())
@@ -115,7 +116,7 @@ def _add(connection: Rows, size_bytes: Sizes, framing: Whole, counts: Whole) -> 
     Args:
         connection: (n,) The connection of each.
         size_bytes: (n,) The length of each.
-        framing: (indices, 4) The framing of each connection.
+        framing: (indices, 5) The framing of each connection.
         counts: (indices, 2) Updated.
     """
     for i in range(len(connection)):
@@ -135,4 +136,4 @@ def _add_counted(
 @kernel
 def _add_bytes(row: Whole, size_bytes: int, framing: Whole) -> None:
     row[PACKET] += size_bytes
-    row[FRAME] += max(size_bytes + framing[HEADER], framing[LEAST])
+    row[FRAME] += frame_bytes(size_bytes, framing[HEADER], framing[LEAST], framing[PER_CELL])

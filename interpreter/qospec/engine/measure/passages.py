@@ -22,7 +22,7 @@ class Passage:
         self._measurement = experiment.measurement
         indices = experiment.streams.indices
         framed = None if node.clock is None else node.clock.encapsulation
-        self.framing = np.zeros((indices, 4), np.int64)
+        self.framing = np.zeros((indices, TRANSPORT + 1), np.int64)
         if framed is not None:
             self.framing[:, :TRANSPORT] = framed.framing
         for source in experiment.sources:

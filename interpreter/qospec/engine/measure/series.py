@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
-from qospec.engine.measure.bytes import HEADER, LEAST, OUTSIDE, TRANSPORT, Volume
+from qospec.engine.line.transmission import frame_bytes
+from qospec.engine.measure.bytes import HEADER, LEAST, OUTSIDE, PER_CELL, TRANSPORT, Volume
 from qospec.engine.measure.tally import Delays, Tally
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 
@@ -35,7 +36,7 @@ class Series:
     """Counts by interval; costs nothing if no series is reported."""
 
     def __init__(self, measurement: MeasurementSpec, framing: Whole) -> None:
-        """Take what to record, and (indices, 4) the framing of packets, without rows for cells."""
+        """Take what to record, and (indices, 5) the framing of packets, without rows for cells."""
         self._measurement = measurement
         self._around = framing
         length_ps = measurement.stop_ps - measurement.start_ps
@@ -197,12 +198,14 @@ def _add_bytes(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
 ) -> None:
     """Add the bytes of each packet, layer by layer, to the interval in which it arrived.
 
-    `framing` is (indices, 4), the framing of each connection; else as `_count`.
+    `framing` is (indices, 5), the framing of each connection; else as `_count`.
     """
     for i in range(len(at_ps)):
         if first <= connection[i] < stop and start_ps <= at_ps[i] < stop_ps:
             row, frame_of = byte_counts[(at_ps[i] - start_ps) // every_ps], framing[connection[i]]
-            frame = max(size_bytes[i] + frame_of[HEADER], frame_of[LEAST])
+            frame = frame_bytes(
+                size_bytes[i], frame_of[HEADER], frame_of[LEAST], frame_of[PER_CELL]
+            )
             row[LINE] += frame + frame_of[OUTSIDE]
             row[FRAME] += frame
             row[PACKET] += size_bytes[i]

@@ -36,7 +36,7 @@ SENT, OVER_LIMIT = range(18, 20)
 """Of the root: row of the queue of the item that is being sent, 0: none; whether some item at a
 queue that is too small must be sent at once."""
 
-_OWN, _OF_INPUT, FIELDS = 20, 33, 37
+_OWN, _OF_INPUT, FIELDS = 20, 34, 38
 
 
 def own_fields(count: int, after: Sequence[int] = ()) -> range:

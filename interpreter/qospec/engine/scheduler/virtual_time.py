@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
+from qospec.engine.line.transmission import sent_bytes
 from qospec.engine.scheduler.tree import FIRST, LAST, LEVEL, PARENT, POLICY, VIRTUAL, own_fields
 from qospec.protocol.encapsulation import Framing
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
@@ -35,9 +36,9 @@ FINEST = 16
 FAR = 2**60
 """A tag further back than this has the same effect as one this far back."""
 
-CLOCK = own_fields(11)
+CLOCK = own_fields(12)
 """The fields of the clock of a scheduler, the first that its policy keeps."""
-WORK, SEEN, WHOLE, FINE, BEGUN, END_PS, UNITS, PER_PS, HEADER, LEAST, EXTRA = CLOCK
+WORK, SEEN, WHOLE, FINE, BEGUN, END_PS, UNITS, PER_PS, HEADER, LEAST, EXTRA, PER_CELL = CLOCK
 """The bytes sent in this busy period; the position by which virtual time has advanced; the cost of
 a byte at weight 1; n for a position in 2^-n of a byte; the bytes of the packet that is sent last,
 and until when; 2^n bytes per ps as a fraction; and the framing."""
@@ -76,7 +77,7 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[int, int]:
     fine = max(0, min(fine, 62 - (LARGEST_PACKET_BYTES * byte_ps.numerator).bit_length()))
     pace = 2**fine / byte_ps
     framing = Framing() if clock.encapsulation is None else clock.encapsulation.framing
-    around = dict(zip((HEADER, LEAST, EXTRA), framing, strict=True))
+    around = dict(zip((HEADER, LEAST, EXTRA, PER_CELL), framing, strict=True))
     return {FINE: fine, UNITS: pace.numerator, PER_PS: pace.denominator, **around}
 
 
@@ -122,8 +123,9 @@ def position(tree: Tree, scheduler: int, now_ps: int) -> int:
     if now_ps < tree[scheduler, END_PS]:
         left_ps = tree[scheduler, END_PS] - now_ps
         left = left_ps * tree[scheduler, UNITS] // tree[scheduler, PER_PS]
-        framed = max(begun + tree[scheduler, HEADER], tree[scheduler, LEAST])
-        framed += tree[scheduler, EXTRA]
+        header, least = tree[scheduler, HEADER], tree[scheduler, LEAST]
+        framing = Framing(header, least, tree[scheduler, EXTRA], tree[scheduler, PER_CELL])
+        framed = sent_bytes(framing, begun)
         if framed != begun:
             left = left * begun // framed
     return (tree[scheduler, WORK] << fine) - min(left, begun << fine)  # type: ignore[no-any-return]

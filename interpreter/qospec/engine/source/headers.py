@@ -132,6 +132,11 @@ def convert_sizes(
         UnfitError: A size does not fit the link; `field` is where it was written.
     """
     least, most = IPV4_HEADER_BYTES + transport_bytes, link.largest_bytes
+    if link.per_cell_bytes and mix.layer in ("line", "frame"):
+        raise UnfitError(
+            f"{field}: packets of several sizes have as many cells on this link",
+            "give the size of packets, `@ip`",
+        )
     found: list[tuple[int, int]] = []
     unfit: dict[int, int] = {}
     for size, weight in mix.parts:
