@@ -76,6 +76,10 @@ contracts = st.one_of(
 )
 
 
+FRAMED = ("preamble", "header", "min_frame", "gap", "vlan_tags", "labels")
+"""The fields of a line that packets in cells rule out."""
+
+
 @st.composite
 def policies(draw: st.DrawFn, limit: Buffer) -> Any:
     """Draw what a queue of this limit loses: by room, by CLP, by frame, or at random."""
@@ -101,6 +105,10 @@ def policies(draw: st.DrawFn, limit: Buffer) -> Any:
 
 def elements(kind: Kind) -> st.SearchStrategy[Any]:
     """Draw an element with consistent fields."""
+    if kind.name == "line":
+        frameless = dict.fromkeys(FRAMED, 0)
+        in_cells = records(kind, carries="packet", mtu=None, **frameless)
+        return st.one_of(records(kind, aal=None), in_cells)
     if not {"drop", "limit"} <= set(kind.parameters):
         return records(kind)
     return values(kind.parameters["limit"]).flatmap(

@@ -79,6 +79,11 @@ def _integers(parameter: Parameter) -> st.SearchStrategy[int]:
     return st.integers(low, min(low + 3, int(parameter.domain.high or low + 3)))
 
 
+def _choices(parameter: Parameter) -> st.SearchStrategy[str | None]:
+    some = st.sampled_from(parameter.domain.choices)
+    return st.none() | some if parameter.default is None else some
+
+
 def _names(parameter: Parameter) -> st.SearchStrategy[tuple[str, ...]]:
     if parameter.default is REQUIRED:
         return st.integers(1, 3).map(lambda count: NAMES[:count])
@@ -140,7 +145,7 @@ USUAL: dict[str, list[Any]] = {
 OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "integer": _integers,
     "truth": lambda _: st.booleans(),
-    "choice": lambda parameter: st.sampled_from(parameter.domain.choices),
+    "choice": _choices,
     "names": _names,
     "weights": lambda _: _maps,
     "counts": lambda _: _maps,
