@@ -66,6 +66,11 @@ def merge(records: Sequence[Record]) -> MergedRun:
                 f"part {part} was interrupted, see `{record.folder}`: run it again with "
                 f"`--part {part}`"
             )
+        chosen = [case["name"] for case in part.choose(whole["planned"])]
+        if [case["name"] for case in outcome["cases"]] != chosen:
+            raise RecordError(
+                f"`{record.folder}` holds other cases than those of part {part}: {REMEDY}"
+            )
     frame = {name: value for name, value in whole.items() if name not in ("planned", "part")}
     done = [case for outcome in outcomes for case in outcome["cases"]]
     timings = [_read_timing(record) for record in records]

@@ -213,3 +213,11 @@ def test_a_source_that_leads_out_of_the_project_is_refused(parts: list[Path]) ->
     plan["provenance"]["sources"][0]["name"] = "std/../../a.qos"
     (parts[1] / "run.json").write_text(json.dumps(plan))
     assert "`provenance.sources[0].name` is not a path of the library" in refusal(*parts)
+
+
+def test_a_part_with_a_case_of_another_part_is_refused(parts: list[Path]) -> None:
+    first, second = (json.loads((part / "outcome.json").read_text()) for part in parts)
+    forged = dict(second["cases"][0], verdict="fail")
+    (parts[0] / "outcome.json").write_text(json.dumps(dict(first, cases=[*first["cases"], forged])))
+    for given in (parts, parts[::-1]):
+        assert f"`{parts[0]}` holds other cases than those of part 1/2" in refusal(*given)
