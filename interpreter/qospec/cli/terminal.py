@@ -91,14 +91,14 @@ def list_cases_in_tables(plans: Sequence[CasePlan]) -> dict[str, tuple[str, ...]
     for plan in plans:
         by_test.setdefault(plan.test, []).append(plan)
     alone = len(plans) == 1
-    return {
-        plan.case.name: tuple(each.case.name for each in its)
+    tables = (
+        tuple(plan.case.name for plan in its)
         for its in by_test.values()
         if len(its) > MOST_LINES
         or ((alone or len(its) > 1 or _only_reports(its)) and any(map(_has_reports, its)))
         or any(plan.case.phases for plan in its)
-        for plan in its
-    }
+    )
+    return {name: table for table in tables for name in table}
 
 
 def _has_reports(plan: CasePlan) -> bool:

@@ -300,6 +300,7 @@ def test_tests_with_reports_or_many_cases_have_a_table(cases, kinds, table):
     found = list_cases_in_tables(plans)
     assert set(found) == ({plan.case.name for plan in plans} if table else set())
     assert all(len(names) == cases for names in found.values())
+    assert len({id(names) for names in found.values()}) <= 1, "a table of 10,000 is made once"
 
 
 def test_of_several_tests_single_cases_have_lines_unless_they_only_report() -> None:
