@@ -22,6 +22,11 @@ class WriteError(Exception):
     """A file cannot be written; the message is for the user."""
 
 
+def is_unicode(text: str) -> bool:
+    """Return whether a text can be written: bytes of the system that are not UTF-8 cannot."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def write_whole(path: Path, text: str, mode: int | None = None) -> None:
     """Put a text in place of what a file holds, all of it or nothing.
 

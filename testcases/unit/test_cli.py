@@ -223,10 +223,15 @@ def test_a_condition_that_is_none_is_refused(tmp_path: Path) -> None:
     assert result.stderr == "error: -k `passes and`: expected a word at the end\n"
 
 
-def test_an_empty_seed_is_refused(tmp_path: Path) -> None:
-    result = run(tmp_path, PASSES, more=("--seed=",))
+@pytest.mark.parametrize(
+    ("seed", "message"), [("", "a seed cannot be empty"), ("\udcff", "this is not UTF-8")]
+)
+def test_a_seed_that_no_record_could_hold_is_refused(
+    tmp_path: Path, seed: str, message: str
+) -> None:
+    result = run(tmp_path, PASSES, more=(f"--seed={seed}",))
     assert result.exit_code == exits.WRONG
-    assert "a seed cannot be empty" in result.stderr
+    assert message in " ".join(result.stderr.split())
     assert not (tmp_path / "records").exists()
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from qospec.writing import is_unicode
+
 if TYPE_CHECKING:
     from qospec.record.parts import Part
 
@@ -50,6 +52,8 @@ COLOURS = {"always": True, "never": False}
 def _parse_seed(_context: click.Context, _option: click.Parameter, seed: str) -> str:
     if not seed.strip():
         raise click.BadParameter("a seed cannot be empty")
+    if not is_unicode(seed):
+        raise click.BadParameter("a seed is a number or a text, and this is not UTF-8")
     return seed
 
 

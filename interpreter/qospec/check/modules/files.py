@@ -14,6 +14,7 @@ from qospec.diagnostics import suggest_name
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
 from qospec.syntax.limits import LONGEST
+from qospec.writing import is_unicode
 from qospec.yaml_twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_specification, is_yaml
 
 if TYPE_CHECKING:
@@ -206,7 +207,12 @@ def read_source(path: Path, importer: ast.Import | None, root: Path | None = Non
     """
     found = resolve_links(path)
     recorded_as = write_recorded_path(found, root) if root else ""
-    return decode(shorten_path(found), read_content(path, importer), importer, recorded_as)
+    name = shorten_path(found)
+    if not is_unicode(name + recorded_as):
+        span = importer.span if importer else locate_file(path)
+        message = f"{name} cannot be read: its name is not UTF-8, and no record could hold it"
+        raise make_error("E0108", message, span, help="rename it")
+    return decode(name, read_content(path, importer), importer, recorded_as)
 
 
 def decode(name: str, data: bytes, importer: ast.Import | None, recorded_as: str = "") -> Source:

@@ -88,6 +88,14 @@ def test_a_file_that_may_not_be_read(tmp_path, reported, monkeypatch):
     assert [problem.code for problem in reported(path)] == ["E0108"]
 
 
+def test_a_file_whose_name_is_not_utf_8_is_refused(tmp_path, reported):
+    path = tmp_path / "\udcff.qos"
+    path.write_text("qos 1\n")
+    for given in (path, tmp_path):
+        (problem,) = reported(given)
+        assert (problem.code, problem.help) == ("E0108", "rename it")
+
+
 def test_links_in_a_circle_do_not_keep_the_other_files_from_being_checked(tmp_path, reported):
     (tmp_path / "loop.qos").symlink_to("loop.qos")
     (tmp_path / "a.qos").write_text("qos 1\nlet a = b\n")
