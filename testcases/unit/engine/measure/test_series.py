@@ -13,10 +13,10 @@ from qospec.engine.experiment import Intervals, MeasurementSpec
 from qospec.engine.items.batch import Batch, plain
 from qospec.engine.measure.series import Series
 
-CELLS = np.zeros((0, 4), np.int64)
+CELLS = np.zeros((0, 5), np.int64)
 """Around cells there is nothing."""
-OUTSIDE = np.array([[18, 64, 20, 28]] * 4, np.int64)
-"""Header and trailer, least frame, preamble and gap, headers of transport."""
+OUTSIDE = np.array([[18, 64, 20, 0, 28]] * 4, np.int64)
+"""Header and trailer, least frame, preamble and gap, no cells, headers of transport."""
 ITEMS = st.lists(
     st.tuples(
         st.integers(0, 999), st.integers(0, 2**40), st.integers(0, 3), st.integers(60, 1_500)
