@@ -202,7 +202,7 @@ def test_what_a_topology_gives_to_a_library_device_tells_what_counts(shrink, tmp
     (tmp_path / "given.qos").write_text(GIVEN, encoding="utf-8")
     result = shrink("given.qos::whole")
     assert "passes with `r.buffer` of `net` = " in result.stdout
-    assert "  the smallest; " in result.stdout
+    assert "  the smallest with its devices as they are; " in result.stdout
     text = (tmp_path / "shrunk_whole.qos").read_text("utf-8")
     assert "buffer = 10 pkt" in text
     assert "warmup" not in text

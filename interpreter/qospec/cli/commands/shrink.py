@@ -281,7 +281,7 @@ def _show(
     )
     small = f"the smallest so far: {stopped}" if stopped else smaller
     if found.complete and found.thorough:
-        small = "the smallest"
+        small = "the smallest with its devices as they are"
     output.say(f"  {small}; {found.tried:_} tests run, {seconds:.1f} s, saved in {path}")
     output.say(f"  repeat    {_write_command(path, asked)}")
 
