@@ -223,6 +223,12 @@ def test_a_condition_that_is_none_is_refused(tmp_path: Path) -> None:
     assert result.stderr == "error: -k `passes and`: expected a word at the end\n"
 
 
+def test_an_empty_path_is_refused() -> None:
+    result = qos("check", "")
+    assert result.exit_code == exits.WRONG
+    assert "a path cannot be empty: write `.` for this folder" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("seed", "message"), [("", "a seed cannot be empty"), ("\udcff", "this is not UTF-8")]
 )

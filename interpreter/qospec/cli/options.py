@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 MAX_CELLS = 10**9
 """The default of `--max-cells`."""
 
-paths = click.argument("paths", nargs=-1, type=str)
+
+def _refuse_empty(
+    _context: click.Context, _argument: click.Parameter, paths: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the paths: an empty one is a variable of a script that is not set, and no folder."""
+    if "" in paths:
+        raise click.BadParameter("a path cannot be empty: write `.` for this folder")
+    return paths
+
+
+paths = click.argument("paths", nargs=-1, type=str, callback=_refuse_empty)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 match = click.option(
     "-k",
