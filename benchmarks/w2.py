@@ -73,7 +73,7 @@ FIRST, LAST = ethernet(10**9), ethernet(10**8)
 
 def rates(load: Fraction) -> list[Fraction]:
     """Return packets/s of each flow."""
-    encapsulation = LAST.encapsulation
+    encapsulation = LAST.clock(stamps=False).encapsulation
     assert encapsulation is not None
     mean = IMIX.mean_of(encapsulation.line_bytes)
     return [load * share * LAST.rate / 8 / mean for share in SHARES]
@@ -105,7 +105,7 @@ def experiment(seconds: int, load: Fraction) -> Experiment:
             MARKS[n],
             0,
             0,
-            FIRST.encapsulation,
+            FIRST.clock(stamps=False).encapsulation,
             UDP_BYTES,
         )
         for n, (name, rate) in enumerate(zip(CLASSES, each, strict=True))

@@ -212,6 +212,24 @@ NOTHING = [
         unclaimed="expected",
     ),
     Nothing(
+        "tcp",
+        {"stacks": "tcp.nothing"},
+        {
+            "closed_forms.qos": {
+                NOTHING_LOST: (
+                    "a_window_in_each_round_trip.never_again",
+                    "losses_at_intervals.all",
+                    "the_ceiling_of_fast_ethernet.nothing_lost",
+                ),
+                "it is a law of any system: one repetition for each loss": (
+                    "losses_at_intervals.once_again",
+                ),
+                "it says how long the path is": ("a_window_in_each_round_trip.shortest",),
+            }
+        },
+        unclaimed="expected",
+    ),
+    Nothing(
         "unh",
         {
             "std.devices.unh_routers": "unh.nothing",

@@ -89,7 +89,7 @@ def bottlenecks(draw: st.DrawFn) -> Experiment:
     for number, name in enumerate(NAMES):
         sizes = (53,) if in_cells else draw(SIZES)
         mix = Sizes(sizes, (1,) * len(sizes), in_order=True)
-        framed = None if in_cells else fast.encapsulation
+        framed = None if in_cells else fast.clock(stamps=False).encapsulation
         sources.append(
             Source(name, Replay(draw(INSTANTS)), number, 1, "even", mix, 0, number, 0, framed)
         )
@@ -152,7 +152,7 @@ def tandems(draw: st.DrawFn) -> Experiment:
     for number in range(len(ways)):
         sizes = (53,) if in_cells else draw(SIZES)
         mix = Sizes(sizes, (1,) * len(sizes), in_order=True)
-        framed = None if in_cells else fast.encapsulation
+        framed = None if in_cells else fast.clock(stamps=False).encapsulation
         line = lines[number]
         sources.append(
             Source(f"f{number}", Replay(draw(INSTANTS)), number, 1, "even", mix, 0, line, 0, framed)
