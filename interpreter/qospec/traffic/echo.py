@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import LONGEST_PS, Domain, PacketSizes, SizeMix, Time, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element
 from qospec.engine.endpoint.deadlines import (
     DEADLINE,
     DUE,
@@ -18,7 +17,7 @@ from qospec.engine.endpoint.deadlines import (
     no_deadlines,
     set_deadline,
 )
-from qospec.engine.endpoint.traffic import Endpoints, ExchangeTraffic
+from qospec.engine.endpoint.traffic import RECEIVED, Endpoint, Endpoints, ExchangeTraffic
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
@@ -31,7 +30,6 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.contract import Contract
 from qospec.engine.kernel import kernel, rows, uncompiled
 from qospec.engine.source.closed_loop import ClosedLoop
 from qospec.engine.source.contract import Count
@@ -43,10 +41,8 @@ from qospec.engine.source.headers import (
     PriorityCode,
     Protocol,
     TrafficClass,
-    WithHeaders,
     convert_sizes,
 )
-from qospec.engine.source.traffic import SentPackets
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -54,7 +50,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.endpoint.traffic import Exchange
     from qospec.engine.line.clock import Clock
-    from qospec.protocol.streams import KindName
+    from qospec.engine.source.traffic import SentPackets
 
 AnswerSize = Annotated[SizeMix | None, Domain("size mix")]
 """A size in bytes of one layer."""
@@ -72,7 +68,7 @@ Retries = Annotated[int, Domain("integer", 0, 1_000)]
     carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
-class Echo(WithHeaders, ExchangeTraffic):
+class Echo(ExchangeTraffic):
     """Requests of a client, each answered by the server.
 
     Each connection keeps a window of exchanges under way: as one ends, the next begins, so the
@@ -145,28 +141,14 @@ class Echo(WithHeaders, ExchangeTraffic):
         rate = min(each.contract.peak_cell_rate for each in (requests, answers))
         again = Fraction(self.window * PS_PER_S, self.timeout)
         at_once = self.window * (1 + self.retries)
-        loop = ClosedLoop(at_once, rate, again, self.timeout)
-        return requests._replace(
-            loop=loop,
-            answers=answers._replace(loop=loop, header_fields=self._headers.reversed.fields),
-        )
+        return self._join(requests, answers, ClosedLoop(at_once, rate, again, self.timeout))
 
     def _packets(self, field: str, size: SizeMix, clock: Clock) -> SentPackets:
         """Return packets of one size on a link, as often as they fit."""
-        link, headers = clock.encapsulation, self._headers
+        link = clock.encapsulation
         assert link is not None  # noqa: S101 -- the checker knows it for a link of packets
-        sizes = convert_sizes(link, size, headers.transport_bytes, field)
-        rate = Fraction(clock.bit_rate) / (8 * link.line_bytes(sizes.size_bytes[0]))
-        return SentPackets(
-            Contract("packets", rate, 0),
-            None,
-            sizes,
-            self._marks,
-            headers.fields,
-            link,
-            headers.transport_bytes,
-            size_field=field,
-        )
+        sizes = convert_sizes(link, size, self._headers.transport_bytes, field)
+        return self._fill_line(sizes, clock, field)
 
     def endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the client and the server."""
@@ -183,18 +165,17 @@ class Echo(WithHeaders, ExchangeTraffic):
 EXCHANGE, CURRENT, RETRIED, COLUMNS = range(DEADLINE, DEADLINE + 4)
 """The columns of a row behind those of a deadline: the item of the exchange, its number, and how
 often its request was sent again."""
-RECEIVED, ENDED = 1, 2
-"""Outputs: answers that have arrived, exchanges that have ended; 0 leads to the line."""
+ENDED = 2
+"""The output for exchanges that have ended."""
 TIMED_OUT = 0
 """The cause of loss."""
 
 
 @dataclass(frozen=True)
-class Client(Element):
+class Client(Endpoint):
     """Keep a window of exchanges under way."""
 
     causes = Echo.causes
-    makes = True
 
     echo: Echo
     exchange: Exchange
@@ -203,10 +184,6 @@ class Client(Element):
     def outputs(self) -> tuple[str, ...]:
         """Return the output to the line, and those of answers and of exchanges."""
         return ("out", "received", "ended")
-
-    def output_of(self, number: int, *, kind: KindName) -> int:
-        """Return the output by which answers leave; what is made leaves by another."""
-        return RECEIVED
 
     def transition(self, setting: Setting) -> Transition:
         """Return the client before its first request."""
@@ -325,21 +302,10 @@ def _end(state: Whole, slots: Whole, slot: int) -> None:
 
 
 @dataclass(frozen=True)
-class Server(Element):
+class Server(Endpoint):
     """Answer each request at once."""
 
-    makes = True
-
     exchange: Exchange
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Return the output to the line, and that of requests."""
-        return ("out", "received")
-
-    def output_of(self, number: int, *, kind: KindName) -> int:
-        """Return the output by which requests leave; what is made leaves by another."""
-        return RECEIVED
 
     def transition(self, setting: Setting) -> Transition:
         """Return the server, which remembers nothing."""

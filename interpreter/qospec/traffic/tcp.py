@@ -10,7 +10,6 @@ from qospec.dataclass import dataclass
 from qospec.engine.endpoint.tcp_receiver import Receiver
 from qospec.engine.endpoint.tcp_sender import Sender
 from qospec.engine.endpoint.traffic import Endpoints, ExchangeTraffic
-from qospec.engine.items.contract import Contract
 from qospec.engine.source.closed_loop import ClosedLoop
 from qospec.engine.source.contract import Count
 from qospec.engine.source.headers import (
@@ -21,16 +20,15 @@ from qospec.engine.source.headers import (
     Port,
     PriorityCode,
     TrafficClass,
-    WithHeaders,
 )
 from qospec.engine.source.sizes import Sizes
-from qospec.engine.source.traffic import SentPackets
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.endpoint.traffic import Exchange
     from qospec.engine.line.clock import Clock
+    from qospec.engine.source.traffic import SentPackets
 
 SegmentSize = Annotated[int | None, Domain("data", 1, LARGEST_PACKET_BYTES, layers=())]
 """Whole bytes of data."""
@@ -59,7 +57,7 @@ LARGEST_FIRST_BYTES, LARGEST_FIRST_SEGMENTS = 14_600, 10
     carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
-class Tcp(WithHeaders, ExchangeTraffic):
+class Tcp(ExchangeTraffic):
     """Connections of TCP, each of which has something to send until the end of the trial.
 
     The client opens each connection and sends full segments, as many as the congestion window and
@@ -141,17 +139,14 @@ class Tcp(WithHeaders, ExchangeTraffic):
         """
         mss = self._fit_segment(near, far)
         header_bytes, segments = self._header_bytes, self._limit_bytes // mss
-        sent = self._packets(Sizes((header_bytes, mss + header_bytes), (1, 1)), near, "mss")
-        answers = self._packets(Sizes((header_bytes,)), far, "")
+        sent = self._fill_line(Sizes((header_bytes, mss + header_bytes), (1, 1)), near, "mss")
+        answers = self._fill_line(Sizes((header_bytes,)), far, "")
         rate = min(sent.contract.peak_cell_rate, answers.contract.peak_cell_rate)
         again = Fraction(segments * PS_PER_S, self.min_rto)
         at_once = (segments + 3) * (1 + self.retries)
         # It never waits in vain: RFC 6298 has the timeout follow the round trip.
         loop = ClosedLoop(at_once, rate, again, LONGEST_PS)
-        reversed_fields = self._headers.reversed.fields
-        return sent._replace(
-            loop=loop, answers=answers._replace(loop=loop, header_fields=reversed_fields)
-        )
+        return self._join(sent, answers, loop)
 
     @property
     def _limit_bytes(self) -> int:
@@ -182,22 +177,6 @@ class Tcp(WithHeaders, ExchangeTraffic):
                 "write fewer connections, or smaller buffers",
             )
         return mss
-
-    def _packets(self, sizes: Sizes, clock: Clock, field: str) -> SentPackets:
-        """Return packets of some sizes on a link, the largest as often as they fit."""
-        link, headers = clock.encapsulation, self._headers
-        assert link is not None  # noqa: S101 -- the checker knows it for a link of packets
-        rate = Fraction(clock.bit_rate) / (8 * link.line_bytes(sizes.size_bytes[-1]))
-        return SentPackets(
-            Contract("packets", rate, 0),
-            None,
-            sizes,
-            self._marks,
-            headers.fields,
-            link,
-            headers.transport_bytes,
-            size_field=field,
-        )
 
     def endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the client and the server."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element
 from qospec.engine.endpoint.deadlines import (
     DEADLINE,
     DUE,
@@ -16,6 +15,7 @@ from qospec.engine.endpoint.deadlines import (
     set_deadline,
 )
 from qospec.engine.endpoint.tcp_sender import FIRST_BYTE, NO_DATA, SYN
+from qospec.engine.endpoint.traffic import RECEIVED, Endpoint
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
     from qospec.engine.endpoint.traffic import Exchange
-    from qospec.protocol.streams import KindName
 
 (
     FIRST_SEGMENT,
@@ -53,12 +52,10 @@ connection follows, as one for the heap of deadlines, then for each the RANGES t
 order: the first number of each, and the one behind its last, ascending and apart."""
 EXPECTED, UNACKNOWLEDGED, APART, COLUMNS = range(DEADLINE, DEADLINE + 4)
 """The columns of a row: RCV.NXT; segments in order that are not acknowledged; ranges in use."""
-RECEIVED = 1
-"""The output for what has arrived; 0 leads to the line."""
 
 
 @dataclass(frozen=True)
-class Receiver(Element):
+class Receiver(Endpoint):
     """Acknowledge segments, one for several or after a time.
 
     Attributes:
@@ -68,22 +65,11 @@ class Receiver(Element):
         header_bytes: The size of an acknowledgement.
     """
 
-    makes = True
-
     exchange: Exchange
     segments: int
     every: int
     patience_ps: int
     header_bytes: int
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Return the output to the line, and that of segments."""
-        return ("out", "received")
-
-    def output_of(self, number: int, *, kind: KindName) -> int:  # noqa: ARG002
-        """Return the output by which segments leave; what is made leaves by another."""
-        return RECEIVED
 
     def transition(self, setting: Setting) -> Transition:  # noqa: ARG002
         """Return the receiver before the first SYN."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element
 from qospec.engine.endpoint.deadlines import (
     DEADLINE,
     DUE,
@@ -23,6 +22,7 @@ from qospec.engine.endpoint.deadlines import (
     no_deadlines,
     set_deadline,
 )
+from qospec.engine.endpoint.traffic import RECEIVED, Endpoint
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
     from qospec.engine.endpoint.traffic import Exchange
-    from qospec.protocol.streams import KindName
 
     Event = tuple[Whole, int, Whole]
     """Of a kernel of transitions: `items`, `now_ps` and `out`."""
@@ -111,14 +110,14 @@ AFTER_FIRST = 2
 """`RECOVERING` is 1 more than the number of partial acknowledgements."""
 CLOSED, OPENING, OPEN, GIVEN_UP = range(4)
 """Phases of a connection."""
-RECEIVED, ENDED = 1, 2
-"""Outputs: acknowledgements that have arrived, segments that are acknowledged; 0: to the line."""
+ENDED = 2
+"""The output for segments that are acknowledged."""
 TIMED_OUT = 0
 """The cause of loss."""
 
 
 @dataclass(frozen=True)
-class Sender(Element):
+class Sender(Endpoint):
     """Send in bulk, as much as the windows allow.
 
     Attributes:
@@ -133,7 +132,6 @@ class Sender(Element):
     """
 
     causes = ("timed_out",)
-    makes = True
 
     exchange: Exchange
     mss: int
@@ -149,10 +147,6 @@ class Sender(Element):
     def outputs(self) -> tuple[str, ...]:
         """Return the output to the line, and those of acknowledgements and of segments."""
         return ("out", "received", "ended")
-
-    def output_of(self, number: int, *, kind: KindName) -> int:  # noqa: ARG002
-        """Return the output by which acknowledgements leave; what is made leaves by another."""
-        return RECEIVED
 
     def transition(self, setting: Setting) -> Transition:
         """Return the sender before its first SYN."""

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.engine.source.traffic import Traffic
+from qospec.engine.element import Element
+from qospec.engine.items.contract import Contract
+from qospec.engine.source.headers import WithHeaders
+from qospec.engine.source.traffic import SentPackets, Traffic
 
 if TYPE_CHECKING:
-    from qospec.engine.element import Element
     from qospec.engine.line.clock import Clock
-    from qospec.engine.source.traffic import SentPackets
+    from qospec.engine.source.closed_loop import ClosedLoop
+    from qospec.engine.source.sizes import Sizes
+    from qospec.protocol.streams import KindName
+
+RECEIVED = 1
+"""The output for what has arrived, of both ends; 0 leads to the line of their host."""
 
 
 class Exchange(NamedTuple):
@@ -34,6 +42,21 @@ class Exchange(NamedTuple):
     sent: SentPackets
 
 
+class Endpoint(Element):
+    """An end of exchanges: what arrives leaves by `received`, what it makes by another output."""
+
+    makes = True
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return the output to the line of its host, and that of what has arrived."""
+        return ("out", "received")
+
+    def output_of(self, number: int, *, kind: KindName) -> int:  # noqa: ARG002
+        """Return the output of what has arrived."""
+        return RECEIVED
+
+
 class Endpoints(NamedTuple):
     """The two elements of a flow.
 
@@ -41,11 +64,11 @@ class Endpoints(NamedTuple):
     leads to the line of their host, the others to where items have arrived.
     """
 
-    client: Element
-    server: Element
+    client: Endpoint
+    server: Endpoint
 
 
-class ExchangeTraffic(Traffic):
+class ExchangeTraffic(WithHeaders, Traffic):
     """Traffic of packets that endpoints exchange, decorated with `carries=("packet",)`."""
 
     is_answered = True
@@ -62,3 +85,29 @@ class ExchangeTraffic(Traffic):
     @abstractmethod
     def endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the elements of one client's host and its server's."""
+
+    def _fill_line(self, sizes: Sizes, clock: Clock, field: str) -> SentPackets:
+        """Return packets of some sizes on a link, the largest as often as they fit.
+
+        `field` is where their size was written.
+        """
+        link, headers = clock.encapsulation, self._headers
+        assert link is not None  # noqa: S101 -- the checker knows it for a link of packets
+        rate = Fraction(clock.bit_rate) / (8 * link.line_bytes(sizes.size_bytes[-1]))
+        return SentPackets(
+            Contract("packets", rate, 0),
+            None,
+            sizes,
+            self._marks,
+            headers.fields,
+            link,
+            headers.transport_bytes,
+            size_field=field,
+        )
+
+    def _join(self, requests: SentPackets, answers: SentPackets, loop: ClosedLoop) -> SentPackets:
+        """Return requests with the answers to them, both of a closed loop."""
+        fields = self._headers.reversed.fields
+        return requests._replace(
+            loop=loop, answers=answers._replace(loop=loop, header_fields=fields)
+        )
