@@ -32,10 +32,10 @@ class Readings:
         self._tick_ps = np.full(len(histogram_row), NOT_READ, np.int64)
         self._overhead_ps = np.zeros(len(histogram_row), np.int64)
         for source in experiment.sources:
-            for index in range(source.indices.start, source.indices.stop):
-                if any(first <= index < stop for first, stop in ranges):
-                    self._tick_ps[index] = source.monitor.resolution_ps or 1
-                    self._overhead_ps[index] = source.monitor.overhead_ps
+            for first, stop in ranges:
+                mine = slice(max(first, source.indices.start), min(stop, source.indices.stop))
+                self._tick_ps[mine] = source.monitor.resolution_ps or 1
+                self._overhead_ps[mine] = source.monitor.overhead_ps
         self.needed = bool((self._tick_ps != NOT_READ).any())
         read = np.where(self._tick_ps == NOT_READ, -1, histogram_row)
         self._rows = delays.new_rows(read)
