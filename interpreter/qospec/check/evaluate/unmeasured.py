@@ -42,6 +42,8 @@ ELSEWHERE = {
 
 OF_EXCHANGES = {
     **dict.fromkeys(("response", "responses", "reply", "replies"), "answers"),
+    **dict.fromkeys(("ack", "acks", "acknowledgements", "acknowledgments"), "answers"),
+    "goodput": "exchanges.throughput",
     **dict.fromkeys(("transaction", "transactions", "round_trips"), "exchanges"),
     **dict.fromkeys(("rtt", "round_trip", "round_trip_time", "response_time"), "exchanges.delay"),
 }

@@ -27,6 +27,8 @@ test t on pair {
         ("ask.answer.lost == 0 pkt", "write `answers`"),
         ("ask.transactions.lost == 0 pkt", "write `exchanges`"),
         ("ask.rtt.mean < 1 ms", "write `exchanges.delay`"),
+        ("ask.goodput > 1 pkt/s", "write `exchanges.throughput`"),
+        ("ask.acks.lost == 0 pkt", "write `answers`"),
     ],
 )
 def test_a_part_of_a_flow_by_another_name_is_offered_with_the_others(checked, text, help_):
