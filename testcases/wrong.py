@@ -74,8 +74,8 @@ WRONG = [
         "tcp.fixed_window",
         "stacks",
         "closed_forms.qos",
-        ("losses_at_intervals:period=2_400",),
-        {"window"},
+        ("losses_at_intervals:period=2_400", "a_bottleneck:room=1"),
+        {"window", "three_quarters"},
     ),
     Wrong(
         "tcp.acknowledges_each",
@@ -96,10 +96,7 @@ WRONG = [
         "eantc.policer_forgets",
         SWITCHES,
         "traffic_management.qos",
-        (
-            "cdvt_5_us_loses",
-            "cdvt_policed_jointly:tolerance=5us",
-        ),
+        ("cdvt_5_us_loses", "cdvt_policed_jointly:tolerance=5us"),
         {
             "loses_ab",
             "loses_ba",
@@ -134,10 +131,7 @@ WRONG = [
         "eantc.small_buffers",
         SWITCHES,
         "data_plane.qos",
-        (
-            "connections_at_random:scenario=1",
-            "connections_at_random:scenario=2",
-        ),
+        ("connections_at_random:scenario=1", "connections_at_random:scenario=2"),
         {"no_loss_ab", "no_loss_ba"},
     ),
     Wrong(
@@ -155,20 +149,14 @@ WRONG = [
         "eantc.no_insertion",
         ENCRYPTOR,
         "traffic_management.qos",
-        (
-            "cdvt_5_us_loses",
-            "delay_variation_grows",
-        ),
+        ("cdvt_5_us_loses", "delay_variation_grows"),
         {"loses_ab", "loses_ba", "grows_ab", "grows_ba"},
     ),
     Wrong(
         "eantc.oam_elsewhere",
         ENCRYPTOR,
         "traffic_management.qos",
-        (
-            "cdvt_5_us_loses",
-            "delay_variation_grows",
-        ),
+        ("cdvt_5_us_loses", "delay_variation_grows"),
         {"loses_ab", "loses_ba", "grows_ab", "grows_ba"},
     ),
     Wrong(
@@ -272,13 +260,7 @@ WRONG = [
         ("slightly_above", "overloaded", "flooded"),
         {"many_frames", "two_orders", "most_frames", "all_lost", "none_per_second"},
     ),
-    Wrong(
-        "osu.slow_output",
-        SWITCH,
-        "latency.qos",
-        ("catches_up",),
-        {"none_lost"},
-    ),
+    Wrong("osu.slow_output", SWITCH, "latency.qos", ("catches_up",), {"none_lost"}),
     Wrong(
         "osu.constant_transit",
         SWITCH,
@@ -392,21 +374,14 @@ WRONG = [
         "unh.swapped",
         ROUTERS,
         "vendor_b.qos",
-        (
-            "b_jitter_case_1:size=1_518B",
-            "b_jitter_case_2:size=1_024B",
-        ),
+        ("b_jitter_case_1:size=1_518B", "b_jitter_case_2:size=1_024B"),
         {"no_sharp_rise[2]"},
     ),
     Wrong(
         "unh.swapped",
         ROUTERS,
         "vendor_c.qos",
-        (
-            "c_jitter_case_1:size=76B",
-            "c_jitter_case_1:size=1_518B",
-            "c_jitter_by_size:case=1",
-        ),
+        ("c_jitter_case_1:size=76B", "c_jitter_case_1:size=1_518B", "c_jitter_by_size:case=1"),
         set(),
         frozenset({"rises[1]", "rises[2]", "to_large_values", "larger[1]", "larger[2]"}),
     ),
@@ -421,11 +396,7 @@ WRONG = [
         "unh.as_vendor_a",
         ROUTERS,
         "vendor_c.qos",
-        (
-            "c_jitter_case_1:size=76B",
-            "c_jitter_case_1:size=1_518B",
-            "c_jitter_by_size:case=1",
-        ),
+        ("c_jitter_case_1:size=76B", "c_jitter_case_1:size=1_518B", "c_jitter_by_size:case=1"),
         {"rises[1]", "rises[2]", "to_large_values", "larger[1]", "larger[2]"},
     ),
     Wrong(
@@ -459,13 +430,7 @@ WRONG = [
             "a_jitter_at_95_case_1",
             "a_jitter_at_95_case_3",
         ),
-        {
-            "drops",
-            "payload",
-            "frames",
-            "near_150_us",
-            "some[0]",
-        },
+        {"drops", "payload", "frames", "near_150_us", "some[0]"},
         frozenset({"rises", "longest[1]"}),
     ),
     Wrong(
@@ -477,22 +442,14 @@ WRONG = [
             "b_latency_of_76_bytes:case=1",
             "b_jitter_case_1:size=512B",
         ),
-        {
-            "lower",
-            "some[0]",
-            "some[1]",
-            "some[2]",
-        },
+        {"lower", "some[0]", "some[1]", "some[2]"},
         frozenset({"higher"}),
     ),
     Wrong(
         "unh.ideal",
         ROUTERS,
         "vendor_c.qos",
-        (
-            "c_jitter_case_1:size=1_518B",
-            "c_jitter_by_size:case=1",
-        ),
+        ("c_jitter_case_1:size=1_518B", "c_jitter_by_size:case=1"),
         set(),
         frozenset({"rises[1]", "rises[2]", "larger[1]", "larger[2]"}),
     ),
@@ -513,15 +470,7 @@ WRONG = [
             "a_jitter_at_95_case_2",
             "a_jitter_of_76_case_3:load=90%",
         ),
-        {
-            "falls_short",
-            "no_more",
-            "drops",
-            "payload",
-            "frames",
-            "longest[2]",
-            "risen",
-        },
+        {"falls_short", "no_more", "drops", "payload", "frames", "longest[2]", "risen"},
     ),
     Wrong(
         "unh.no_packet_processor",
@@ -538,31 +487,21 @@ WRONG = [
         "unh.sizes_reversed",
         ROUTERS,
         "knees.qos",
-        (
-            "a_search_case_3:case=3,size=128B",
-            "a_search_case_3:case=3,size=1_518B",
-        ),
+        ("a_search_case_3:case=3,size=128B", "a_search_case_3:case=3,size=1_518B"),
         {"knee", "none"},
     ),
     Wrong(
         "unh.swapped",
         ROUTERS,
         "knees.qos",
-        (
-            "b_search:case=1,size=512B",
-            "b_search:case=3,size=1_024B",
-            "c_search:case=2,size=512B",
-        ),
+        ("b_search:case=1,size=512B", "b_search:case=3,size=1_024B", "c_search:case=2,size=512B"),
         {"lower", "none"},
     ),
     Wrong(
         "unh.as_vendor_a",
         ROUTERS,
         "knees.qos",
-        (
-            "b_search:case=3,size=64B",
-            "c_search:case=3,size=256B",
-        ),
+        ("b_search:case=3,size=64B", "c_search:case=3,size=256B"),
         {"none"},
     ),
     Wrong(
@@ -570,33 +509,21 @@ WRONG = [
         ROUTERS,
         "vendor_a.qos",
         ("a_jitter_at_95_case_3",),
-        {
-            "longest[1]",
-            "longest[2]",
-        },
+        {"longest[1]", "longest[2]"},
     ),
     Wrong(
         "unh.sizes_reversed",
         ROUTERS,
         "vendor_a.qos",
-        (
-            "a_throughput_case_3:size=64B,load=95%",
-            "a_throughput_case_3:size=1_518B,load=95%",
-        ),
-        {
-            "drops",
-            "larger_ones_whole",
-        },
+        ("a_throughput_case_3:size=64B,load=95%", "a_throughput_case_3:size=1_518B,load=95%"),
+        {"drops", "larger_ones_whole"},
     ),
     Wrong(
         "unh.sizes_reversed",
         ROUTERS,
         "vendor_c.qos",
         ("c_jitter_by_size:case=1",),
-        {
-            "larger[1]",
-            "larger[2]",
-        },
+        {"larger[1]", "larger[2]"},
     ),
     Wrong(
         "unh.wrong_weights",
@@ -624,15 +551,7 @@ WRONG = [
         "unh.wrong_marks",
         "markers",
         "marking.qos",
-        (
-            "dscp_to_priority",
-            "remarking_is_seen",
-        ),
-        {
-            "high",
-            "other",
-            "marked_anew",
-            "as_it_was",
-        },
+        ("dscp_to_priority", "remarking_is_seen"),
+        {"high", "other", "marked_anew", "as_it_was"},
     ),
 ]
