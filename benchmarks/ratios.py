@@ -19,15 +19,15 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "ratios.json"
-NAMES = ("w1", "w2", "w3", "both_ways", "ring", "echo")
-"""The benchmarks whose peer does the same work in C."""
+NAMES = ("w1", "frames", "w2", "w3", "both_ways", "ring", "echo")
+"""The benchmarks whose peer does the same work in C; that of `frames` are the same cells alone."""
 ROUNDS = 5
 MOST_FALL = 0.1
 """The part of a recorded ratio that may be missing. Medians of five processes differ by less."""
 
 
 def measure(rounds: int) -> dict[str, float]:
-    """Return the median ratio to C of each figure.
+    """Return the median ratio to the peer of each figure.
 
     Raises:
         subprocess.CalledProcessError: A benchmark failed, or its results differ from C's.
