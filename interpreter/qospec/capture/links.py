@@ -37,8 +37,9 @@ def find_link(network: Network, planned: Planned, name: str) -> Link:
     Without a name it is the only one over which anything may go.
     """
     nodes = {node.path: number for number, node in enumerate(planned.experiment.nodes)}
+    known = {element.path for element in network.elements if ARROW in element.path}
     used = {
-        path: nodes[node] for path, node in planned.lines.items() if ARROW in path and node in nodes
+        path: nodes[node] for path, node in planned.lines.items() if path in known and node in nodes
     }
     if not name:
         if len(used) != 1:
@@ -48,7 +49,6 @@ def find_link(network: Network, planned: Planned, name: str) -> Link:
     if path in used:
         number = used[path]
         return Link(path, Tap(path, number, 0), planned.experiment.nodes[number])
-    known = {element.path for element in network.elements if ARROW in element.path}
     if path in known:
         raise CaptureError(f"nothing goes over `{name}` in this case, but over", used)
     near = suggest_name(name, [*known, *network.sides])

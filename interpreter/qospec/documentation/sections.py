@@ -171,7 +171,8 @@ def _read_text(node: ast.Node | None, before: str = "", behind: str = "") -> str
 
 def _describe_flow(node: ast.Flow) -> str:
     sent = _read_text(node.traffic) + _read_text(node.body, " ")
-    return sent + _read_text(node.origin, " from ") + _read_text(node.target, " to ")
+    ends = _read_text(node.origin, " from ") + _read_text(node.target, " to ")
+    return sent + ends + _read_text(node.via, " via ")
 
 
 def _describe_criterion(node: ast.Criterion) -> str:

@@ -8,11 +8,12 @@ from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Step
-from qospec.engine.event.transition import CONNECTION, DONE, Transition, make, send
+from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, make, send
 from qospec.engine.fault import Fault, is_hit
 from qospec.engine.items.insertion import inserted
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.marks import LEG
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Whole
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
 
 USERS, FIRST_MISINSERTED = -2, -1
+LEG_BITS = LEG.mask
 """The end of the state, behind that of a fault: the number of VCs, and the connection index of
 cells misinserted into the first."""
 
@@ -60,9 +62,9 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     """Send a cell on at once, behind another if it is hit; see `engine.event.transition`."""
     connection = items[item, CONNECTION]
     if connection < state[len(state) + USERS] and is_hit(state, connection):
-        new = make(
-            items, out, state[len(state) + FIRST_MISINSERTED] + connection, CELL_BYTES, 0, now_ps
-        )
+        carried = items[item, MARKS] & LEG_BITS
+        index = state[len(state) + FIRST_MISINSERTED] + connection
+        new = make(items, out, index, CELL_BYTES, carried, now_ps)
         send(out, 0, new, now_ps)
     send(out, 0, item, now_ps)
     return DONE

@@ -11,10 +11,11 @@ from qospec.catalogue.kinds import CellRate, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.event.transition import CONNECTION, DONE, Transition, make, send
+from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, make, send
 from qospec.engine.items.insertion import inserted
 from qospec.engine.kernel import kernel, rows
 from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.marks import LEG
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ and a numerator over the denominator. Then comes a row for each VC."""
 DUE, PART = 0, 1
 """Its columns: when an OAM cell is due, rounded down to whole ps, and the rest, as a numerator."""
 COLUMNS = 2
+LEG_BITS = LEG.mask
+"""The marks of a user cell that its OAM cell has too."""
 
 
 @element(
@@ -111,7 +114,8 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     connection = items[item, CONNECTION]
     if _is_due(vcs, connection, now_ps):
         _postpone(state, vcs, connection)
-        oam = make(items, out, state[FIRST] + connection, CELL_BYTES, 0, now_ps)
+        carried = items[item, MARKS] & LEG_BITS
+        oam = make(items, out, state[FIRST] + connection, CELL_BYTES, carried, now_ps)
         send(out, 0, oam, now_ps)
     send(out, 0, item, now_ps)
     return DONE

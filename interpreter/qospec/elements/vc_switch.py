@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from qospec.catalogue.kinds import Domain, Time, element
 from qospec.dataclass import dataclass
 from qospec.engine.items.arbitration import Arbitration
+from qospec.engine.items.partition import MAX_OUTPUTS
 from qospec.engine.switching import Fabric, Ports
 
 
@@ -24,11 +25,14 @@ class VcSwitch(Fabric):
     and so which finds the last place in the queue there. Queues are separate elements after the
     outputs.
 
-    Not modelled: contention for the fabric itself; signalling, the planner fills the table.
+    Not modelled: contention for the fabric itself, which is a queue and a line ahead of a switch
+    with one entry; signalling, the planner fills the table.
     """
 
     ports: Ports
-    """Number of inputs, and of outputs."""
+    """Number of outputs, and of inputs."""
+    entries: Annotated[int | None, Domain("integer", 1, MAX_OUTPUTS)] = None
+    """Number of inputs, if another: one, behind a bus that all cells take."""
     latency: Time = 0
     """Time from the last bit in until the cell is ready for the output."""
     level: Annotated[Literal["vc", "vp"], Domain("choice", choices=("vc", "vp"))] = "vc"

@@ -134,6 +134,7 @@ class Fabric(Element):
     keeps_spacing = True
 
     ports: int
+    entries: int | None = None
     latency: int
     arbitration: Arbitration
 
@@ -142,12 +143,13 @@ class Fabric(Element):
         """Return one if simultaneous items are not to go on in the order of their inputs."""
         if self.arbitration == "fixed_order":
             return None
-        return Multiplexer(self.ports, self.arbitration)
+        return Multiplexer(len(self.inputs), self.arbitration)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return `entry[0]` and so on."""
-        return tuple(f"entry[{number}]" for number in range(self.ports))
+        entries = self.ports if self.entries is None else self.entries
+        return tuple(f"entry[{number}]" for number in range(entries))
 
     @property
     def outputs(self) -> tuple[str, ...]:

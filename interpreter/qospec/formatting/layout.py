@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _STANDS_APART = (ast.Device, ast.Topology, ast.Test, ast.Property, ast.Reference)
 _CLAUSES = {
     ast.Link: ("medium",),
-    ast.Flow: ("origin",),
+    ast.Flow: ("origin", "via"),
     ast.Sweep: ("where",),
     ast.ForAll: ("where",),
     ast.Criterion: ("confidence", "claim", "when"),

@@ -126,6 +126,7 @@ class Flow:
         arrivals: Its arrival process.
         origins: Paths of hosts, one per member.
         targets: Paths of hosts, one per member.
+        via: The ports by which its items leave devices on their way, in order.
         connections: VCs per member.
         phases: "even" or "random".
         clp: Of each cell.
@@ -151,6 +152,7 @@ class Flow:
     places: Mapping[str, Span] = field(default_factory=dict, compare=False)
     changes: tuple[FlowChange, ...] = ()
     tested: bool = False
+    via: tuple[str, ...] = ()
 
     @property
     def item_rate(self) -> Fraction:

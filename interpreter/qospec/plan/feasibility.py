@@ -49,12 +49,13 @@ def overloads(
         if clock is None:
             continue
         asked_bps = {
-            n: (1 + network.hosts[members[n].origin].tester.skew)
+            n: times
+            * (1 + network.hosts[members[n].origin].tester.skew)
             * max(
                 asks(case.flows[members[n].stream.flow], form, clock)
                 for form in survey.forms.straight(index, n)
             )
-            for n in through
+            for n, times in through.items()
         }
         if sum(asked_bps.values(), Fraction(0)) > clock.bit_rate:
             layer = clock.layer
@@ -129,10 +130,30 @@ def no_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:
         message = f"{cells} arrive at `{network.hosts[error.host].path}`, not at `{target}`"
         help_text = "wire every class so that it leads to the target, or discard it"
     else:
-        message = f"no path for {cells} from `{origin}` to `{target}`"
-        help_text = f"add the missing `link`, or name other hosts for `{flow.name}`"
+        message, help_text = _missing_path(error, flow, (origin, target), network)
     note = f"in topology `{network.name}`, following links and the devices' wires"
     return Diagnostic("E0308", message, flow.span, notes=(note,), help=help_text)
+
+
+def _missing_path(
+    error: NoPathError, flow: Flow, names: tuple[str, str], network: Network
+) -> tuple[str, str]:
+    """Return what is missing between the hosts at both ends of a flow, and what to do."""
+    cells, (origin, target) = _cells(error, flow), names
+    if not error.member.via:
+        help_text = f"add the missing `link`, or name other hosts for `{flow.name}`"
+        return f"no path for {cells} from `{origin}` to `{target}`", help_text
+    lines = {port: network.sides[f"{port}.tx"] for port in flow.via}
+    ends = {network.elements[w.element].path: w.to for w in network.wires if w.end == "host"}
+    for port, line in lines.items():
+        if line in ends and (port != flow.via[-1] or ends[line] != error.member.target):
+            message = f"`{port}` leads to `{network.hosts[ends[line]].path}`, where cells end"
+            return message.replace("cells", cells), "name ports that are linked to devices"
+    message = f"no path for {cells} from `{flow.via[-1]}` on to `{target}`"
+    for port, line in lines.items():
+        if line == error.missed:
+            message = f"no path for {cells} from `{origin}` leaves by `{port}`"
+    return message, "name ports in the order in which they are passed, or add the missing `link`"
 
 
 def _lost_messages(network: Network, error: NoPathError, case: Case) -> Diagnostic:

@@ -12,8 +12,10 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.form import Form
+from qospec.engine.line.relabel import Relabel
 from qospec.plan.forms import form_sent
 from qospec.plan.tables import NO_OUTPUT, ItemClass
+from qospec.protocol.marks import LEG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -242,8 +244,12 @@ def _behind(subject: Subject, node: Node, item: Arriving) -> Iterator[Arriving]:
     after = element.marks_after(marks, subject.members[item.member].contract)
     if node.clock is not None:
         after = tuple(each & node.clock.carried_marks for each in after)
+    if isinstance(element, Relabel):
+        step = element.step(subject.members[item.member].stream.first)
+        after = tuple(marks + step for marks in after)
     form = element.form_after(item.form)
     inserted = element.inserts if kind == "user" else ()
-    for each, some in [((kind,), after), (inserted, after if element.cuts else (0,))]:
+    theirs = after if element.cuts else {marks & LEG.mask for marks in after}
+    for each, some in [((kind,), after), (inserted, theirs)]:
         for inside, marked in product(each, some if after else ()):
             yield item._replace(item_class=ItemClass(inside, marked), form=form)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import DISCARD, END, Node, Wire
-from qospec.engine.line.unmark import Unmark
+from qospec.engine.line.relabel import Relabel
 from qospec.plan.assembly import Draft, Edge, redirect
 from qospec.plan.tables import members_using
 
@@ -72,9 +72,9 @@ def lower(
             used = made[index].used
             drafts[index].edges = [edge for edge in drafts[index].edges if edge.output in used]
     for index in [index for index in reach if drafts[index].duty == "router"]:
-        _split_inputs(drafts, made, reach, index)
+        _split_inputs(drafts, made, found, index)
     _remove_idle(drafts, made, reach, members, places)
-    _insert_unmarks(drafts, found)
+    _insert_relabels(drafts, found, members)
     for index in [index for index, draft in drafts.items() if draft.duty == "machine"]:
         reach.setdefault(index, set())  # it works by itself
     kept = sorted(reach)
@@ -91,25 +91,20 @@ def lower(
     )
 
 
-def _split_inputs(
-    drafts: Drafts, made: dict[int, Table], reach: MembersByElement, index: int
-) -> None:
+def _split_inputs(drafts: Drafts, made: dict[int, Table], found: Reach, index: int) -> None:
     """Make each input of a router a node: they share nothing, and outputs that meet are merged.
 
     As one node, a switch that two flows cross in opposite directions would close a loop that no
     item goes round.
     """
-    through: dict[int, set[int]] = {}
-    for other in reach:
-        for edge in drafts[other].edges:
-            if edge.end == "element" and edge.to == index:
-                members = members_using(edge.output, reach[other], made.get(other))
-                through.setdefault(edge.input, set()).update(members)
+    reach = found.any
+    through = {entry: some for (to, entry), some in found.inputs.items() if to == index}
     whole, edges = made[index], drafts[index].edges
     places: dict[int, int] = {}
     for entry in sorted(through):
         place = places[entry] = index if entry == min(through) else max(drafts) + 1
-        made[place], reach[place] = whole.of(through[entry]), through[entry]
+        made[place] = whole.seen(through[entry])
+        reach[place] = {number for number, _ in through[entry]}
         mine = [
             replace(edge, rank=(*edge.rank, entry))
             for edge in edges
@@ -185,21 +180,26 @@ def _remove_idle(
             del reach[index]
 
 
-def _insert_unmarks(drafts: Drafts, reach: Reach) -> None:
-    """Insert an `Unmark` behind each line that items pass with marks that it does not carry."""
+def _insert_relabels(drafts: Drafts, reach: Reach, members: tuple[Member, ...]) -> None:
+    """Insert a `Relabel` behind each line that changes marks: of which it does not carry all.
+
+    Or that flows name in `via`.
+    """
     for index in list(reach.any):
         draft = drafts[index]
         if draft.clock is None or draft.edges[0].end != "element":
             continue
-        kept = draft.clock.carried_marks
-        if all(
+        kept, line = draft.clock.carried_marks, draft.line or draft.instance.path
+        streams = (member.stream for member in members if line in member.via)
+        named = tuple((stream.first, stream.stop) for stream in streams)
+        if not named and all(
             item_class.marks & kept == item_class.marks
             for _, item_class in reach.item_classes.get(index, ())
         ):
             continue
         place = max(drafts) + 1
-        path = f"{draft.line or draft.instance.path} (marks)"
-        behind = replace(draft.instance, path=path, element=Unmark(kept))
+        relabel = Relabel(kept, named)
+        behind = replace(draft.instance, path=f"{line} (marks)", element=relabel)
         (edge,) = draft.edges
         drafts[place] = Draft(behind, [replace(edge, output=0)], size_bytes=draft.size_bytes)
         draft.edges = [Edge(edge.output, "element", place, 0, edge.rank)]

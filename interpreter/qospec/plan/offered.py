@@ -91,7 +91,9 @@ def _members(number: int, flow: Flow, network: Network) -> Iterator[Member]:
             member = None if len(flow.origins) == 1 else turn
             name = name_population(flow.name, member, kind)
             stream = Stream(number, kind, flow.connections)
-            yield Member(name, origin, target, stream, contract, marks, asked, sent)
+            ports = flow.via if kind == "user" else ()
+            via = tuple(network.sides[f"{port}.tx"] for port in ports)
+            yield Member(name, origin, target, stream, contract, marks, asked, sent, via=via)
 
 
 def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:

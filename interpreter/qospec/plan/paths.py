@@ -8,7 +8,7 @@ a target of a flow) behave alike, so tables are made by member.
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from qospec.plan.tables import (
     State,
     Table,
 )
-from qospec.protocol.marks import ALL, CLP
+from qospec.protocol.marks import ALL, CLP, LEG
 from qospec.protocol.streams import INSERTED, KINDS
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ class MemberRouting:
         distances = self._distances(start)
         if start not in distances:
             machine, _ = next(iter(self.machines(start)), (-1, 0))
-            raise NoPathError(self._member, start.item_class, machine=machine)
+            missed = self._find_missed(start)
+            raise NoPathError(self._member, start.item_class, machine=machine, missed=missed)
         for state in distances:
             if self._drafts[state.element].duty == "router":
                 self._write(state, distances)
@@ -88,18 +89,21 @@ class MemberRouting:
         table[self._number, state.item_class] = best[2]
         for kind in MADE_OF_PACKETS:
             table[self._number, ItemClass(kind, state.item_class.marks)] = best[2]
-        if state.item_class.marks == self._member.marks:
-            for inserted in INSERTED_CLASSES:
-                table[self._number, inserted] = best[2]
+        marks = state.item_class.marks
+        if LEG.put(marks, 0) == self._member.marks:
+            for kind, own in INSERTED_CLASSES:
+                table[self._number, ItemClass(kind, own | marks & LEG.mask)] = best[2]
 
     def _distance(self, edge: Edge, state: State, distances: dict[State, int]) -> float:
-        if self._arrives(edge):
+        if self._arrives(edge, state.item_class):
             return 0
         onward = self._next_states(edge, state.item_class, state.entry)
         return min((distances.get(each, math.inf) for each in onward), default=math.inf)
 
-    def _arrives(self, edge: Edge) -> bool:
-        """Return whether an edge leads to the target."""
+    def _arrives(self, edge: Edge, item_class: ItemClass) -> bool:
+        """Return whether an edge leads to the target, by all ports that the flow names."""
+        if self._find_next(item_class.marks):
+            return False
         channel = self._member.channel
         if channel is not None:
             return edge.end == "element" and (edge.to, edge.input) == channel[2:4]
@@ -113,7 +117,7 @@ class MemberRouting:
         while waiting:
             state = waiting.popleft()
             for edge, item_class, onward in self._list_steps(state):
-                if self._arrives(edge):
+                if self._arrives(edge, item_class):
                     last.append(state)
                 elif item_class.kind == "user":
                     for each in onward:
@@ -142,7 +146,7 @@ class MemberRouting:
                 (self._number, state.item_class)
             )
             if state in straight and self._member.channel is None:
-                reach.offered.setdefault(state.element, set()).add(self._number)
+                reach.offered.setdefault(state.element, Counter())[self._number] += 1
             steps = self._list_steps(state)
             if not steps and not self._item_classes(self._drafts[state.element], state.item_class):
                 continue  # all such are lost here
@@ -151,13 +155,14 @@ class MemberRouting:
                 raise NoPathError(self._member, state.item_class)
             usual = steps[0][1]
             for edge, item_class, onward in steps:
-                if edge.end == "host" or self._arrives(edge):
+                if edge.end == "host" or self._arrives(edge, item_class):
                     self._end(edge, state, item_class, reach)
                 if edge.end != "element":
                     continue
-                reach.inputs.setdefault((edge.to, edge.input), set()).add(self._number)
+                arriving = reach.inputs.setdefault((edge.to, edge.input), set())
+                arriving.add((self._number, item_class))
                 goes_straight = state in straight and item_class == usual
-                if not onward and not self._arrives(edge):
+                if not onward and not self._arrives(edge, item_class):
                     raise NoPathError(self._member, item_class, machine=edge.to)
                 hops += [Hop(state, after, edge.input, goes_straight) for after in onward]
                 straight.update(onward if goes_straight else ())
@@ -166,7 +171,7 @@ class MemberRouting:
 
     def _end(self, edge: Edge, state: State, item_class: ItemClass, reach: Reach) -> None:
         """Note that items reach a host or a machine; raises NoPathError if it is not the target."""
-        if not self._arrives(edge):
+        if not self._arrives(edge, item_class):
             raise NoPathError(self._member, item_class, edge.to)
         reach.ends.setdefault(self._number, set()).add(state)
         if self._member.channel is not None:
@@ -219,8 +224,27 @@ class MemberRouting:
                 (edge, item_class, self._next_states(edge, item_class, entry))
                 for item_class in self._item_classes(draft, state.item_class)
                 for edge in edges
+                if self._may_leave(draft, state.item_class)
             ]
         return self._known[state]
+
+    def _find_next(self, marks: int) -> str:
+        """Return the line by which items with these marks leave next, of those named; "": none."""
+        return (*self._member.via, "")[LEG.of(marks)]
+
+    def _may_leave(self, draft: Draft, item_class: ItemClass) -> bool:
+        """Return whether items may leave by a line: by one that is named, if it is the next."""
+        line = draft.line or draft.instance.path
+        return line not in self._member.via or self._find_next(item_class.marks) == line
+
+    def _find_missed(self, start: State) -> str:
+        """Return the first of the lines named in `via` that items cannot reach; "" if none."""
+        reached, waiting = {start}, deque([start])
+        while waiting:
+            for _, _, onward in self._list_steps(waiting.popleft()):
+                waiting += set(onward) - reached
+                reached.update(onward)
+        return self._find_next(max((state.item_class.marks for state in reached), key=LEG.of))
 
     def _list_taken(self, state: State, steps: list[Step]) -> list[Step]:
         """Return the steps that items do take from an element: from a router, by its table."""
@@ -240,9 +264,12 @@ class MemberRouting:
         classes = [ItemClass(kind, marks & carried) for marks in found]
         if kind == "user":
             for inserted in element.inserts:
-                given = found if element.cuts else (0,)
+                given = found if element.cuts else {marks & LEG.mask for marks in found}
                 classes += [ItemClass(inserted, marks) for marks in given]
-        return classes
+        if (draft.line or draft.instance.path) not in self._member.via:
+            return classes
+        next_leg = 1 << LEG.first
+        return [ItemClass(kind, marks + next_leg) for kind, marks in classes]
 
 
 def start_of(member: Member, network: Network) -> State:
@@ -277,8 +304,8 @@ def route_members(
     for number, member in enumerate(members):
         if not member.stream.is_routed:
             continue
-        known = steps.setdefault((member.contract, member.asked, member.stream.kind), {})
-        walk = MemberRouting(drafts, made, entries, number, member, known)
+        alike = (member.contract, member.asked, member.stream.kind, member.via)
+        walk = MemberRouting(drafts, made, entries, number, member, steps.setdefault(alike, {}))
         start = start_of(member, network)
         if start.element < 0:
             raise NoPathError(member, start.item_class)  # no link is at the host

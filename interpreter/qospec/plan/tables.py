@@ -10,6 +10,7 @@ from qospec.engine.arrays import np
 from qospec.engine.items.partition import MAX_OUTPUTS
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
 
     from qospec.catalogue.kinds import Carried
@@ -56,6 +57,7 @@ class Member:
         asked: What classifiers may ask of its items and no element changes, by name.
         packets: How they are sent; None of cells.
         channel: Of messages, between which machines.
+        via: The paths of lines by which its items leave devices on their way, in order.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Member:
     asked: tuple[tuple[str, Value], ...] = ()
     packets: SentPackets | None = None
     channel: Channel | None = None
+    via: tuple[str, ...] = ()
 
 
 def list_members(members: Sequence[Member], flow: int, kind: KindName) -> list[int]:
@@ -82,15 +85,22 @@ class NoPathError(Exception):
         item_class: Which of them.
         host: The host where they end instead; -1 if they end nowhere.
         machine: The machine that takes them for messages; -1 if none does.
+        missed: The path of the line, of those by which they leave on their way, where none come.
     """
 
     def __init__(
-        self, member: Member, item_class: ItemClass, host: int = -1, machine: int = -1
+        self,
+        member: Member,
+        item_class: ItemClass,
+        host: int = -1,
+        machine: int = -1,
+        missed: str = "",
     ) -> None:
         self.member = member
         self.item_class = item_class
         self.host = host
         self.machine = machine
+        self.missed = missed
         super().__init__(member.name)
 
 
@@ -134,16 +144,16 @@ class Reach:
 
     Attributes:
         any: Per element, the members whose items may pass it.
-        inputs: Per element and input, the members whose items may arrive there.
-        offered: Per element, the members whose user items pass it as they were sent.
+        inputs: Per element and input, the classes of items that arrive there, by member.
+        offered: Per element, the members whose user items pass it as they were sent, and how often.
         item_classes: Per element, the classes of items that arrive there, by member.
         hops: Per member, from where to where its items go.
         ends: Per member, from where they go to its target.
     """
 
     any: dict[int, set[int]] = field(default_factory=dict)
-    inputs: dict[tuple[int, int], set[int]] = field(default_factory=dict)
-    offered: dict[int, set[int]] = field(default_factory=dict)
+    inputs: dict[tuple[int, int], set[tuple[int, ItemClass]]] = field(default_factory=dict)
+    offered: dict[int, Counter[int]] = field(default_factory=dict)
     item_classes: dict[int, set[tuple[int, ItemClass]]] = field(default_factory=dict)
     hops: dict[int, list[Hop]] = field(default_factory=dict)
     ends: dict[int, set[State]] = field(default_factory=dict)
@@ -172,10 +182,6 @@ class Table:
         """Return the outputs that items of a member may take."""
         found = {output for (each, _), output in self.by_class.items() if each == member}
         return frozenset(found - {NO_OUTPUT})
-
-    def of(self, members: set[int]) -> Table:
-        """Return the table for these members alone."""
-        return Table({key: output for key, output in self.by_class.items() if key[0] in members})
 
     def seen(self, item_classes: set[tuple[int, ItemClass]]) -> Table:
         """Return the table for the classes of items that arrive; others have no output."""

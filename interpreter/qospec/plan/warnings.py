@@ -56,7 +56,7 @@ def short_quanta(network: Network, survey: Survey) -> Iterator[Diagnostic]:
 
 def largest_arrival(survey: Survey, element: int, entry: int) -> int:
     """Return the largest size in bytes of arrivals at an input of an element; 0 if none arrive."""
-    members = survey.reach.inputs.get((element, entry), ())
+    members = {number for number, _ in survey.reach.inputs.get((element, entry), ())}
     forms = (form for number in members for form in survey.forms.at_input(element, entry, number))
     return max((form.largest_bytes for form in forms), default=0)
 

@@ -65,7 +65,14 @@ MARKS = {
     "priority": Mark(9, 3, "IEEE 802.1Q, 9.6 (priority code point of a VLAN tag)"),
     "traffic_class": Mark(12, 3, "RFC 5462, 2 (traffic class of an MPLS label)"),
 }
-"""All fields by name; they fit into BITS and do not overlap."""
+"""All fields by name; they and LEG fit into BITS and do not overlap."""
+
+LEG = Mark(15, 8, "ITU-T I.361, 2.2.3 (a connection has a VPI and VCI of its own on each link)")
+"""By how many of the ports that its flow names in `via` an item has left.
+
+It stands for the identifier that a connection has on each link, so no author can name it, and every
+line carries it.
+"""
 
 PARTS = {"precedence": Mark(6, 3, "RFC 791, 3.1 (precedence); RFC 2474, 4.2.2 (class selectors)")}
 """Parts of fields, by names of their own: the precedence is the first half of the DSCP."""

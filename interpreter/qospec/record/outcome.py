@@ -409,7 +409,7 @@ def flow_documents(every: Iterable[Flow]) -> list[Document]:
         {
             "name": name,
             "from": _alternatives(_hosts(flow.origins) for flow in flows),
-            "to": _alternatives(_hosts(flow.targets) for flow in flows),
+            "to": _alternatives(_hosts(flow.targets) + _way(flow.via) for flow in flows),
             "traffic": ", ".join(
                 filter(None, [_alternatives(flow.kind.name for flow in flows), _sent(flows)])
             ),
@@ -498,6 +498,10 @@ def _alternatives(texts: Iterable[str]) -> str:
     more = len(different) - MAX_NAMED
     others = f"{more} other{'s' * (more > 1)}"
     return " or ".join(different[:MAX_NAMED] + [others] * (more > 0))
+
+
+def _way(ports: tuple[str, ...]) -> str:
+    return f" via {', '.join(ports)}" if ports else ""
 
 
 def _hosts(paths: tuple[str, ...]) -> str:

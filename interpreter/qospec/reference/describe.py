@@ -189,7 +189,8 @@ def _describe_flow(flow: Flow) -> Document:
         f"{origin} to {target}" for origin, target in zip(flow.origins, flow.targets, strict=True)
     ]
     more = f", … ({len(pairs):_} members)" if len(pairs) > FEW else ""
-    return {"name": flow.name, "type": f"{flow.kind.name} from {', '.join(pairs[:FEW])}{more}"}
+    way = f" via {', '.join(flow.via)}" if flow.via else ""
+    return {"name": flow.name, "type": f"{flow.kind.name} from {', '.join(pairs[:FEW])}{more}{way}"}
 
 
 def _trace_origins(

@@ -275,13 +275,20 @@ class Loop(Node):
 
 
 class Flow(Documented):
-    """`flow f = traffic { … } from a to b`."""
+    """`flow f = traffic { … } from a to b via router.east`."""
 
     name: Name
     traffic: Path | Call
     body: Body | None
     origin: Path
     target: Path
+    via: Way | None = None
+
+
+class Way(Node):
+    """`router.east, router.west`: ports by which the items of a flow leave devices, in order."""
+
+    ports: tuple[Path, ...]
 
 
 class Sweep(Documented):

@@ -40,6 +40,7 @@ _WITHIN_A_VALUE = frozenset(
 _ALLOWED = {
     Role.NAMES: {"COMMA"},
     Role.PORTS: {"COMMA"},
+    Role.PATHS: {"COMMA"},
     Role.VARIABLE: {"COLON"},
     Role.CONDITION: {"WITH", "CONFIDENCE", "AS", "WHEN"},
     Role.SHOWN: {"EVERY", "WHEN"},

@@ -31,6 +31,7 @@ class Role(Enum):
     VARIABLE = "`name: Type`"
     TURNS = "`name in values`"
     PATH = "a name such as `a.b[0]`"
+    PATHS = "a name such as `a.b[0]`, or several with `,` between them"
     BASE = "a name or a call"
     EXPRESSION = "a value"
     CONDITION = "a condition"
@@ -129,6 +130,7 @@ BLOCK = (
         parts=(
             Part("is", Role.BASE, "=", "traffic"), _WITH,
             Part("from", Role.PATH, "from", "origin"), Part("to", Role.PATH, "to", "target"),
+            Part("via", Role.PATHS, "via", "via", required=False),
         ),
     ),
     Shape(

@@ -263,6 +263,21 @@ class CaseBuilder:
                     secondary=(topology.span, "the test's topology"),
                     help="give both the same hosts, as many of each",
                 )
+            self._verify_ways(node, instance.network)
+
+    def _verify_ways(self, node: ast.Control, network: Network) -> None:
+        """Refuse a control that lacks a port by which items of a flow are to leave a device."""
+        for flow in self.built:
+            port = next((port for port in flow.via if f"{port}.tx" not in network.sides), None)
+            if port is not None:
+                raise make_error(
+                    "E0417",
+                    "a control needs the ports that flows name in `via`",
+                    node.topology.span,
+                    label=f"`{port}` is not linked here",
+                    secondary=(flow.span, "named here"),
+                    help="link that port in the control's topology, too",
+                )
 
 
 def _has_flows(node: ast.Loop) -> bool:

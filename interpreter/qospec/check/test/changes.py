@@ -210,7 +210,8 @@ def change_flows(
 
 def _list_fixed(flow: Flow) -> tuple[Any, ...]:
     """Return what stays as it is during a trial: all but when the items of a flow are sent."""
-    form = (flow.kind, flow.origins, flow.targets, flow.connections, flow.phases, flow.clp)
+    ends = (flow.origins, flow.targets, flow.via)
+    form = (flow.kind, *ends, flow.connections, flow.phases, flow.clp)
     if flow.packets is None:
         return (*form, flow.virtual_path, flow.traffic.contract())
     if flow.packets.loop is not None:

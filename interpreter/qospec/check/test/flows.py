@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.declarations import find_traffic
 from qospec.check.device.body import build_element
-from qospec.check.device.nodes import NodeArray, NodeValue
+from qospec.check.device.nodes import NodeArray, NodePort, NodePorts, NodeValue
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.measurements import FlowValue
 from qospec.check.evaluate.values import Amount, Poison, Symbol
@@ -19,6 +19,7 @@ from qospec.check.test.sources import build_packet_source, build_source, find_ow
 from qospec.model.suite import Flow
 from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
 from qospec.protocol.encapsulation import PACKET_LAYERS
+from qospec.protocol.marks import LEG
 from qospec.protocol.streams import list_parts
 
 if TYPE_CHECKING:
@@ -47,12 +48,14 @@ def build_flow(
     if record is not None:
         sending = _find_sending(record, node, name, (origins, targets), evaluator)
         value = _list_measured(record, name, many, evaluator)
-    if origins is None or targets is None:
+    way = _find_way(node, name, scope, evaluator)
+    if origins is None or targets is None or way is None:
         return None, value
     try:
         starts = tuple(origin.path for origin in origins)
         stops = tuple(target.path for target in targets)
         _verify(node, name, (starts, many), (stops, others))
+        _verify_way(node, name, way, answered=sending is not None and sending.traffic.is_answered)
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return None, value
@@ -62,7 +65,8 @@ def build_flow(
     value = value and replace(value, lengths=_measure_lengths(sending), is_mixed=mixed)
     given = {field: each.value.span for field, each in record.given.items()}
     places = {field: place for field, place in given.items() if place in node.span}
-    return _build_flow(node, name, sending, (starts, stops), places), value
+    built = _build_flow(node, name, sending, (starts, stops), places)
+    return replace(built, via=tuple(port.path for port in way)), value
 
 
 def list_measured(
@@ -165,6 +169,64 @@ def _find_hosts(
         evaluator.context.report(mistake)
         return None, None
     return nodes, len(nodes) if isinstance(value, NodeArray) else None
+
+
+def _find_way(
+    node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator
+) -> tuple[NodePort, ...] | None:
+    """Return the ports by which a flow is to leave devices; None after a mistake."""
+    ports = []
+    for path in node.via.ports if node.via else ():
+        value = evaluator.evaluate(path, scope)
+        if isinstance(value, NodePort):
+            ports.append(value)
+        elif isinstance(value, Poison) or scope.may_hold(path.name.text):
+            return None
+        else:
+            where = f"`{path.span.text}[0]`" if isinstance(value, NodePorts) else "`router.east`"
+            mistake = make_error(
+                "E0317",
+                f"expected a port of a device, found {value.what}",
+                path.span,
+                help=f"name the port by which `{name}` leaves a device, such as {where}",
+            )
+            evaluator.context.report(mistake)
+            return None
+    return tuple(ports)
+
+
+def _verify_way(node: ast.Flow, name: str, way: tuple[NodePort, ...], *, answered: bool) -> None:
+    """Refuse ports that lead nowhere, or that are passed twice."""
+    if node.via is None:
+        return
+    if answered:
+        raise make_error(
+            "E0317",
+            f"`{name}` is answered, and answers to it would have no way back",
+            node.via.span,
+            help="leave out `via`, or send packets that nobody answers",
+        )
+    if len(way) > LEG.highest:
+        raise make_error("E0317", f"`{name}` has more than {LEG.highest} ports", node.via.span)
+    for number, (path, port) in enumerate(zip(node.via.ports, way, strict=True)):
+        if port.port not in port.node.links:
+            raise make_error(
+                "E0422",
+                f"`{port.path}` is not linked, so `{name}` cannot leave by it",
+                path.span,
+                help=f"link it, as in `{port.node.write_example_link(port.port, port.path)}`,"
+                " or name another port",
+            )
+        before = [passed.path for passed in way[:number]]
+        if port.path in before:
+            raise make_error(
+                "E0317",
+                f"`{name}` leaves by `{port.path}` twice, and would go round in a circle",
+                path.span,
+                secondary=(node.via.ports[before.index(port.path)].span, "the first time"),
+                note="what comes by the same link a second time cannot be told from the first",
+                help="name each port once",
+            )
 
 
 def _suggest_host(value: Value, node: ast.Path) -> str:

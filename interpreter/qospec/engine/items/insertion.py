@@ -8,6 +8,7 @@ from qospec.engine.arrays import np
 from qospec.engine.items.batch import Batch, copy_item, plain, uninitialised
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.marks import LEG
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -27,7 +28,7 @@ def inserted(batch: Batch, before: Whole, first: int) -> tuple[Batch, Batch]:
         sent_ps=behind.at_ps,
         connection=behind.connection + np.int32(first),
         size_bytes=np.full(behind.count, CELL_BYTES, np.int32),
-        marks=np.zeros(behind.count, np.uint32),
+        marks=behind.marks & np.uint32(LEG.mask),
     )
     both = uninitialised(batch.count + behind.count, width=batch.width)
     _insert(batch, before, new, both)
