@@ -213,7 +213,7 @@ NOTHING = [
     ),
     Nothing(
         "tcp",
-        {"stacks": "tcp.nothing"},
+        {"stacks": "tcp.nothing", "writers": "tcp.nothing_written"},
         {
             "closed_forms.qos": {
                 NOTHING_LOST: (

@@ -84,6 +84,20 @@ WRONG = [
         ("losses_at_intervals:period=4_800", "the_ceiling_of_fast_ethernet"),
         {"window", "acknowledgements"},
     ),
+    Wrong(
+        "tcp.holds_nothing",
+        "writers",
+        "anomaly.qos",
+        ("a_larger_buffer_is_slower:room=24_576B",),
+        {"slow"},
+    ),
+    Wrong(
+        "tcp.announces_little",
+        "writers",
+        "anomaly.qos",
+        ("a_larger_buffer_is_slower:room=24_576B",),
+        {"slow"},
+    ),
     Wrong("voice.slow", NETWORKS, "calls.qos", ("capacity:speech=20ms",), {"number"}),
     Wrong(
         "voice.loses_more",

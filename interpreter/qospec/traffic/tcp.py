@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from qospec.catalogue.kinds import LONGEST_PS, Domain, Time, UnfitError, traffic
+from qospec.catalogue.kinds import LONGEST_PS, Boolean, Domain, Time, UnfitError, traffic
 from qospec.dataclass import dataclass
-from qospec.engine.endpoint.tcp_receiver import Receiver
+from qospec.engine.endpoint.tcp_receiver import Receiver, WindowRule
 from qospec.engine.endpoint.tcp_sender import Sender
 from qospec.engine.endpoint.traffic import Endpoints, ExchangeTraffic
 from qospec.engine.source.closed_loop import ClosedLoop
@@ -42,38 +42,48 @@ Timer = Annotated[int, Domain("time", 10**3, LONGEST_PS)]
 """A time in ps, of at least 1 ns."""
 Retries = Annotated[int, Domain("integer", 0, 1_000)]
 """How often something is sent again."""
+Size = Annotated[int | None, Domain("data", 1, 2**30, layers=())]
+"""Whole bytes of data."""
+Pause = Annotated[int | None, Domain("time", 10**3, LONGEST_PS)]
+"""A time in ps, of at least 1 ns."""
+Windows = Annotated[Literal["standard", "bsd"], Domain("choice", choices=("standard", "bsd"))]
+"""By which rules a window is announced."""
 Algorithm = Annotated[Literal["reno", "newreno"], Domain("choice", choices=("reno", "newreno"))]
 """How it recovers from losses."""
 
 MOST_SEGMENTS = 2**22
 """Of all connections of a flow under way at once: 16 bytes of state for each, and 128 in flight."""
+NEVER_BYTES = 2**40
+"""More than a window moves by."""
 LARGEST_FIRST_BYTES, LARGEST_FIRST_SEGMENTS = 14_600, 10
 """Of the initial window. Source: RFC 6928, 2."""
 
 
 @traffic(
     source="RFC 9293 (TCP); RFC 5681, 3 (slow start, congestion avoidance, fast retransmit) and 4.2"
-    " (acknowledgements); RFC 6582 (NewReno); RFC 6298 (timeout); RFC 6928 (initial window)",
+    " (acknowledgements); RFC 6582 (NewReno); RFC 6298 (timeout); RFC 6928 (initial window);"
+    " RFC 1122, 4.2.3.3, 4.2.3.4 (silly windows, Nagle's algorithm)",
     carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
 class Tcp(ExchangeTraffic):
     """Connections of TCP, each of which has something to send until the end of the trial.
 
-    The client opens each connection and sends full segments, as many as the congestion window and
-    the buffers allow. The server reads at once what comes in order, keeps what comes out of order,
-    and acknowledges by packets without data, which use the path back. Losses are noticed by three
-    duplicate acknowledgements or a timeout, and made good. After `retries` timeouts in a row a
-    connection is given up. At the end of a trial nothing new is sent; what is under way is sent
-    again until it is acknowledged.
+    The client opens each connection and sends as many segments as the congestion window and the
+    buffers allow. They are full unless the application writes in pieces: then Nagle's algorithm
+    has a short one wait for what is under way. The server keeps what comes out of order, reads,
+    and acknowledges by packets without data, which use the path back and announce how much it takes
+    from then on. A window that stays closed is probed. Losses are noticed by three duplicate
+    acknowledgements or a timeout, and made good. After `retries` timeouts in a row a connection is
+    given up. At the end of a trial nothing new is sent; what is under way is sent again until it is
+    acknowledged.
 
     The flow itself is its segments, each as often as it is sent, with what opens the connection.
     Its acknowledgements are measured as `FLOW.answers`, and as `FLOW.exchanges` its segments, each
     once: their delay is the time from first sending one until it is acknowledged.
 
     Not modelled: options (SACK, time stamps; windows above 65,535 bytes are scaled), ECN, limited
-    transmit, segments that are not full, so that Nagle's algorithm never waits, a server that reads
-    slowly, closing a connection; sequence numbers have 64 bits.
+    transmit, closing a connection; sequence numbers have 64 bits.
     """
 
     causes = ("timed_out",)
@@ -81,9 +91,25 @@ class Tcp(ExchangeTraffic):
     mss: SegmentSize = None
     """The data of a segment, in bytes; by default as much as the first links carry."""
     send_buffer: Window = 65_535
-    """How much data may be sent and not acknowledged."""
+    """How much data may be written and not acknowledged."""
     receive_buffer: Window = 65_535
-    """The receive window, in bytes."""
+    """How much data the server keeps until it is read: the receive window, in bytes."""
+    write_size: Size = None
+    """The size of the application's writes, each of which waits until all of it fits the send
+    buffer; TCP sends what it may before each. By default it has always written ahead, so that the
+    buffer is full."""
+    nagle: Boolean = True
+    """Whether a segment that is not full waits until nothing is under way."""
+    read_every: Pause = None
+    """How long the server waits until it reads what has come, again and again; by default it reads
+    at once."""
+    read_size: Size = None
+    """How much it reads then at most; by default all there is."""
+    windows: Windows = "standard"
+    """When the window moves. By RFC 1122 its edge moves by a segment or half of the buffer, the
+    smaller, with the next acknowledgement, or at once if the window held less. `bsd` announces all
+    room with each acknowledgement, unless it is less than a segment and a quarter of the buffer,
+    and at once if it moves by two segments or half of the buffer."""
     initial_window: Segments = None
     """The first congestion window, in segments; by default 10, or as many as 14,600 bytes hold,
     but at least 2."""
@@ -91,7 +117,7 @@ class Tcp(ExchangeTraffic):
     """How it recovers from several losses in a window: `newreno` one in each round trip, `reno` the
     first."""
     ack_every: Every = 2
-    """Of how many segments in order an acknowledgement is."""
+    """Of the data of how many full segments in order an acknowledgement is."""
     ack_timer: Timer = PS_PER_S // 5
     """How long an acknowledgement waits for so many."""
     min_rto: Timer = PS_PER_S
@@ -121,6 +147,13 @@ class Tcp(ExchangeTraffic):
 
     def __post_init__(self) -> None:
         self._headers.verify()
+        if self.read_size is not None and self.read_every is None:
+            raise ValueError("read_size: it is read at once; write `read_every` too, or neither")
+        if self.write_size is not None and self.write_size > self.send_buffer:
+            raise ValueError(
+                f"write_size: {self.write_size} B never fit the send buffer of"
+                f" {self.send_buffer} B; write at most that"
+            )
 
     @property
     def _headers(self) -> Headers:
@@ -138,12 +171,12 @@ class Tcp(ExchangeTraffic):
             UnfitError: A segment does not fit these links, or a buffer, or too many are under way.
         """
         mss = self._fit_segment(near, far)
-        header_bytes, segments = self._header_bytes, self._limit_bytes // mss
+        header_bytes, segments = self._header_bytes, self._count_places(mss)
         sent = self._fill_line(Sizes((header_bytes, mss + header_bytes), (1, 1)), near, "mss")
         answers = self._fill_line(Sizes((header_bytes,)), far, "")
         rate = min(sent.contract.peak_cell_rate, answers.contract.peak_cell_rate)
         again = Fraction(segments * PS_PER_S, self.min_rto)
-        at_once = (segments + 3) * (1 + self.retries)
+        at_once = (segments + 4) * (1 + self.retries)
         # It never waits in vain: RFC 6298 has the timeout follow the round trip.
         loop = ClosedLoop(at_once, rate, again, LONGEST_PS)
         return self._join(sent, answers, loop)
@@ -169,7 +202,7 @@ class Tcp(ExchangeTraffic):
                     f"{name}: {held} B hold no segment of {mss} B, so nothing could be sent",
                     f"write at least `{mss} B`, or a smaller `mss`",
                 )
-        under_way = self.connections * (self._limit_bytes // mss)
+        under_way = self.connections * self._count_segments(mss)
         if under_way > MOST_SEGMENTS:
             raise UnfitError(
                 f"connections: {under_way:_} segments may be under way at once, of all connections;"
@@ -177,6 +210,15 @@ class Tcp(ExchangeTraffic):
                 "write fewer connections, or smaller buffers",
             )
         return mss
+
+    def _count_segments(self, mss: int) -> int:
+        """Return how many segments of a connection may be under way, with those that are short."""
+        shortest = mss if self.nagle or self.write_size is None else min(mss, self.write_size)
+        return self._limit_bytes // shortest
+
+    def _count_places(self, mss: int) -> int:
+        """Return the places for these, and for short ones between them: a power of two."""
+        return 1 << (self._count_segments(mss) + 2).bit_length()
 
     def endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the client and the server."""
@@ -186,7 +228,11 @@ class Tcp(ExchangeTraffic):
         sender = Sender(
             exchange,
             mss=mss,
+            send_buffer=self.send_buffer,
             limit_bytes=self._limit_bytes,
+            write_bytes=self.write_size or 0,
+            holds_short=self.nagle,
+            places=self._count_places(mss),
             initial_window=self.initial_window or first,
             least_rto_ps=self.min_rto,
             retries=self.retries,
@@ -194,14 +240,29 @@ class Tcp(ExchangeTraffic):
             spread_ps=self.spread,
             header_bytes=header_bytes,
         )
-        segments = self._limit_bytes // mss
         return Endpoints(
             sender,
             Receiver(
                 exchange,
-                segments=segments,
-                every=self.ack_every,
+                buffer_bytes=self.receive_buffer,
+                ranges=self._count_places(mss) // 2 + 1,
+                enough_bytes=self.ack_every * mss,
                 patience_ps=self.ack_timer,
+                rule=self._make_window_rule(mss),
+                read_bytes=self.read_size or NEVER_BYTES,
+                read_every_ps=self.read_every or 0,
                 header_bytes=header_bytes,
             ),
         )
+
+    def _make_window_rule(self, mss: int) -> WindowRule:
+        """Return when the window moves.
+
+        Source: RFC 1122, 4.2.3.3; of BSD: G. R. Wright, W. R. Stevens, TCP/IP Illustrated, volume 2
+        (1995), 26.3.
+        """
+        half, quarter = (-(-self.receive_buffer // parts) for parts in (2, 4))
+        if self.windows == "bsd":
+            return WindowRule(1, min(mss, quarter), 0, min(2 * mss, half))
+        least = min(mss, half)
+        return WindowRule(least, 0, least, NEVER_BYTES)

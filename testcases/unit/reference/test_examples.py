@@ -83,6 +83,7 @@ BESIDE = {
     "packets": "rate = 64 kbit/s @ip",
     "reorder": "first = 4",
     "tamper": "first = 4",
+    "tcp.read_size": "read_every = 10 ms",
 }
 """What has to be given with a field, or with any field of a kind: one of several, each optional."""
 

@@ -1,8 +1,8 @@
-"""The receiver of TCP: what it acknowledges, and what it keeps that came out of order."""
+"""The receiver of TCP: what it acknowledges, what it keeps, and the window that it announces."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -14,7 +14,7 @@ from qospec.engine.endpoint.deadlines import (
     no_deadlines,
     set_deadline,
 )
-from qospec.engine.endpoint.tcp_sender import FIRST_BYTE, NO_DATA, SYN
+from qospec.engine.endpoint.tcp_connection import FIRST_BYTE, NO_DATA, PROBE, SYN
 from qospec.engine.endpoint.traffic import RECEIVED, Endpoint
 from qospec.engine.event.transition import (
     CONNECTION,
@@ -22,17 +22,19 @@ from qospec.engine.event.transition import (
     NUMBER,
     SIZE,
     SPARE,
+    WINDOW,
     Transition,
     make,
     send,
     wake_at,
 )
-from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.batch import FOREVER_PS, count_columns
 from qospec.engine.kernel import kernel, rows, uncompiled
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
+    from qospec.engine.endpoint.tcp_connection import Event
     from qospec.engine.endpoint.traffic import Exchange
 
 (
@@ -40,58 +42,99 @@ if TYPE_CHECKING:
     MORE_OF_ACKNOWLEDGEMENTS,
     HEADER_BYTES,
     MARKS,
-    EVERY,
+    ENOUGH,
     PATIENCE,
+    BUFFER,
+    LEAST_MOVE,
+    LEAST_WINDOW,
+    OPENED,
+    MUCH,
+    READ_SIZE,
+    READ_EVERY,
     RANGES,
     CONNECTIONS,
+    STOP,
     ALARM_AT,
     RECEIVER,
-) = range(10)
+) = range(18)
 """The first numbers of the state: what the receiver is, and when its alarm goes off. A row for each
-connection follows, as one for the heap of deadlines, then for each the RANGES that came out of
-order: the first number of each, and the one behind its last, ascending and apart."""
-EXPECTED, UNACKNOWLEDGED, APART, COLUMNS = range(DEADLINE, DEADLINE + 4)
-"""The columns of a row: RCV.NXT; segments in order that are not acknowledged; ranges in use."""
+connection follows, as one for the heap of deadlines, then one for the reader of each, then for each
+connection the RANGES that came out of order: the first number of each, and the one behind its last,
+ascending and apart."""
+EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, COLUMNS = range(DEADLINE, DEADLINE + 6)
+"""The columns of a row: RCV.NXT; bytes in order that are not acknowledged; ranges in use; behind
+what the reader has read; RCV.NXT + RCV.WND as last announced."""
+
+
+class WindowRule(NamedTuple):
+    """When the window that is announced moves, and when it is announced at once; in bytes.
+
+    Attributes:
+        least_move: Its edge moves by no less,
+        least_window: and only if the window then has at least so much.
+        opened: It is announced at once if it had less than so much, and can move by so much; 0:
+            not for that.
+        much: It is announced at once if it can move by so much.
+    """
+
+    least_move: int
+    least_window: int
+    opened: int
+    much: int
 
 
 @dataclass(frozen=True)
 class Receiver(Endpoint):
-    """Acknowledge segments, one for several or after a time.
+    """Acknowledge segments, one for several or after a time, and announce a window.
 
     Attributes:
-        segments: How many are under way at most, so that half as many ranges can be apart.
-        every: How many segments in order an acknowledgement is of.
-        patience_ps: How long one waits that has no second.
+        buffer_bytes: How much is kept for the reader.
+        ranges: How many ranges can be apart.
+        enough_bytes: For how much in order an acknowledgement is sent at once.
+        patience_ps: How long one waits for so much.
+        rule: Of the window.
+        read_bytes: How much is read at a time.
+        read_every_ps: How long after what has come, and after one reading; 0: all is read at once.
         header_bytes: The size of an acknowledgement.
     """
 
     exchange: Exchange
-    segments: int
-    every: int
+    buffer_bytes: int
+    ranges: int
+    enough_bytes: int
     patience_ps: int
+    rule: WindowRule
+    read_bytes: int
+    read_every_ps: int
     header_bytes: int
 
-    def transition(self, setting: Setting) -> Transition:  # noqa: ARG002
+    def transition(self, setting: Setting) -> Transition:
         """Return the receiver before the first SYN."""
-        exchange, ranges = self.exchange, self.segments // 2 + 1
+        exchange, ranges = self.exchange, self.ranges
         count, answers = exchange.connections, exchange.sent.answers
         assert answers is not None  # noqa: S101 -- an exchange has them
-        state = np.zeros(RECEIVER + (1 + count) * COLUMNS + 2 * count * ranges, np.int64)
+        state = np.zeros(RECEIVER + (1 + 2 * count) * COLUMNS + 2 * count * ranges, np.int64)
         state[:RECEIVER] = (
             exchange.requests,
             exchange.answers - exchange.requests,
             self.header_bytes,
             answers.marks,
-            self.every,
+            self.enough_bytes,
             self.patience_ps,
+            self.buffer_bytes,
+            *self.rule,
+            self.read_bytes,
+            self.read_every_ps,
             ranges,
             count,
+            setting.stop_ps,
             FOREVER_PS,
         )
-        table = uncompiled(rows)(state, RECEIVER, 1 + count, COLUMNS)
+        table = uncompiled(rows)(state, RECEIVER, 1 + 2 * count, COLUMNS)
         no_deadlines(table)
-        table[:, EXPECTED] = FIRST_BYTE
-        return Transition(state, _receive_segment, _wake)
+        table[:, EXPECTED] = table[:, READ] = FIRST_BYTE
+        table[:, EDGE] = FIRST_BYTE + self.buffer_bytes
+        return Transition(state, _receive_segment, _wake, columns=count_columns("window"))
 
 
 @kernel
@@ -104,27 +147,32 @@ def _receive_segment(
     out: Whole,
 ) -> int:
     """Take what arrives, and acknowledge it now or later. Source: RFC 5681, 4.2."""
-    table = rows(state, RECEIVER, 1 + state[CONNECTIONS], COLUMNS)
+    table = rows(state, RECEIVER, 1 + 2 * state[CONNECTIONS], COLUMNS)
     row = 1 + items[item, CONNECTION] - state[FIRST_SEGMENT]
     number, end = items[item, NUMBER], items[item, NUMBER] + items[item, SIZE] - state[HEADER_BYTES]
+    event = items, now_ps, out
     send(out, RECEIVED, item, now_ps)
-    if number == SYN:
-        _acknowledge(state, row, SYN, items, now_ps, out)
+    if number in (SYN, PROBE):
+        _acknowledge(state, table, row, SYN if number == SYN else table[row, EXPECTED], event)
     elif number != NO_DATA:
-        is_in_order = number <= table[row, EXPECTED] < end
-        if is_in_order and table[row, APART] == 0:
+        begun, is_whole = table[row, EXPECTED], table[row, APART] == 0
+        is_in_order = number <= begun < end
+        if is_in_order and is_whole:
             table[row, EXPECTED] = end
-            table[row, UNACKNOWLEDGED] += 1
         elif is_in_order:
             _fill_hole(state, table, row, end)
-        elif number > table[row, EXPECTED]:
+        elif number > begun:
             _keep(state, table, row, number, end)
-        if 0 < table[row, UNACKNOWLEDGED] < state[EVERY] and is_in_order:
+        table[row, UNACKNOWLEDGED] += table[row, EXPECTED] - begun
+        if state[READ_EVERY] == 0:
+            table[row, READ] = table[row, EXPECTED]
+        elif table[row, READ] < table[row, EXPECTED]:
+            _await_reader(state, table, row, now_ps, out)
+        is_enough = table[row, UNACKNOWLEDGED] >= state[ENOUGH] or _is_update_due(state, table, row)
+        if is_in_order and is_whole and not is_enough:
             _wait(state, table, row, now_ps, out)
         else:
-            meet_deadline(table, row)
-            table[row, UNACKNOWLEDGED] = 0
-            _acknowledge(state, row, table[row, EXPECTED], items, now_ps, out)
+            _acknowledge(state, table, row, table[row, EXPECTED], event)
     return DONE
 
 
@@ -133,22 +181,40 @@ def _wait(state: Whole, table: Whole, row: int, now_ps: int, out: Whole) -> None
     """Let an acknowledgement wait for another segment, if none waits already."""
     if table[row, DUE] == FOREVER_PS:
         set_deadline(table, row, now_ps + state[PATIENCE], 0)
-        if table[row, DUE] < state[ALARM_AT]:
-            state[ALARM_AT] = table[row, DUE]
-            wake_at(out, state[ALARM_AT])
+        _set_alarm(state, table[row, DUE], out)
+
+
+@kernel
+def _await_reader(state: Whole, table: Whole, row: int, now_ps: int, out: Whole) -> None:
+    """Let the reader come back, if it does not already; at the end of the trial it has gone."""
+    reader = state[CONNECTIONS] + row
+    if table[reader, DUE] == FOREVER_PS and now_ps < state[STOP]:
+        set_deadline(table, reader, now_ps + state[READ_EVERY], 0)
+        _set_alarm(state, table[reader, DUE], out)
+
+
+@kernel
+def _set_alarm(state: Whole, due_ps: int, out: Whole) -> None:
+    """Set the alarm to a time, unless it goes off before."""
+    if due_ps < state[ALARM_AT]:
+        state[ALARM_AT] = due_ps
+        wake_at(out, due_ps)
 
 
 @kernel
 def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
-    """Send the acknowledgements that have waited long enough."""
-    table = rows(state, RECEIVER, 1 + state[CONNECTIONS], COLUMNS)
+    """Send the acknowledgements that have waited long enough, and let readers read."""
+    table = rows(state, RECEIVER, 1 + 2 * state[CONNECTIONS], COLUMNS)
+    event = items, now_ps, out
     while items[0, SPARE] > 1:  # else it goes on at this moment
         row = earliest(table)
         if table[row, DUE] > now_ps:
             break
         meet_deadline(table, row)
-        table[row, UNACKNOWLEDGED] = 0
-        _acknowledge(state, row, table[row, EXPECTED], items, now_ps, out)
+        if row <= state[CONNECTIONS]:
+            _acknowledge(state, table, row, table[row, EXPECTED], event)
+        else:
+            _read(state, table, row - state[CONNECTIONS], event)
     state[ALARM_AT] = table[earliest(table), DUE]
     if state[ALARM_AT] < FOREVER_PS:
         wake_at(out, max(state[ALARM_AT], now_ps))
@@ -156,13 +222,41 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 
 
 @kernel
-def _acknowledge(
-    state: Whole, row: int, number: int, items: Whole, now_ps: int, out: Whole
-) -> None:
-    """Send an acknowledgement of a number."""
+def _read(state: Whole, table: Whole, row: int, event: Event) -> None:
+    """Let the reader read, which may open the window."""
+    _, now_ps, out = event
+    table[row, READ] = min(table[row, READ] + state[READ_SIZE], table[row, EXPECTED])
+    if _is_update_due(state, table, row):
+        _acknowledge(state, table, row, table[row, EXPECTED], event)
+    if table[row, READ] < table[row, EXPECTED]:
+        _await_reader(state, table, row, now_ps, out)
+
+
+@kernel
+def _is_update_due(state: Whole, table: Whole, row: int) -> bool:
+    """Return whether the window is announced now: it was closed and opens, or moves by much."""
+    move = table[row, READ] + state[BUFFER] - table[row, EDGE]
+    is_opened = move >= state[OPENED] > table[row, EDGE] - table[row, EXPECTED]
+    return is_opened or move >= state[MUCH]  # type: ignore[no-any-return]
+
+
+@kernel
+def _acknowledge(state: Whole, table: Whole, row: int, number: int, event: Event) -> None:
+    """Acknowledge what has come in order, and announce the window, whose edge moves by no little.
+
+    Source: RFC 1122, 4.2.3.3; RFC 9293, 3.8.6.2.2.
+    """
+    items, now_ps, out = event
+    edge = table[row, READ] + state[BUFFER]
+    is_wide = edge - table[row, EXPECTED] >= state[LEAST_WINDOW]
+    if is_wide and edge - table[row, EDGE] >= state[LEAST_MOVE]:
+        table[row, EDGE] = edge
+    meet_deadline(table, row)
+    table[row, UNACKNOWLEDGED] = 0
     connection = state[FIRST_SEGMENT] + row - 1 + state[MORE_OF_ACKNOWLEDGEMENTS]
     packet = make(items, out, connection, state[HEADER_BYTES], state[MARKS], now_ps)
     items[packet, NUMBER] = number
+    items[packet, WINDOW] = table[row, EDGE] - table[row, EXPECTED]
     send(out, 0, packet, now_ps)
 
 
@@ -179,7 +273,6 @@ def _fill_hole(state: Whole, table: Whole, row: int, end: int) -> None:
     for place in range(first, first + 2 * (apart - gone)):
         state[place] = state[place + 2 * gone]
     table[row, EXPECTED], table[row, APART] = end, apart - gone
-    table[row, UNACKNOWLEDGED] = 0
 
 
 @kernel
@@ -207,4 +300,4 @@ def _keep(state: Whole, table: Whole, row: int, number: int, end: int) -> None:
 @kernel
 def _find_ranges(state: Whole, row: int) -> int:
     """Return the place of the first range of a connection."""
-    return RECEIVER + (1 + state[CONNECTIONS]) * COLUMNS + 2 * (row - 1) * state[RANGES]  # type: ignore[no-any-return]
+    return RECEIVER + (1 + 2 * state[CONNECTIONS]) * COLUMNS + 2 * (row - 1) * state[RANGES]  # type: ignore[no-any-return]

@@ -1,11 +1,4 @@
-"""The sender of TCP: what it sends, as acknowledgements come and its timers expire.
-
-Sequence numbers count the bytes of a connection in 64 bits, so they never wrap: that of the SYN is
-0, the first byte of data has 1. In bulk all segments are full, so each begins a multiple of the MSS
-after the first byte. The column NUMBER of a packet to the receiver holds the number of its first
-byte, NO_DATA if it only acknowledges; that of an acknowledgement, the number of the byte that the
-receiver expects, 0 in answer to a SYN.
-"""
+"""The sender of TCP: what it sends, as acknowledgements come and its timers expire."""
 
 from __future__ import annotations
 
@@ -14,13 +7,79 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.endpoint.deadlines import (
-    DEADLINE,
     DUE,
     compute_begin_ps,
     earliest,
     meet_deadline,
     no_deadlines,
     set_deadline,
+)
+from qospec.engine.endpoint.tcp_connection import (
+    ACKNOWLEDGED,
+    AFTER_FIRST,
+    ALARM_AT,
+    BEHIND,
+    CLOSED,
+    COLUMNS,
+    CONGESTION_WINDOW,
+    CONNECTIONS,
+    DEVIATION,
+    DUPLICATE,
+    DUPLICATES,
+    EDGE,
+    ENDED,
+    FIRST,
+    FIRST_ACKNOWLEDGEMENT,
+    FIRST_BYTE,
+    FIRST_EXCHANGE,
+    FIRST_SEGMENT,
+    GIVEN_UP,
+    HAS_BEGUN,
+    HEADER_BYTES,
+    HIGHEST,
+    HOLDS_SHORT,
+    INITIAL_RTO_PS,
+    INITIAL_WINDOW,
+    ITEM,
+    LARGEST_WINDOW,
+    LAST,
+    LEAST_RTO,
+    LIMIT,
+    LONGEST_RTO_PS,
+    MADE_AT_ONCE,
+    MARKS,
+    MSS,
+    NEXT,
+    NEXT_BYTE,
+    NO_DATA,
+    OPEN,
+    OPENING,
+    PARTIAL,
+    PHASE,
+    PLACES,
+    PROBE,
+    PROBED,
+    RECOVER,
+    RECOVERING,
+    RETRIED,
+    RETRIES,
+    RTO,
+    RTO_AFTER_LOST_SYN_PS,
+    SEGMENT,
+    SEND_BUFFER,
+    SENDER,
+    SMOOTHED,
+    SPREAD,
+    START,
+    STOP,
+    SYN,
+    THRESHOLD,
+    TIMED,
+    TIMED_AT,
+    TIMED_OUT,
+    UNLIMITED,
+    WRITE,
+    WRITTEN,
 )
 from qospec.engine.endpoint.traffic import RECEIVED, Endpoint
 from qospec.engine.event.transition import (
@@ -29,100 +88,34 @@ from qospec.engine.event.transition import (
     NO_ITEMS,
     NUMBER,
     SPARE,
+    WINDOW,
     Transition,
     lose,
     make,
     send,
     wake_at,
 )
-from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.batch import FOREVER_PS, count_columns
 from qospec.engine.kernel import kernel, rows, uncompiled
-from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
+    from qospec.engine.endpoint.tcp_connection import Event
     from qospec.engine.endpoint.traffic import Exchange
-
-    Event = tuple[Whole, int, Whole]
-    """Of a kernel of transitions: `items`, `now_ps` and `out`."""
-
-INITIAL_RTO_PS = PS_PER_S
-"""Before the first round trip is known. Source: RFC 6298, 2.1."""
-RTO_AFTER_LOST_SYN_PS = 3 * PS_PER_S
-"""Source: RFC 6298, 5.7."""
-LONGEST_RTO_PS = 60 * PS_PER_S
-"""Source: RFC 6298, 2.5: at least 60 s."""
-DUPLICATES = 3
-"""So many duplicate acknowledgements tell of a loss. Source: RFC 5681, 3.2."""
-MADE_AT_ONCE = 2
-"""Of items, for a segment: itself, and its exchange."""
-NO_DATA = -1
-UNLIMITED = 2**40
-"""The slow start threshold before the first loss, beyond any window."""
-SYN, FIRST_BYTE = 0, 1
-
-(
-    FIRST_SEGMENT,
-    FIRST_ACKNOWLEDGEMENT,
-    FIRST_EXCHANGE,
-    HEADER_BYTES,
-    MARKS,
-    MSS,
-    LIMIT,
-    SEGMENTS,
-    INITIAL_WINDOW,
-    LEAST_RTO,
-    RETRIES,
-    PARTIAL,
-    STOP,
-    SPREAD,
-    CONNECTIONS,
-    HAS_BEGUN,
-    ALARM_AT,
-    SENDER,
-) = range(18)
-"""The first numbers of the state: what the sender is; whether the connections have their times to
-begin; when the alarm goes off. A row for each connection follows, as one for the heap of deadlines,
-then for each the exchanges under way, in a ring of SEGMENTS items."""
-(
-    PHASE,
-    ACKNOWLEDGED,
-    NEXT_BYTE,
-    HIGHEST,
-    WINDOW,
-    THRESHOLD,
-    DUPLICATE,
-    RECOVERING,
-    RECOVER,
-    RTO,
-    SMOOTHED,
-    DEVIATION,
-    TIMED,
-    TIMED_AT,
-    RETRIED,
-    COLUMNS,
-) = range(DEADLINE, DEADLINE + 16)
-"""The columns of a row, named in RFC 9293, 5681 and 6298: SND.UNA, SND.NXT, the highest number sent
-so far, cwnd, ssthresh, duplicate acknowledgements, whether and until where it recovers, RTO, SRTT,
-RTTVAR, the byte whose acknowledgement is timed (0: none) and since when, retries in a row."""
-AFTER_FIRST = 2
-"""`RECOVERING` is 1 more than the number of partial acknowledgements."""
-CLOSED, OPENING, OPEN, GIVEN_UP = range(4)
-"""Phases of a connection."""
-ENDED = 2
-"""The output for segments that are acknowledged."""
-TIMED_OUT = 0
-"""The cause of loss."""
 
 
 @dataclass(frozen=True)
 class Sender(Endpoint):
-    """Send in bulk, as much as the windows allow.
+    """Send what the application writes, as much as the windows allow.
 
     Attributes:
-        mss: Of all segments, in bytes.
-        limit_bytes: The most that is under way: the smaller of the buffers.
+        mss: The most data of a segment, in bytes.
+        send_buffer: How much data is written and not acknowledged at most.
+        limit_bytes: How much is under way at most: the smaller of the buffers.
+        write_bytes: The size of the application's writes; 0: it has always written ahead.
+        holds_short: Whether a short segment waits until nothing is under way (Nagle).
+        places: The most segments under way, a power of two.
         initial_window: In segments.
         least_rto_ps: The lower limit of the retransmission timeout.
         retries: How often in a row it expires before the connection is given up.
@@ -135,7 +128,11 @@ class Sender(Endpoint):
 
     exchange: Exchange
     mss: int
+    send_buffer: int
     limit_bytes: int
+    write_bytes: int
+    holds_short: bool
+    places: int
     initial_window: int
     least_rto_ps: int
     retries: int
@@ -150,9 +147,9 @@ class Sender(Endpoint):
 
     def transition(self, setting: Setting) -> Transition:
         """Return the sender before its first SYN."""
-        exchange, segments = self.exchange, self.limit_bytes // self.mss
-        count = exchange.connections
-        state = np.zeros(SENDER + (1 + count) * COLUMNS + count * segments, np.int64)
+        exchange, count = self.exchange, self.exchange.connections
+        segments = count * self.places * SEGMENT
+        state = np.zeros(SENDER + (1 + count) * COLUMNS + segments, np.int64)
         state[:SENDER] = (
             exchange.requests,
             exchange.answers,
@@ -160,8 +157,11 @@ class Sender(Endpoint):
             self.header_bytes,
             exchange.sent.marks,
             self.mss,
+            self.send_buffer,
             self.limit_bytes,
-            segments,
+            self.write_bytes,
+            self.holds_short,
+            self.places,
             self.initial_window * self.mss,
             self.least_rto_ps,
             self.retries,
@@ -173,8 +173,14 @@ class Sender(Endpoint):
             FOREVER_PS,
         )
         no_deadlines(uncompiled(rows)(state, SENDER, 1 + count, COLUMNS))
-        causes = (("", *self.causes),)
-        return Transition(state, _receive_acknowledgement, _wake, causes, first_alarm_ps=0)
+        return Transition(
+            state,
+            _receive_acknowledgement,
+            _wake,
+            (("", *self.causes),),
+            first_alarm_ps=0,
+            columns=count_columns("window"),
+        )
 
 
 @kernel
@@ -187,7 +193,7 @@ def _receive_acknowledgement(
     out: Whole,
 ) -> int:
     """Take an acknowledgement, and send what it allows."""
-    if items[0, SPARE] <= MADE_AT_ONCE * (1 + state[SEGMENTS]):
+    if items[0, SPARE] <= MADE_AT_ONCE * (1 + state[PLACES]):
         return NO_ITEMS
     table = rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
     row = 1 + items[item, CONNECTION] - state[FIRST_ACKNOWLEDGEMENT]
@@ -196,12 +202,15 @@ def _receive_acknowledgement(
     send(out, RECEIVED, item, now_ps)
     if phase == OPENING and number == SYN:
         _open(state, table, row, event)
-    elif phase == OPEN and number > table[row, ACKNOWLEDGED]:
-        _advance(state, table, row, number, event)
-    elif phase == OPEN and number == table[row, ACKNOWLEDGED] < table[row, HIGHEST]:
-        _count_duplicate(state, table, row, event)
     if table[row, PHASE] == OPEN:
-        _send_segments(state, table, row, event)
+        is_update = _take_window(table, row, max(number, FIRST_BYTE), items[item, WINDOW])
+        if number > table[row, ACKNOWLEDGED]:
+            _advance(state, table, row, number, event)
+        elif table[row, ACKNOWLEDGED] == table[row, HIGHEST]:
+            table[row, RETRIED] = 0
+        elif number == table[row, ACKNOWLEDGED] and not is_update:
+            _count_duplicate(state, table, row, event)
+        _work(state, table, row, event)
     if table[row, DUE] < state[ALARM_AT]:
         state[ALARM_AT] = table[row, DUE]
         wake_at(out, state[ALARM_AT])
@@ -215,7 +224,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     The alarm is not set anew for each acknowledgement: it goes off for a deadline that may have
     been put off.
     """
-    if items[0, SPARE] <= MADE_AT_ONCE * (1 + state[SEGMENTS]):
+    if items[0, SPARE] <= MADE_AT_ONCE * (1 + state[PLACES]):
         return NO_ITEMS
     table = rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
     if not state[HAS_BEGUN]:
@@ -252,12 +261,13 @@ def _open(state: Whole, table: Whole, row: int, event: Event) -> None:
     meet_deadline(table, row)
     if table[row, RETRIED]:
         table[row, RTO] = max(RTO_AFTER_LOST_SYN_PS, state[LEAST_RTO])
-        table[row, WINDOW] = state[MSS]
+        table[row, CONGESTION_WINDOW] = state[MSS]
     else:
         _take_sample(state, table, row, now_ps - table[row, TIMED_AT])
-        table[row, WINDOW] = state[INITIAL_WINDOW]
+        table[row, CONGESTION_WINDOW] = state[INITIAL_WINDOW]
     table[row, PHASE], table[row, RETRIED], table[row, THRESHOLD] = OPEN, 0, UNLIMITED
     table[row, ACKNOWLEDGED] = table[row, NEXT_BYTE] = table[row, HIGHEST] = FIRST_BYTE
+    table[row, WRITTEN] = table[row, EDGE] = FIRST_BYTE
     _send_packet(state, row, NO_DATA, state[HEADER_BYTES], event)
 
 
@@ -288,43 +298,99 @@ def _send_packet(state: Whole, row: int, number: int, size_bytes: int, event: Ev
 
 
 @kernel
-def _send_segments(state: Whole, table: Whole, row: int, event: Event) -> None:
-    """Send the full segments that the windows allow: at first once more what was sent already.
+def _work(state: Whole, table: Whole, row: int, event: Event) -> None:
+    """Send what is written, and let the application write while its writes fit the buffer.
 
-    At the end of the trial and later there is nothing new to send.
+    One that has written ahead has always filled the buffer before; else TCP sends first. At the end
+    of the trial and later nothing new is sent. If what is written cannot be sent, and nothing is
+    under way, the window is probed. Source: RFC 9293, 3.8.6.1.
     """
+    now_ps, write = event[1], state[WRITE]
+    if write == 0:
+        table[row, WRITTEN] = table[row, ACKNOWLEDGED] + state[SEND_BUFFER]
+    _send_segments(state, table, row, event)
+    if now_ps < state[STOP]:
+        room = state[SEND_BUFFER] - (table[row, WRITTEN] - table[row, ACKNOWLEDGED])
+        while 0 < write <= room:
+            table[row, WRITTEN] += write
+            room -= write
+            _send_segments(state, table, row, event)
+        if table[row, DUE] == FOREVER_PS and table[row, NEXT_BYTE] < table[row, WRITTEN]:
+            _await_window(table, row, now_ps)
+
+
+@kernel
+def _send_segments(state: Whole, table: Whole, row: int, event: Event) -> None:
+    """Send the segments that the windows allow: at first once more what was sent already."""
     now_ps = event[1]
-    mss, number = state[MSS], table[row, NEXT_BYTE]
-    end = table[row, ACKNOWLEDGED] + min(table[row, WINDOW], state[LIMIT])
-    while number + mss <= end and (number < table[row, HIGHEST] or now_ps < state[STOP]):
-        if number == table[row, HIGHEST]:
-            _begin_exchange(state, table, row, event)
-        _send_packet(state, row, number, mss + state[HEADER_BYTES], event)
-        number += mss
-        if table[row, DUE] == FOREVER_PS:
-            set_deadline(table, row, now_ps + table[row, RTO], 0)
-    table[row, NEXT_BYTE] = number
+    end = table[row, ACKNOWLEDGED] + table[row, CONGESTION_WINDOW]
+    end = min(end, table[row, EDGE])
+    while table[row, NEXT] < table[row, LAST]:
+        place = _find_segment(state, row, table[row, NEXT])
+        if state[place + BEHIND] > end:
+            return
+        _send_next(state, table, row, state[place + BEHIND], event)
+    if now_ps < state[STOP]:
+        size_bytes = _find_size(state, table, row, end)
+        while size_bytes > 0:
+            _begin_segment(state, table, row, size_bytes, event)
+            _send_next(state, table, row, table[row, HIGHEST], event)
+            size_bytes = _find_size(state, table, row, end)
 
 
 @kernel
-def _begin_exchange(state: Whole, table: Whole, row: int, event: Event) -> None:
-    """Note that the next segment is sent for the first time; time it, if none is timed."""
+def _find_size(state: Whole, table: Whole, row: int, end: int) -> int:
+    """Return how much the next new segment holds if all may be sent up to `end`; 0: none is sent.
+
+    Short ones, of all that is written or of half of the largest window, only if nothing is under
+    way, or if it does not matter what is. Source: RFC 1122, 4.2.3.4; RFC 9293, 3.7.4, 3.8.6.2.1.
+    """
+    mss, usable = state[MSS], end - table[row, NEXT_BYTE]
+    written = table[row, WRITTEN] - table[row, NEXT_BYTE]
+    size_bytes = min(mss, usable, written)
+    if table[row, LAST] - table[row, FIRST] >= state[PLACES]:
+        return 0
+    if size_bytes < mss:
+        is_held = state[HOLDS_SHORT] and table[row, ACKNOWLEDGED] < table[row, NEXT_BYTE]
+        is_whole = written <= usable or 2 * size_bytes >= table[row, LARGEST_WINDOW]
+        if is_held or not is_whole:
+            return 0
+    return size_bytes  # type: ignore[no-any-return]
+
+
+@kernel
+def _send_next(state: Whole, table: Whole, row: int, behind: int, event: Event) -> None:
+    """Send the next segment, up to a number, and wait for its acknowledgement."""
+    number, now_ps = table[row, NEXT_BYTE], event[1]
+    _send_packet(state, row, number, behind - number + state[HEADER_BYTES], event)
+    if table[row, DUE] == FOREVER_PS or number == table[row, ACKNOWLEDGED]:
+        set_deadline(table, row, now_ps + table[row, RTO], 0)
+    table[row, NEXT_BYTE] = behind
+    table[row, NEXT] += 1
+
+
+@kernel
+def _begin_segment(state: Whole, table: Whole, row: int, size_bytes: int, event: Event) -> None:
+    """Note a segment that is sent for the first time; time it, if none is timed."""
     items, now_ps, out = event
-    number, mss = table[row, HIGHEST], state[MSS]
+    number = table[row, HIGHEST]
     connection = state[FIRST_EXCHANGE] + row - 1
-    size_bytes = mss + state[HEADER_BYTES]
-    place = _find_exchange(state, row, number)
-    state[place] = make(items, out, connection, size_bytes, 0, now_ps)
-    table[row, HIGHEST] += mss
+    place = _find_segment(state, row, table[row, LAST])
+    whole = size_bytes + state[HEADER_BYTES]
+    state[place + START], state[place + BEHIND] = number, number + size_bytes
+    state[place + ITEM] = make(items, out, connection, whole, 0, now_ps)
+    table[row, HIGHEST] = number + size_bytes
+    table[row, LAST] += 1
+    table[row, PROBED] = 0
     if table[row, TIMED] == 0:
-        table[row, TIMED], table[row, TIMED_AT] = number + mss, now_ps
+        table[row, TIMED], table[row, TIMED_AT] = number + size_bytes, now_ps
 
 
 @kernel
-def _find_exchange(state: Whole, row: int, number: int) -> int:
-    """Return the place of the exchange of the segment that begins with a number."""
-    ring = SENDER + (1 + state[CONNECTIONS]) * COLUMNS + (row - 1) * state[SEGMENTS]
-    return ring + (number - FIRST_BYTE) // state[MSS] % state[SEGMENTS]  # type: ignore[no-any-return]
+def _find_segment(state: Whole, row: int, number: int) -> int:
+    """Return the place of a segment by its number."""
+    ring = SENDER + (1 + state[CONNECTIONS]) * COLUMNS + (row - 1) * state[PLACES] * SEGMENT
+    return ring + (number & (state[PLACES] - 1)) * SEGMENT  # type: ignore[no-any-return]
 
 
 @kernel
@@ -333,9 +399,52 @@ def _send_again(state: Whole, table: Whole, row: int, event: Event) -> None:
 
     Source: RFC 6298, 3 (Karn's algorithm).
     """
-    size_bytes = state[MSS] + state[HEADER_BYTES]
-    _send_packet(state, row, table[row, ACKNOWLEDGED], size_bytes, event)
+    place = _find_segment(state, row, table[row, FIRST])
+    size_bytes = state[place + BEHIND] - state[place + START] + state[HEADER_BYTES]
+    _send_packet(state, row, state[place + START], size_bytes, event)
     table[row, TIMED] = 0
+
+
+# ---- the window that the receiver announces
+
+
+@kernel
+def _take_window(table: Whole, row: int, number: int, window: int) -> bool:
+    """Take the window behind a number; return whether it reaches further than before."""
+    table[row, LARGEST_WINDOW] = max(table[row, LARGEST_WINDOW], window)
+    is_update = number + window > table[row, EDGE]
+    if is_update:
+        table[row, EDGE] = number + window
+    return is_update  # type: ignore[no-any-return]
+
+
+@kernel
+def _await_window(table: Whole, row: int, now_ps: int) -> None:
+    """Wait for a window, a timeout first, then twice as long each time."""
+    patience_ps = min(table[row, RTO] << min(table[row, PROBED], 20), LONGEST_RTO_PS)
+    set_deadline(table, row, now_ps + max(patience_ps, table[row, RTO]), 0)
+
+
+@kernel
+def _probe(state: Whole, table: Whole, row: int, event: Event) -> None:
+    """Send what little the window allows, or ask for a window. Source: RFC 9293, 3.8.6.1.
+
+    The question has no data: as in Linux, a number that has been acknowledged is what is answered.
+    """
+    now_ps = event[1]
+    meet_deadline(table, row)
+    if now_ps >= state[STOP]:
+        return
+    usable = min(table[row, EDGE], table[row, ACKNOWLEDGED] + table[row, CONGESTION_WINDOW])
+    usable = min(usable, table[row, WRITTEN]) - table[row, NEXT_BYTE]
+    if usable > 0:
+        _begin_segment(state, table, row, min(usable, state[MSS]), event)
+        _send_next(state, table, row, table[row, HIGHEST], event)
+        return
+    _send_packet(state, row, PROBE, state[HEADER_BYTES], event)
+    table[row, PROBED] += 1
+    table[row, RETRIED] += 1
+    _await_window(table, row, now_ps)
 
 
 # ---- what is acknowledged
@@ -346,10 +455,15 @@ def _advance(state: Whole, table: Whole, row: int, number: int, event: Event) ->
     """Take an acknowledgement of new data, up to a number. Source: RFC 5681; RFC 6298, 5."""
     _, now_ps, out = event
     begun = table[row, ACKNOWLEDGED]
-    for first in range(begun, number, state[MSS]):
-        send(out, ENDED, state[_find_exchange(state, row, first)], now_ps)
+    while table[row, FIRST] < table[row, LAST]:
+        place = _find_segment(state, row, table[row, FIRST])
+        if state[place + BEHIND] > number:
+            break
+        send(out, ENDED, state[place + ITEM], now_ps)
+        table[row, FIRST] += 1
     table[row, ACKNOWLEDGED], table[row, RETRIED] = number, 0
-    table[row, NEXT_BYTE] = max(table[row, NEXT_BYTE], number)
+    if table[row, NEXT_BYTE] < number:
+        table[row, NEXT_BYTE], table[row, NEXT] = number, table[row, FIRST]
     if 0 < table[row, TIMED] <= number:
         _take_sample(state, table, row, now_ps - table[row, TIMED_AT])
         table[row, TIMED] = 0
@@ -371,13 +485,13 @@ def _grow(state: Whole, table: Whole, row: int, bytes_acknowledged: int) -> None
 
     Source: RFC 5681, 3.1, (2) and (3).
     """
-    mss, window = state[MSS], table[row, WINDOW]
+    mss, window = state[MSS], table[row, CONGESTION_WINDOW]
     if window >= state[LIMIT]:
         return
     if window < table[row, THRESHOLD]:
-        table[row, WINDOW] += min(bytes_acknowledged, mss)
+        table[row, CONGESTION_WINDOW] += min(bytes_acknowledged, mss)
     else:
-        table[row, WINDOW] += max(1, mss * mss // window)
+        table[row, CONGESTION_WINDOW] += max(1, mss * mss // window)
 
 
 @kernel
@@ -393,10 +507,10 @@ def _recover(state: Whole, table: Whole, row: int, bytes_acknowledged: int, even
         whole = table[row, THRESHOLD]
         if state[PARTIAL]:
             whole = min(whole, max(under_way, mss) + mss)
-        table[row, WINDOW], table[row, RECOVERING], table[row, DUPLICATE] = whole, 0, 0
+        table[row, CONGESTION_WINDOW], table[row, RECOVERING], table[row, DUPLICATE] = whole, 0, 0
         return False
-    window = max(0, table[row, WINDOW] - bytes_acknowledged)
-    table[row, WINDOW] = window + (mss if bytes_acknowledged >= mss else 0)
+    window = max(0, table[row, CONGESTION_WINDOW] - bytes_acknowledged)
+    table[row, CONGESTION_WINDOW] = window + (mss if bytes_acknowledged >= mss else 0)
     _send_again(state, table, row, event)
     table[row, RECOVERING] += 1
     return table[row, RECOVERING] > AFTER_FIRST  # type: ignore[no-any-return]
@@ -411,10 +525,10 @@ def _count_duplicate(state: Whole, table: Whole, row: int, event: Event) -> None
     mss = state[MSS]
     table[row, DUPLICATE] += 1
     if table[row, RECOVERING]:
-        table[row, WINDOW] += mss
+        table[row, CONGESTION_WINDOW] += mss
     elif table[row, DUPLICATE] == DUPLICATES and table[row, ACKNOWLEDGED] > table[row, RECOVER]:
         _halve(state, table, row)
-        table[row, WINDOW] = table[row, THRESHOLD] + DUPLICATES * mss
+        table[row, CONGESTION_WINDOW] = table[row, THRESHOLD] + DUPLICATES * mss
         table[row, RECOVERING], table[row, RECOVER] = 1, table[row, HIGHEST]
         _send_again(state, table, row, event)
 
@@ -447,6 +561,9 @@ def _expire(state: Whole, table: Whole, row: int, event: Event) -> None:
     if table[row, RETRIED] == state[RETRIES]:
         _give_up(state, table, row, out)
         return
+    if table[row, PHASE] == OPEN and table[row, ACKNOWLEDGED] == table[row, HIGHEST]:
+        _probe(state, table, row, event)
+        return
     table[row, RETRIED] += 1
     table[row, RTO] = min(2 * table[row, RTO], max(LONGEST_RTO_PS, state[LEAST_RTO]))
     if table[row, PHASE] == OPENING:
@@ -454,9 +571,9 @@ def _expire(state: Whole, table: Whole, row: int, event: Event) -> None:
         return
     if table[row, RETRIED] == 1:
         _halve(state, table, row)
-    table[row, WINDOW], table[row, RECOVER] = state[MSS], table[row, HIGHEST]
+    table[row, CONGESTION_WINDOW], table[row, RECOVER] = state[MSS], table[row, HIGHEST]
     table[row, RECOVERING] = table[row, DUPLICATE] = table[row, TIMED] = 0
-    table[row, NEXT_BYTE] = table[row, ACKNOWLEDGED]
+    table[row, NEXT_BYTE], table[row, NEXT] = table[row, ACKNOWLEDGED], table[row, FIRST]
     meet_deadline(table, row)
     _send_segments(state, table, row, event)
 
@@ -466,6 +583,6 @@ def _give_up(state: Whole, table: Whole, row: int, out: Whole) -> None:
     """End a connection: what is not acknowledged has timed out."""
     meet_deadline(table, row)
     if table[row, PHASE] == OPEN:
-        for first in range(table[row, ACKNOWLEDGED], table[row, HIGHEST], state[MSS]):
-            lose(out, TIMED_OUT, state[_find_exchange(state, row, first)])
+        for number in range(table[row, FIRST], table[row, LAST]):
+            lose(out, TIMED_OUT, state[_find_segment(state, row, number) + ITEM])
     table[row, PHASE] = GIVEN_UP

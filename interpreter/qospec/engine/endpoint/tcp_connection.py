@@ -1,0 +1,104 @@
+"""Connections of TCP: what packets say, and what a sender keeps of each of its connections.
+
+Sequence numbers count the bytes of a connection in 64 bits, so they never wrap: that of the SYN is
+0, the first byte of data has 1. The column NUMBER of a packet to the receiver holds the number of
+its first byte, NO_DATA if it only acknowledges, PROBE if it asks for the window; that of an
+acknowledgement, the number of the byte that the receiver expects, 0 in answer to a SYN, and its
+column WINDOW how many bytes it takes from there on. What is sent again has the bounds that it had
+at first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.endpoint.deadlines import DEADLINE
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
+
+    Event = tuple[Whole, int, Whole]
+    """Of a kernel of transitions: `items`, `now_ps` and `out`."""
+
+INITIAL_RTO_PS = PS_PER_S
+"""Before the first round trip is known. Source: RFC 6298, 2.1."""
+RTO_AFTER_LOST_SYN_PS = 3 * PS_PER_S
+"""Source: RFC 6298, 5.7."""
+LONGEST_RTO_PS = 60 * PS_PER_S
+"""Source: RFC 6298, 2.5: at least 60 s."""
+DUPLICATES = 3
+"""So many duplicate acknowledgements tell of a loss. Source: RFC 5681, 3.2."""
+MADE_AT_ONCE = 2
+"""Of items, for a segment: itself, and its exchange."""
+NO_DATA, PROBE = -1, -2
+UNLIMITED = 2**40
+"""The slow start threshold before the first loss, beyond any window."""
+SYN, FIRST_BYTE = 0, 1
+
+(
+    FIRST_SEGMENT,
+    FIRST_ACKNOWLEDGEMENT,
+    FIRST_EXCHANGE,
+    HEADER_BYTES,
+    MARKS,
+    MSS,
+    SEND_BUFFER,
+    LIMIT,
+    WRITE,
+    HOLDS_SHORT,
+    PLACES,
+    INITIAL_WINDOW,
+    LEAST_RTO,
+    RETRIES,
+    PARTIAL,
+    STOP,
+    SPREAD,
+    CONNECTIONS,
+    HAS_BEGUN,
+    ALARM_AT,
+    SENDER,
+) = range(21)
+"""The first numbers of the state: what the sender is; whether the connections have their times to
+begin; when the alarm goes off. A row for each connection follows, as one for the heap of deadlines,
+then for each a ring of PLACES for the segments under way."""
+(
+    PHASE,
+    ACKNOWLEDGED,
+    NEXT_BYTE,
+    HIGHEST,
+    WRITTEN,
+    EDGE,
+    LARGEST_WINDOW,
+    CONGESTION_WINDOW,
+    THRESHOLD,
+    DUPLICATE,
+    RECOVERING,
+    RECOVER,
+    RTO,
+    SMOOTHED,
+    DEVIATION,
+    TIMED,
+    TIMED_AT,
+    RETRIED,
+    PROBED,
+    FIRST,
+    NEXT,
+    LAST,
+    COLUMNS,
+) = range(DEADLINE, DEADLINE + 23)
+"""The columns of a row, named in RFC 9293, 5681 and 6298: SND.UNA, SND.NXT, the highest number sent
+so far, behind what the application has written, SND.UNA + SND.WND, Max(SND.WND), cwnd, ssthresh,
+duplicate acknowledgements, whether and until where it recovers, RTO, SRTT, RTTVAR, the byte whose
+acknowledgement is timed (0: none) and since when, retries in a row, probes of a window. Of the
+segments, counted from 0: the first under way, the next to send, the one behind the last."""
+START, BEHIND, ITEM, SEGMENT = range(4)
+"""Of a segment: the number of its first byte, the one behind its last, and its exchange."""
+AFTER_FIRST = 2
+"""`RECOVERING` is 1 more than the number of partial acknowledgements."""
+CLOSED, OPENING, OPEN, GIVEN_UP = range(4)
+"""Phases of a connection."""
+ENDED = 2
+"""The output for segments that are acknowledged."""
+TIMED_OUT = 0
+"""The cause of loss."""

@@ -1,0 +1,104 @@
+"""A sender and a receiver of TCP over a path whose losses are known, and what probes see there."""
+
+from collections import Counter
+from fractions import Fraction
+
+from connected import connected
+
+from qospec.elements.line import Line
+from qospec.engine.arrays import np
+from qospec.engine.element import Element
+from qospec.engine.endpoint.traffic import Exchange
+from qospec.engine.event.transition import DONE, NUMBER, SIZE, WINDOW, Transition, lose, send
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
+from qospec.engine.graph.emulation import run
+from qospec.traffic.tcp import Tcp
+
+MS, S = 10**9, 10**12
+RTT = 100 * MS
+MSS = 1_000
+HEADERS = 40
+BULK = Tcp(mss=MSS, ack_every=1)
+
+
+class Probe(Element):
+    """Note what passes: when, its number, its size, its window. Lose some by their order from 0.
+
+    Those `held` leave behind so many that come after them.
+    """
+
+    causes = ("policed",)
+
+    def __init__(self, lost=(), held=None):
+        self.seen, self.windows = [], []
+        self._lost, self._held = frozenset(lost), dict(held or {})
+
+    def transition(self, _setting):
+        """Return a transition of Python."""
+        waiting = {}
+
+        def arrive(_state, items, item, _port, now_ps, out):
+            order = len(self.seen)
+            is_lost = order in self._lost
+            self.windows.append((now_ps, int(items[item, NUMBER]), int(items[item, WINDOW])))
+            self.seen.append((now_ps, int(items[item, NUMBER]), int(items[item, SIZE]), is_lost))
+            if is_lost:
+                lose(out, 0, item)
+            elif order in self._held:
+                waiting[order + self._held[order]] = item
+            else:
+                send(out, 0, item, now_ps)
+            if order in waiting:
+                send(out, 0, waiting.pop(order), now_ps)
+            return DONE
+
+        return Transition(np.zeros(1, np.int64), arrive, losses=(("", "policed"),))
+
+    @property
+    def data(self):
+        """Return the segments: when they passed, and their number among all, from 0."""
+        size = MSS + HEADERS
+        return [(at, (number - 1) // MSS) for at, number, found, _ in self.seen if found == size]
+
+
+def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
+    """Run a sender and a receiver over a path without queues; return what the probes have seen.
+
+    The probes stand at the far ends: what would arrive at the receiver, and at the sender, each
+    half of a round trip after it was sent. There packets may be lost.
+    """
+    held, chunk = given.get("held"), given.get("chunk")
+    line = Line(Fraction(10**12), length=Fraction(rtt // 2 // 5_000), carries="packet")
+    clock = line.clock(stamps=True)
+    sent = traffic.exchanged(clock, clock)
+    n = traffic.connections
+    ends = traffic.endpoints(Exchange(n, 0, n, 2 * n, sent))
+    probes = Probe(there, held), Probe(back)
+    nodes = (
+        Node("to", line, clock),
+        Node("probe", probes[0]),
+        Node("server", ends.server),
+        Node("from", line, clock),
+        Node("eborp", probes[1]),
+        Node("client", ends.client),
+    )
+    wires = [Wire(k, 0, (k + 1) % 6) for k in range(6)]
+    wires += [Wire(2, 1, END), Wire(5, 1, END), Wire(5, 2, END)]
+    streams = [(sent, 0, 0), (sent.answers, n, 3)]
+    sources = tuple(
+        Source("ask", each.loop, first, n, "even", each.sizes, 0, node, 0, each.encapsulation)
+        for each, first, node in streams
+    )
+    connections = connected((sent.contract,) * (3 * n), exchanges=n)
+    rows = tuple(np.repeat(range(3), n).tolist())
+    measured = MeasurementSpec(0, stop, rows)
+    experiment = Experiment(*connections, sources, nodes, tuple(wires), measured, ("0",))
+    seen = run(experiment, chunk=chunk)
+    return seen, *probes
+
+
+def rounds(probe, rtt=RTT):
+    """Return how many segments passed in each round trip, from the first on."""
+    first = probe.data[0][0]
+    counted = Counter((at - first + rtt // 10) // rtt for at, _ in probe.data)
+    return [counted[k] for k in range(max(counted) + 1)]
