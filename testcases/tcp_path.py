@@ -19,6 +19,8 @@ RTT = 100 * MS
 MSS = 1_000
 HEADERS = 40
 BULK = Tcp(mss=MSS, ack_every=1)
+STEADY = Tcp(mss=MSS, ack_every=1, initial_window=8, send_buffer=8 * MSS)
+"""Eight segments in each round trip."""
 
 
 class Probe(Element):

@@ -12,12 +12,14 @@ from typing import Any, get_args
 import pytest
 from click.testing import CliRunner
 from connected import connected
+from tcp_path import BULK, RTT, observe, rounds
 
 from qospec.catalogue.kinds import CARRIED, PACKAGES, Buffer, Catalogue, Kind, Role, discover
 from qospec.check.device.observables import list_loss_causes
 from qospec.cli import qos
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Setting
+from qospec.engine.endpoint.congestion import CongestionControl
 from qospec.engine.endpoint.traffic import ExchangeTraffic
 from qospec.engine.event.process import EventProcess, process_of
 from qospec.engine.items.batch import FOREVER_PS, plain
@@ -154,6 +156,7 @@ def test_the_documented_kinds_are_found(examples: Catalogue) -> None:
         ("arrivals", "once"),
         ("traffic", "trickle"),
         ("dropping", "half"),
+        ("congestion", "fixed_window"),
         ("metric", "smoothness"),
         ("method", "upwards"),
     }
@@ -222,6 +225,16 @@ def test_the_documented_drop_policy_lets_half_wait(examples: Catalogue) -> None:
     assert half.rules(queue.buffer)[0].room == 3
 
 
+def test_the_documented_congestion_control_keeps_its_window(examples: Catalogue) -> None:
+    fixed = examples.kinds["congestion", "fixed_window"].build()
+    traffic = replace(BULK, algorithm=fixed, initial_window=1)
+    _, there, _ = observe(traffic, 12 * RTT, there=[1 + 20])
+    windows = rounds(there)
+    assert windows[0] == 1
+    assert windows[1:3] == [8, 8]
+    assert windows[-3:] == [8, 8, 8]
+
+
 @pytest.mark.usefixtures("examples")
 def test_the_documented_property_holds() -> None:
     package = "extensions_of_the_docs"
@@ -246,6 +259,7 @@ def test_the_documented_property_holds() -> None:
         PacketTraffic,
         ExchangeTraffic,
         DropPolicy,
+        CongestionControl,
         Metric,
         Method,
     ],

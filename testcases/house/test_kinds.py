@@ -8,6 +8,7 @@ import pytest
 
 from qospec.catalogue.kinds import Kind, discover
 from qospec.engine.element import Element
+from qospec.engine.endpoint.congestion import CongestionControl
 from qospec.engine.endpoint.traffic import ExchangeTraffic
 from qospec.engine.measure.metric import Metric
 from qospec.engine.queue.drop_policy import DropPolicy
@@ -21,6 +22,7 @@ BASES = {
     "arrivals": (Arrivals,),
     "traffic": (Traffic, CellTraffic, PacketTraffic, ExchangeTraffic),
     "dropping": (DropPolicy,),
+    "congestion": (CongestionControl,),
     "metric": (Metric,),
     "method": (Method,),
 }

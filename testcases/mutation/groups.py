@@ -37,7 +37,7 @@ def _found(patterns: Sequence[str]) -> list[Path]:
 
 
 MODELS = (
-    *("unit/elements", "unit/dropping", "unit/engine", "unit/payload"),
+    *("unit/elements", "unit/dropping", "unit/engine", "unit/payload", "unit/congestion"),
     "properties/test_elements.py",
 )
 SCHEDULERS = tuple(

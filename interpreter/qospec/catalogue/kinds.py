@@ -22,18 +22,24 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 from qospec.catalogue.statistics import name_cause
 from qospec.dataclass import dataclass
 
-Role = Literal["element", "machine", "traffic", "arrivals", "dropping", "metric", "method"]
+Role = Literal[
+    "element", "machine", "traffic", "arrivals", "dropping", "congestion", "metric", "method"
+]
 Duty = Literal["element", "queue", "scheduler", "line", "router", "classifier", "machine"]
 Carried = Literal["cell", "packet"]
 Counted = Literal["cell", "packet", "frame"]
 
 CARRIED: tuple[Carried, ...] = ("cell", "packet")
 """What moves through a network; no line and no port carries both."""
-RECORDS: tuple[Role, ...] = ("traffic", "element", "arrivals", "dropping")
+RECORDS: tuple[Role, ...] = ("traffic", "element", "arrivals", "dropping", "congestion")
 """The roles of kinds that records are made of."""
 LOSING: tuple[Role, ...] = ("element", "machine", "traffic")
 """The roles of kinds that state causes of loss."""
-NESTED: Mapping[str, Role] = {"dropping": "dropping", "contract": "traffic"}
+NESTED: Mapping[str, Role] = {
+    "dropping": "dropping",
+    "congestion": "congestion",
+    "contract": "traffic",
+}
 """By domain of a field that holds a record of another kind: that kind's role."""
 STRIPPED = 2
 """At this level of optimisation Python has no docstrings."""
@@ -41,6 +47,7 @@ PACKAGES = (
     "qospec.elements",
     "qospec.traffic",
     "qospec.dropping",
+    "qospec.congestion",
     "qospec.metrics",
     "qospec.methods",
 )
@@ -112,8 +119,9 @@ class Domain:
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, codes, buffer, limits by mark, ratios by mark, delay per length,
-    load, size mix, curve, duration, times, lifetime, address, key, dropping, contract, width, frame
-    rate. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s, 1), inclusive.
+    load, size mix, curve, duration, times, lifetime, address, key, dropping, congestion, contract,
+    width, frame rate. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s,
+    1), inclusive.
     Of an element's rate `layers` may be counted; data without any is counted in none.
     """
 
@@ -322,6 +330,7 @@ machine = _make_marker("machine")
 traffic = _make_marker("traffic")
 arrivals = _make_marker("arrivals")
 dropping = _make_marker("dropping")
+congestion = _make_marker("congestion")
 metric = _make_marker("metric")
 method = _make_marker("method")
 

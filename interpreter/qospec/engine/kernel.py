@@ -336,7 +336,7 @@ def cache_folder() -> Path:
 
     package = Path(__file__).parent.parent
     digest = hashlib.blake2b(digest_size=8)
-    for part in ("engine", "elements", "traffic", "metrics", "protocol"):
+    for part in ("engine", "elements", "traffic", "congestion", "metrics", "protocol"):
         for path in sorted((package / part).rglob("*.py")):
             digest.update(path.read_bytes())
     named = digest.hexdigest()

@@ -164,6 +164,7 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "address": lambda _: st.sampled_from(["10.1.0.7", "2001:db8::1"]),
     "width": lambda _: _ratios,
     "contract": lambda _: st.none(),  # one concerns only where packets become cells
+    "congestion": lambda _: st.none(),  # no property depends on it
     "dropping": lambda _: st.none(),  # which policy fits depends on the limit
 }
 """By any other domain."""

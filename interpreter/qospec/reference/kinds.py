@@ -75,6 +75,7 @@ LABELS = {
     "sent messages": DomainLabel("a list of messages", "[callee.setup]"),
     "assignments": DomainLabel("a map from names to numbers", "{ free: free - 1 }"),
     "contract": DomainLabel("a contract of cells", "cbr { pcr = 5_000 cell/s, cdvt = 250 us }"),
+    "congestion": DomainLabel("a congestion control", "cubic"),
     "dropping": DomainLabel("a drop policy", "red { low = 16 pkt, high = 48 pkt, p = 10% }"),
 }
 """By domain; one that is missing here is shown by its own name."""

@@ -105,12 +105,15 @@ ELEMENTS = Collection("elements", "element", _describe_kinds("element"))
 TRAFFIC = Collection("traffic", "kind of traffic", _describe_kinds("traffic"))
 ARRIVALS = Collection("arrivals", "arrival process", _describe_kinds("arrivals"))
 POLICIES = Collection("policies", "drop policy", _describe_kinds("dropping"))
+CONTROLS = Collection("controls", "congestion control", _describe_kinds("congestion"))
 METRICS = Collection("metrics", "metric", _describe_measured)
 METHODS = Collection("methods", "search method", _describe_kinds("method"))
 UNITS = Collection("units", "unit", lambda _: describe_units())
 MEDIA = Collection("media", "medium", lambda catalogue: describe_media(load_library(catalogue)))
 
-COLLECTIONS = (DEVICES, ELEMENTS, TRAFFIC, ARRIVALS, POLICIES, METRICS, METHODS, UNITS, MEDIA)
+COLLECTIONS = (
+    *(DEVICES, ELEMENTS, TRAFFIC, ARRIVALS, POLICIES, CONTROLS, METRICS, METHODS, UNITS, MEDIA),
+)
 
 
 _FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)

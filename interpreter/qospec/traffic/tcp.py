@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import LONGEST_PS, Boolean, Domain, Time, UnfitError, traffic
 from qospec.dataclass import dataclass
+from qospec.engine.endpoint.congestion import CongestionControl
 from qospec.engine.endpoint.tcp_receiver import Receiver, WindowRule
 from qospec.engine.endpoint.tcp_sender import Sender
 from qospec.engine.endpoint.traffic import Endpoints, ExchangeTraffic
@@ -48,11 +49,11 @@ Pause = Annotated[int | None, Domain("time", 10**3, LONGEST_PS)]
 """A time in ps, of at least 1 ns."""
 Windows = Annotated[Literal["standard", "bsd"], Domain("choice", choices=("standard", "bsd"))]
 """By which rules a window is announced."""
-Algorithm = Annotated[Literal["reno", "newreno"], Domain("choice", choices=("reno", "newreno"))]
-"""How it recovers from losses."""
+Algorithm = Annotated[CongestionControl | None, Domain("congestion")]
+"""A congestion control."""
 
 MOST_SEGMENTS = 2**22
-"""Of all connections of a flow under way at once: 16 bytes of state for each, and 128 in flight."""
+"""Of all connections of a flow under way at once: 40 bytes of state for each, and 112 in flight."""
 NEVER_BYTES = 2**40
 """More than a window moves by."""
 LARGEST_FIRST_BYTES, LARGEST_FIRST_SEGMENTS = 14_600, 10
@@ -113,9 +114,8 @@ class Tcp(ExchangeTraffic):
     initial_window: Segments = None
     """The first congestion window, in segments; by default 10, or as many as 14,600 bytes hold,
     but at least 2."""
-    algorithm: Algorithm = "newreno"
-    """How it recovers from several losses in a window: `newreno` one in each round trip, `reno` the
-    first."""
+    algorithm: Algorithm = None
+    """The congestion control; by default `newreno`."""
     ack_every: Every = 2
     """Of the data of how many full segments in order an acknowledgement is."""
     ack_timer: Timer = PS_PER_S // 5
@@ -236,7 +236,7 @@ class Tcp(ExchangeTraffic):
             initial_window=self.initial_window or first,
             least_rto_ps=self.min_rto,
             retries=self.retries,
-            stays=self.algorithm == "newreno",
+            control=self.algorithm or CongestionControl(),
             spread_ps=self.spread,
             header_bytes=header_bytes,
         )

@@ -54,6 +54,7 @@ def test_the_document_holds_what_the_list_shows(noun) -> None:
         ("elements", "gcra", ["ITU-T I.371, Annex A", "one of joint separate exempt"]),
         ("traffic", "vbr_rt", ["pcr", "peak cell rate", "required", "as in `30_000 cell/s`"]),
         ("policies", "red", ["Floyd", "The average from which some items are dropped."]),
+        ("controls", "cubic", ["RFC 9438", "70 % of the window after a loss"]),
         ("arrivals", "burst", ["every", "Time from the start of a burst"]),
         ("metrics", "ctd", ["transfer_delay (delay, ctd)", "mean min max std p* bound"]),
         ("units", "kbit/s", ["1000 bit/s", "a bit rate"]),

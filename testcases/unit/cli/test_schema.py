@@ -103,7 +103,7 @@ def test_what_is_wrong_is_not(schema: Any, text: str) -> None:
     assert mistakes(schema, text)
 
 
-@pytest.mark.parametrize("role", ["traffic", "element", "arrivals", "dropping"])
+@pytest.mark.parametrize("role", ["traffic", "element", "arrivals", "dropping", "congestion"])
 def test_every_field_of_every_kind_is_offered_with_its_words(schema: Any, role: Any) -> None:
     for kind in discover().select_role(role).values():
         offered = schema["$defs"][f"fields of {kind.name}"]["properties"]

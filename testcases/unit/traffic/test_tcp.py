@@ -7,7 +7,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tcp_path import BULK, HEADERS, MS, MSS, RTT, S, observe, rounds
+from tcp_path import BULK, HEADERS, MS, MSS, RTT, STEADY, S, observe, rounds
+
+from qospec.congestion.cubic import Cubic
+from qospec.congestion.reno import Reno
 
 
 @pytest.mark.parametrize(("mss", "segments"), [(1_460, 44), (536, 122)])
@@ -97,10 +100,6 @@ def test_the_limit_of_the_timeout_is_a_field():
     assert round((at[1] - at[0]) / MS) == 300
 
 
-STEADY = replace(BULK, initial_window=8, send_buffer=8 * MSS)
-"""Eight segments in each round trip."""
-
-
 def test_the_third_duplicate_begins_a_fast_retransmit():
     """Of a window of 8 the first is lost. All is acknowledged a round trip later.
 
@@ -118,33 +117,6 @@ def test_the_third_duplicate_begins_a_fast_retransmit():
     begins = again[1] + RTT - MS
     counted = Counter((at - begins) // RTT for at, _ in there.data if at > begins)
     assert [counted[k] for k in range(3)] == [2, 4, 4]
-
-
-@pytest.mark.parametrize("losses", [1, 2, 3])
-def test_newreno_makes_one_loss_good_in_each_round_trip(losses):
-    """Of k losses in a window of 16 each is sent again a round trip after the one before."""
-    traffic = replace(STEADY, initial_window=16, send_buffer=16 * MSS)
-    first = 2 + 16
-    _, there, back = observe(traffic, 9 * RTT, there=[first + 4 * k for k in range(losses)])
-    again = [at for at, number in there.data if number in [16 + 4 * k for k in range(losses)]]
-    repeated = sorted(again)[losses:]
-    assert len(repeated) == losses
-    gaps = [after - before for before, after in itertools.pairwise(repeated)]
-    assert [round(gap / RTT, 1) for gap in gaps] == [1] * (losses - 1)
-    whole = next(at for at, number, _, _ in back.seen if number >= 1 + 32 * MSS)
-    assert round((whole - repeated[0]) / RTT, 1) == losses - 0.5
-
-
-def test_reno_waits_for_a_timeout_where_newreno_does_not():
-    """Of four losses in a window of 8, NewReno needs no timeout, Reno does."""
-    lost = [2 + 8 + k for k in range(4)]
-    ends = {}
-    for algorithm in ("newreno", "reno"):
-        _, there, back = observe(replace(STEADY, algorithm=algorithm), 30 * RTT, there=lost)
-        begun = there.data[8][0]
-        ends[algorithm] = next(at for at, n, _, _ in back.seen if n >= 1 + 16 * MSS) - begun
-    assert ends["newreno"] < 6 * RTT
-    assert ends["reno"] > S
 
 
 def test_a_timeout_begins_again_with_one_segment():
@@ -186,7 +158,7 @@ US = 10**6
     fields=st.fixed_dictionaries(
         {
             "ack_every": st.integers(1, 3),
-            "algorithm": st.sampled_from(["reno", "newreno"]),
+            "algorithm": st.sampled_from([None, Reno(), Cubic()]),
             "initial_window": st.integers(1, 12),
             "connections": st.integers(1, 3),
             "receive_buffer": st.integers(MSS, 20 * MSS),

@@ -36,7 +36,7 @@ def with_usual_layer(parameter: Parameter, sent: str) -> Parameter:
 
 def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
     """Require that a rate, or a size of traffic, says which bits it counts, once that is known."""
-    of_traffic = kind.role not in ("element", "dropping") and parameter.domain.layers
+    of_traffic = kind.role not in ("element", "dropping", "congestion") and parameter.domain.layers
     if parameter.domain.name == "data" and not of_traffic:
         return
     if value.layer == ANY_LAYER:

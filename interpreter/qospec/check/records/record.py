@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 
-_LISTED = {"arrivals": "arrivals", "dropping": "policies"}
+_LISTED = {"arrivals": "arrivals", "dropping": "policies", "congestion": "controls"}
 """By domain of a field that holds a record: the command that lists what it may be."""
 
 

@@ -20,6 +20,7 @@ ARTICLES = {
     "element": "an element",
     "arrivals": "an arrival process",
     "dropping": "a drop policy",
+    "congestion": "a congestion control",
     "metric": "a metric",
 }
 """By role, the name of its kinds in messages."""

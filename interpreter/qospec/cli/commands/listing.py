@@ -15,6 +15,7 @@ _HELP = {
     "traffic": "List the kinds of traffic.",
     "arrivals": "List the arrival processes, by which sources emit.",
     "policies": "List the drop policies of queues.",
+    "controls": "List the congestion controls of TCP.",
     "metrics": "List the metrics that criteria can use.",
     "methods": "List the methods by which searches choose loads.",
     "units": "List the units, with their exact sizes.",

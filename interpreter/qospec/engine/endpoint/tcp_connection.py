@@ -85,13 +85,16 @@ then for each a ring of PLACES for the segments under way."""
     FIRST,
     NEXT,
     LAST,
-    COLUMNS,
+    OWN,
 ) = range(DEADLINE, DEADLINE + 23)
+OWN_FIELDS = 8
+COLUMNS = OWN + OWN_FIELDS
 """The columns of a row, named in RFC 9293, 5681 and 6298: SND.UNA, SND.NXT, the highest number sent
 so far, behind what the application has written, SND.UNA + SND.WND, Max(SND.WND), cwnd, ssthresh,
 duplicate acknowledgements, whether and until where it recovers, RTO, SRTT, RTTVAR, the byte whose
 acknowledgement is timed (0: none) and since when, retries in a row, probes of a window. Of the
-segments, counted from 0: the first under way, the next to send, the one behind the last."""
+segments, counted from 0: the first under way, the next to send, the one behind the last. From OWN
+on, OWN_FIELDS of the congestion control."""
 START, BEHIND, ITEM, SEGMENT = range(4)
 """Of a segment: the number of its first byte, the one behind its last, and its exchange."""
 AFTER_FIRST = 2

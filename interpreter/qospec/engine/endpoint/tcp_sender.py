@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
+from qospec.engine.endpoint.congestion import (
+    Hooks,
+    on_acknowledgement,
+    on_loss,
+    on_timeout,
+)
 from qospec.engine.endpoint.deadlines import (
     DUE,
     compute_begin_ps,
@@ -96,11 +103,14 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.items.batch import FOREVER_PS, count_columns
-from qospec.engine.kernel import kernel, rows, uncompiled
+from qospec.engine.kernel import kernel, linked, rows, uncompiled
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
+    from qospec.engine.endpoint.congestion import CongestionControl
     from qospec.engine.endpoint.tcp_connection import Event
     from qospec.engine.endpoint.traffic import Exchange
 
@@ -119,7 +129,7 @@ class Sender(Endpoint):
         initial_window: In segments.
         least_rto_ps: The lower limit of the retransmission timeout.
         retries: How often in a row it expires before the connection is given up.
-        stays: Whether a partial acknowledgement leaves it in recovery.
+        control: Of the congestion window.
         spread_ps: Over how long the connections begin.
         header_bytes: Of a packet without data.
     """
@@ -136,7 +146,7 @@ class Sender(Endpoint):
     initial_window: int
     least_rto_ps: int
     retries: int
-    stays: bool
+    control: CongestionControl
     spread_ps: int
     header_bytes: int
 
@@ -165,7 +175,7 @@ class Sender(Endpoint):
             self.initial_window * self.mss,
             self.least_rto_ps,
             self.retries,
-            self.stays,
+            self.control.repairs_all,
             setting.stop_ps,
             self.spread_ps,
             count,
@@ -173,14 +183,26 @@ class Sender(Endpoint):
             FOREVER_PS,
         )
         no_deadlines(uncompiled(rows)(state, SENDER, 1 + count, COLUMNS))
+        receive, wake = _link(self.control.hooks)
         return Transition(
             state,
-            _receive_acknowledgement,
-            _wake,
+            receive,
+            wake,
             (("", *self.causes),),
             first_alarm_ps=0,
             columns=count_columns("window"),
         )
+
+
+@functools.cache
+def _link(hooks: Hooks) -> tuple[Callable[..., int], Callable[..., int]]:
+    """Return the kernels for acknowledgements and for the alarm that call those of a control."""
+    if hooks == Hooks():
+        return _receive_acknowledgement, _wake
+    kernels = hooks._asdict()
+    label = kernels.pop("label")
+    receive = linked(_receive_acknowledgement, label, kernels)
+    return receive, linked(_wake, label, kernels)
 
 
 @kernel
@@ -472,26 +494,12 @@ def _advance(state: Whole, table: Whole, row: int, number: int, event: Event) ->
         is_timer_kept = _recover(state, table, row, number - begun, event)
     else:
         table[row, DUPLICATE] = 0
-        _grow(state, table, row, number - begun)
+        if table[row, CONGESTION_WINDOW] < state[LIMIT]:  # else it is not what limits
+            on_acknowledgement(table, row, state[MSS], number - begun, now_ps)
     if number == table[row, HIGHEST]:
         meet_deadline(table, row)
     elif not is_timer_kept:
         set_deadline(table, row, now_ps + table[row, RTO], 0)
-
-
-@kernel
-def _grow(state: Whole, table: Whole, row: int, bytes_acknowledged: int) -> None:
-    """Open the congestion window, unless a buffer is what limits.
-
-    Source: RFC 5681, 3.1, (2) and (3).
-    """
-    mss, window = state[MSS], table[row, CONGESTION_WINDOW]
-    if window >= state[LIMIT]:
-        return
-    if window < table[row, THRESHOLD]:
-        table[row, CONGESTION_WINDOW] += min(bytes_acknowledged, mss)
-    else:
-        table[row, CONGESTION_WINDOW] += max(1, mss * mss // window)
 
 
 @kernel
@@ -527,17 +535,11 @@ def _count_duplicate(state: Whole, table: Whole, row: int, event: Event) -> None
     if table[row, RECOVERING]:
         table[row, CONGESTION_WINDOW] += mss
     elif table[row, DUPLICATE] == DUPLICATES and table[row, ACKNOWLEDGED] > table[row, RECOVER]:
-        _halve(state, table, row)
+        under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED]
+        on_loss(table, row, mss, under_way, event[1])
         table[row, CONGESTION_WINDOW] = table[row, THRESHOLD] + DUPLICATES * mss
         table[row, RECOVERING], table[row, RECOVER] = 1, table[row, HIGHEST]
         _send_again(state, table, row, event)
-
-
-@kernel
-def _halve(state: Whole, table: Whole, row: int) -> None:
-    """Set the slow start threshold to half of what is under way. Source: RFC 5681, 3.1, (4)."""
-    under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED]
-    table[row, THRESHOLD] = max(under_way >> 1, 2 * state[MSS])
 
 
 # ---- what times out
@@ -570,7 +572,8 @@ def _expire(state: Whole, table: Whole, row: int, event: Event) -> None:
         _send_syn(state, table, row, event)
         return
     if table[row, RETRIED] == 1:
-        _halve(state, table, row)
+        under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED]
+        on_timeout(table, row, state[MSS], under_way, now_ps)
     table[row, CONGESTION_WINDOW], table[row, RECOVER] = state[MSS], table[row, HIGHEST]
     table[row, RECOVERING] = table[row, DUPLICATE] = table[row, TIMED] = 0
     table[row, NEXT_BYTE], table[row, NEXT] = table[row, ACKNOWLEDGED], table[row, FIRST]
