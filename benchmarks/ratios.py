@@ -19,7 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "ratios.json"
-NAMES = ("w1", "frames", "w2", "w3", "both_ways", "ring", "echo")
+NAMES = ("w1", "frames", "w2", "w3", "w4", "both_ways", "ring", "echo")
 """The benchmarks whose peer does the same work in C; that of `frames` are the same cells alone."""
 ROUNDS = 5
 MOST_FALL = 0.1

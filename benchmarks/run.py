@@ -28,6 +28,7 @@ NAMES = (
     "frames",
     "w2",
     "w3",
+    "w4",
     *LOOPS,
     "echo",
     "start",
