@@ -134,7 +134,7 @@ class Receiver(Endpoint):
         no_deadlines(table)
         table[:, EXPECTED] = table[:, READ] = FIRST_BYTE
         table[:, EDGE] = FIRST_BYTE + self.buffer_bytes
-        return Transition(state, _receive_segment, _wake, columns=count_columns("window"))
+        return Transition(state, _receive_segment, _wake, within=count_columns("window"))
 
 
 @kernel

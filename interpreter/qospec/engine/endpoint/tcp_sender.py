@@ -190,7 +190,7 @@ class Sender(Endpoint):
             wake,
             (("", *self.causes),),
             first_alarm_ps=0,
-            columns=count_columns("window"),
+            within=count_columns("window"),
         )
 
 

@@ -176,7 +176,8 @@ class Component:
         self._wiring = self._wired(members, found, streams.count)
         self._places = _no_events(found)
         columns = max(each.columns for each in self._transitions)
-        self._working = _nothing_done(len(self._wiring.to) * self._kinds, columns)
+        within = max(USUAL, columns, *(transition.within for transition in self._transitions))
+        self._working = _nothing_done(len(self._wiring.to) * self._kinds, within, columns)
         self._gone = np.zeros(len(self.outlets) * self._kinds * len(UNITS), np.int64)
         self._entries = np.array([self._totals.no_entries() for _ in members])
         self._elements = self._tables(found)
@@ -437,8 +438,9 @@ def _no_events(found: Sequence[Place]) -> Places:
     return Places(due, row, first, last, node, port, fed)
 
 
-def _nothing_done(sums: int, columns: int) -> events.Working:
-    pool = _with_more_rows(np.zeros((1, MORE + max(USUAL, columns)), np.int64), POOL_ROWS)
+def _nothing_done(sums: int, within: int, columns: int) -> events.Working:
+    """Return the state at the beginning, with so many columns of items inside and as they leave."""
+    pool = _with_more_rows(np.zeros((1, MORE + within), np.int64), POOL_ROWS)
     return events.Working(
         pool,
         _no_answers(pool),

@@ -77,6 +77,7 @@ class Transition(NamedTuple):
         columns: How many columns of `Batch.more` it reads or writes. Only so many go with what
             leaves the elements that run together, unless more have come; the USUAL ones are there
             in any case.
+        within: How many columns it reads or writes of what goes between elements that run together.
         report: Given the state at the end of the trial, returns what is observed of the element.
     """
 
@@ -89,6 +90,7 @@ class Transition(NamedTuple):
     first_alarm_ps: int | None = None
     replenish: Callable[[Whole, int], Whole] | None = None
     columns: int = 0
+    within: int = 0
     report: Callable[[Whole], Any] | None = None
 
 
