@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from qospec.plan.plan import CasePlan
     from qospec.report.grid import Column, Grid
 
+MOST_ITEMS = 8
+"""How many flows, or reasons, of a case that failed are listed."""
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "measured": "·", "skip": "-"}
 ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "measured": ".", "skip": "-"}
 COLOURS = {
@@ -310,7 +312,7 @@ class Console:
                 say_text("\n".join(found))
         for error in case["errors"]:
             say(f"  error     {error}")
-        for line in list_reasons(case):
+        for line in _shorten_list(list_reasons(case)):
             say(f"  why       {line}")
         say(f"  rerun     {self._here.write_rerun_command(case)}")
 
@@ -417,9 +419,17 @@ def _describe_finding(
         lines = tuple(_list_findings(each, describe_least_and_most(each, group)))
         found.setdefault(lines, []).append(list_index(index))
     return {
-        lines: ("; " if any("," in each for each in where) else ", ").join(filter(None, where))
+        lines: ("; " if any("," in each for each in where) else ", ").join(
+            _shorten_list([*filter(None, where)])
+        )
         for lines, where in found.items()
     }
+
+
+def _shorten_list(items: Sequence[str]) -> list[str]:
+    """Return the first of many items, and how many more there are, which the report shows."""
+    more = len(items) - MOST_ITEMS
+    return [*items[:MOST_ITEMS], f"and {more:_} more"] if more > 1 else [*items]
 
 
 def _list_findings(statement: Mapping[str, Any], others: str) -> Iterator[str]:

@@ -165,6 +165,32 @@ def test_of_a_criterion_of_a_loop_what_is_equal_is_shown_once(
     assert capsys.readouterr().out.splitlines() == ["", *block, *block, "2 fail; seed 0"]
 
 
+def test_of_many_flows_and_reasons_the_first_are_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def lost(number):
+        more = {"comparison": "==", "tolerance": None, "bound": {"text": "0 pkt"}, "note": ""}
+        (statement,) = case(
+            **more, label=f"lost[{number}]", text="f.lost == 0 pkt", verdict="fail",
+            place="a.qos:3:1", measured={"text": "9 pkt"},
+        )["statements"]  # fmt: skip
+        return statement
+
+    failed = case() | {"verdict": "fail", "errors": [], "losses": [], "again": "qos run a"}
+    failed |= {"metrics": {}, "why": [f"9 packets of f[{number}]" for number in range(200)]}
+    failed["statements"] = [lost(number) for number in range(200)]
+    Console(1, quiet=False, progress=None).print_summary(
+        {"summary": {"fail": 1}, "seed": "0", "tests": [], "cases": [failed]}
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert "    at        0, 1, 2, 3, 4, 5, 6, 7, and 192 more" in lines
+    reasons = [line for line in lines if "why" in line]
+    assert reasons == [
+        *(f"  why       9 packets of f[{number}]" for number in range(8)),
+        "  why       and 192 more",
+    ]
+
+
 def swept(load, lost, verdict, **more):
     """Return a case of a sweep that reports how many were lost, and expects none."""
     measured = {"value": str(lost), "unit": "pkt", "text": f"{lost} pkt"}
