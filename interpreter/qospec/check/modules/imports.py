@@ -80,7 +80,7 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
         if files.is_there(file) and _is_spelt_so(file, len(candidate.parts))
     }
     if not found:
-        raise _explain_missing(each, candidates, list(where.project.packages))
+        raise _explain_missing(each, candidates, list(where.project.packages), importing.name)
     if len(found) > 1:
         one, two, *_ = (files.shorten_path(file) for file in found)
         raise make_error(
@@ -139,10 +139,10 @@ def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
 
 
 def _explain_missing(
-    each: ast.Import, candidates: Sequence[_Candidate], packages: Sequence[str]
+    each: ast.Import, candidates: Sequence[_Candidate], packages: Sequence[str], own: str
 ) -> NoFileError:
     written = [name.text for name in each.path]
-    better, foreign = _find_nearest(written, candidates, packages)
+    better, foreign = _find_nearest(written, candidates, packages, own)
     better = better or find_library_module(written[-1])
     help_text = f"write `import {better}`" if better else ""
     label = f"did you mean `{better}`?" if better else ""
@@ -201,14 +201,17 @@ def _is_folder(candidate: _Candidate) -> bool:
 
 
 def _find_nearest(
-    written: Sequence[str], candidates: Sequence[_Candidate], packages: Sequence[str]
+    written: Sequence[str], candidates: Sequence[_Candidate], packages: Sequence[str], own: str
 ) -> tuple[str, str]:
-    """Return the import that may be meant, and the odd letter of one that looks like it."""
+    """Return the import that may be meant, and the odd letter of one that looks like it.
+
+    That is never the file with the import itself, which is named `own`.
+    """
     for candidate in candidates:
         folder = candidate.folder
         before = len(written) - len(candidate.parts)
         for place, part in enumerate(candidate.parts):
-            beside = files.list_neighbours(folder)
+            beside = [name for name in files.list_neighbours(folder) if name != own]
             last = place == len(candidate.parts) - 1
             if not last and part in beside:
                 folder /= part

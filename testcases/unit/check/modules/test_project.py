@@ -319,6 +319,11 @@ def test_a_name_in_capitals_is_another_one(project, monkeypatch):
     assert (problem.code, problem.help) == ("E0106", "write `import lab`")
 
 
+def test_a_file_is_never_told_to_import_itself(project):
+    (problem,) = project("capture_again.qos", capture_again="import captured\n")[1]
+    assert (problem.code, problem.label, problem.help) == ("E0106", "", "")
+
+
 def test_a_folder_on_the_way_that_is_misspelt(project):
     (problem,) = project("a.qos", a="import std.devces.sitline\n")[1]
     assert problem.help == "write `import std.devices.sitline`"
