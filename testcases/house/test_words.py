@@ -36,9 +36,9 @@ VERBS = list_words(
     require rescale resize resolve restart resume retire reveal rewind rewrite run save say schedule
     seal select send separate serve set settle shape shorten show shrink sift simplify size skip
     slice smooth sort spell spend split start stop strip style substitute suggest sum survey
-    tabulate take tamper thin tokenize trace transcribe transmit truncate try unprotect unwind
-    update use vacate verify view wake walk want warm warn watch weigh widen withdraw wrap write xor
-    zip
+    tabulate take tamper thin tokenize trace transcribe translate transmit truncate try unprotect
+    unwind update use vacate verify view wake walk want warm warn watch weigh widen withdraw wrap
+    write xor zip
     """
 )
 """What a function does, in the imperative."""

@@ -13,7 +13,7 @@ from qospec.dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-    from qospec.catalogue.kinds import Catalogue
+    from qospec.catalogue.kinds import Catalogue, Role
     from qospec.check.evaluate.values import Value
     from qospec.syntax import ast
 
@@ -36,11 +36,12 @@ class BuiltIns:
             raise explain_not_built(name.text, name.span)
         return None
 
-    def list_names(self) -> Iterator[str]:
-        """Yield all of them."""
-        yield "host"
-        for role in RECORDS:
-            yield from self.catalogue.select_role(role)
+    def list_names(self, role: Role | None = None) -> Iterator[str]:
+        """Yield all of them, or the kinds of one role."""
+        if role is None:
+            yield "host"
+        for known in (role,) if role else RECORDS:
+            yield from self.catalogue.select_role(known)
 
     def is_reserved(self, name: str) -> bool:
         """Return whether a name is a word of the language that is not built yet."""

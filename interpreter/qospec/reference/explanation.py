@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.words import describe_not_modelled, load_words
 from qospec.check.evaluate.dimensions import TYPES, describe_dimension
 from qospec.check.modules.files import find_root
 from qospec.check.suite import NOUNS as DECLARATIONS
@@ -86,7 +87,7 @@ def _explain_unknown(what: str, catalogue: Catalogue) -> UnknownNameError:
         renamed = (f"of {', '.join(kinds)}: renamed to `{new}`" for new, kinds in former.items())
         return UnknownNameError(f"`{what}` is a former name of a field {'; '.join(renamed)}")
     # Names with as many dots come first, since only so many are compared.
-    known = sorted(_list_names(catalogue), key=lambda name: abs(name.count(".") - what.count(".")))
+    known = sorted(list_names(catalogue), key=lambda name: abs(name.count(".") - what.count(".")))
     near = suggest_name(what, dict.fromkeys(known))
     with_it = (each for each in known if what.lower() in each.rpartition(".")[2].split("_"))
     declared = sorted({f"`{each}`" for each in with_it if each.startswith("std.")})[:_MOST]
@@ -118,6 +119,22 @@ def _explain_builtin(what: str, catalogue: Catalogue) -> Iterator[Document]:
         known = collection.find(what, catalogue)
         if known is not None:
             yield {"sort": collection.singular, **known}
+    yield from _explain_foreign(what)
+
+
+def _explain_foreign(what: str) -> Iterator[Document]:
+    """Yield what is said of a word of other tools."""
+    words = load_words()
+    if what in words.called:
+        of, here = words.called[what]
+        named = ", ".join(f"`{name}`" for name in here)
+        yield _describe_word(what, f"a word of {of}: here it is {named}")
+    if what in words.not_modelled:
+        yield _describe_word(what, describe_not_modelled(what))
+
+
+def _describe_word(what: str, summary: str) -> Document:
+    return {"sort": "word of other tools", "name": what, "summary": summary, "description": ""}
 
 
 def _explain_modules(
@@ -131,7 +148,8 @@ def _explain_modules(
         yield from () if known is None else (known,)
 
 
-def _list_names(catalogue: Catalogue) -> Iterator[str]:
+def list_names(catalogue: Catalogue) -> Iterator[str]:
+    """Yield what can be explained, but for words of other tools."""
     yield from list_titles()
     yield from TYPES
     for table in load_keywords().values():

@@ -13,7 +13,7 @@ from qospec.diagnostics import Diagnostic, Label, Problems
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
-    from qospec.catalogue.kinds import Catalogue
+    from qospec.catalogue.kinds import Catalogue, Role
     from qospec.check.evaluate.scope import Binding
     from qospec.check.evaluate.values import Value
     from qospec.diagnostics import Edit
@@ -217,7 +217,7 @@ class BuiltIns(Protocol):
 
     def find_value(self, name: ast.Name) -> Value | None: ...  # noqa: D102 -- said there, as those below
 
-    def list_names(self) -> Iterable[str]: ...  # noqa: D102
+    def list_names(self, role: Role | None = None) -> Iterable[str]: ...  # noqa: D102
 
     def is_reserved(self, name: str) -> bool: ...  # noqa: D102
 

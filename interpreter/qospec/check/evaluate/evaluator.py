@@ -42,14 +42,22 @@ from qospec.model.expression import Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from qospec.catalogue.kinds import Role
     from qospec.check.evaluate.context import Context
     from qospec.check.evaluate.scope import Binding, Scope
     from qospec.source import Span
 
 LIBRARY = "std"
 """The folder of the library in imports."""
+ROLES: Mapping[str, Role] = {
+    "elements": "element",
+    "traffic": "traffic",
+    "arrivals": "arrivals",
+    "policies": "dropping",
+}
+"""By command that lists them, the role of kinds that can stand where it is named."""
 
 
 class Evaluator:
@@ -57,6 +65,7 @@ class Evaluator:
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self._listed = ("", 0)  # what `qos LISTED` lists is meant by the name that begins there
         self._methods: dict[type, Callable[[Any, Scope], Value]] = {
             ast.Number: lambda node, _: literals.read_number(node, context.limits),
             ast.Quantity: lambda node, _: literals.read_quantity(node, context.limits),
@@ -109,10 +118,13 @@ class Evaluator:
 
     def evaluate_one_of(self, listed: str, node: ast.Expression, scope: Scope) -> Value:
         """Return the value of one of what `qos LISTED` lists, "" if none; raises CheckError."""
+        around, self._listed = self._listed, (listed, node.span.start)
         try:
             value = self.require_value(node, scope)
         except CheckError as mistake:
             raise add_listing(mistake, node, listed) from None
+        finally:
+            self._listed = around
         if listed:
             self._verify_not_taken(node, value, scope)
         return value
@@ -400,7 +412,9 @@ class Evaluator:
         built_in = None if own else built_ins.find_value(name)
         if built_in or lacking:
             return built_in or POISON
-        everything = [*scope.list_known(), *built_ins.list_names()]
+        listed, start = self._listed
+        role = ROLES.get(listed) if name.span.start == start else None
+        everything = [*scope.list_known(), *built_ins.list_names(role)]
         if imported:  # a missing import is reported once
             scope.find_outermost().unparsed |= {name.text}
         help_text = (

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.words import describe_not_modelled, translate
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import POISON
 from qospec.diagnostics import Edit, suggest_name
@@ -298,7 +299,9 @@ def explain_unknown(
 
     `inside` is the file whose names are `known`, `results` are the goals and points there.
     """
-    near = _ELSEWHERE.get(name.lower()) or suggest_name(name, [*known, "true", "false"])
+    absent = describe_not_modelled(name)
+    near = _ELSEWHERE.get(name.lower()) or translate(name, known)
+    near = near or ("" if absent else suggest_name(name, [*known, "true", "false"]))
     help_text = f"write `import {imported}` below the first line" if imported else ""
     help_text = help_text or ("" if inside else DECLARE)
     help_text = f"write `{near}`" if near else help_text
@@ -319,6 +322,7 @@ def explain_unknown(
         note = f"goals and points here: {' '.join(results)}"
         help_text = f"write the name of a goal or a point, such as `{results[0]}`"
     message = f"nothing {where} is named `{name}`"
+    note = note or absent
     return make_error("E0101", message, span, label=label, note=note, help=help_text)
 
 

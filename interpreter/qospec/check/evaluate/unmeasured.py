@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import PATTERNS, offers
+from qospec.catalogue.words import describe_not_modelled, list_translations, translate
 from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.scope import suggest_listing
 from qospec.diagnostics import suggest_name
@@ -20,26 +21,6 @@ if TYPE_CHECKING:
 FRAME_LAYERS = ("line", "frame")
 """Statistics of packets that need a line."""
 
-ELSEWHERE = {
-    "median": "p50",
-    "avg": "mean",
-    "average": "mean",
-    "stddev": "std",
-    "stdev": "std",
-    "sd": "std",
-    "minimum": "min",
-    "maximum": "max",
-    "p0": "min",
-    "p100": "max",
-    "latency": "delay",
-    "jitter": "cdv_2pt",
-    "loss": "lost",
-    "dropped": "lost",
-    "out_of_order": "reordered",
-    "duplicates": "copies",
-}
-"""Names of statistics and metrics in other tools, and what they are called here."""
-
 OF_EXCHANGES = {
     **dict.fromkeys(("response", "responses", "reply", "replies"), "answers"),
     **dict.fromkeys(("ack", "acks", "acknowledgements", "acknowledgments"), "answers"),
@@ -47,7 +28,7 @@ OF_EXCHANGES = {
     **dict.fromkeys(("transaction", "transactions", "round_trips"), "exchanges"),
     **dict.fromkeys(("rtt", "round_trip", "round_trip_time", "response_time"), "exchanges.delay"),
 }
-"""Likewise of the parts of a flow between endpoints."""
+"""Words of other tools for the parts of a flow between endpoints, and what they are called here."""
 REQUESTS = ("request", "requests", "queries")
 """What others call the flow itself."""
 
@@ -63,9 +44,9 @@ def explain_unknown_metric(
     spellings = [spelling for each in known for spelling in (each.name, *each.aliases)]
     word = name.text.lower()
     meant = OF_EXCHANGES.get(word, "") if "exchanges" in parts else ""
-    if not meant and ELSEWHERE.get(word) in (*spellings, *parts):
-        meant = ELSEWHERE[word]
-    near = meant or suggest_name(name.text, [*spellings, *parts])
+    meant = meant or translate(word, (*spellings, *parts))
+    absent = describe_not_modelled(word)
+    near = meant or ("" if absent else suggest_name(name.text, [*spellings, *parts]))
     help_text = suggest_listing("metrics")
     if word in REQUESTS and "answers" in parts:
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
@@ -73,11 +54,12 @@ def explain_unknown_metric(
         near, help_text = "", f"let `{path}` be an `echo`, and measure `{path}.exchanges.delay`"
     shown = (min((each.name, *each.aliases[:1]), key=len) for each in known)
     note = f"metrics: {' '.join(sorted(shown))}"
+    note = f"{note}; parts of `{path}`: {' '.join(parts)}" if parts else note
     return make_error(
         "E0501",
         f"`{name.text}` is not a metric",
         name.span,
-        note=f"{note}; parts of `{path}`: {' '.join(parts)}" if parts else note,
+        note=absent or note,
         near=near,
         help=help_text,
     )
@@ -93,8 +75,7 @@ def explain_not_measured(
     usual = {
         n: kind for n, kind in catalogue.select_role("metric").items() if carries in kind.carries
     }
-    meant = ELSEWHERE.get(name.text, "")
-    near = meant if any(meant in (e.name, *e.aliases) for e in usual.values()) else ""
+    near = translate(name.text, {word for e in usual.values() for word in (e.name, *e.aliases)})
     return make_error(
         "E0501",
         f"`{name.text}` is not measured of {carries}s",
@@ -182,9 +163,8 @@ def explain_unknown_statistic(
         help_text = f"write `{flow}.{metric}`: it is one number"
         return make_error("E0503", message, name.span, help=help_text)
     named = [statistic for statistic in statistics if statistic and statistic not in PATTERNS]
-    meant = ELSEWHERE.get(name.text.lower(), "")
-    known = meant and offers(statistics, meant)
-    near = meant if known else suggest_name(name.text, named)
+    meant = (word for word in list_translations(name.text) if offers(statistics, word))
+    near = next(meant, "") or suggest_name(name.text, named)
     help_text = ""
     for statistic in statistics:
         # Not every number is a quantile, and not every one is that of a packet.

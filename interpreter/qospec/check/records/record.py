@@ -368,6 +368,9 @@ def build_nested(value: Value, parameter: Parameter, span: Span, evaluator: Eval
             f"not {ARTICLES[kind.role] if kind else value.what}",
             span,
             note=f"there are: {' '.join(evaluator.context.catalogue.select_role(role))}",
+            help=f"write it in the device: `NAME = {kind.name} {{ … }}`"
+            if kind and kind.role == "element"
+            else "",
         )
     record: Any = value
     if not hasattr(value, "evaluate_arguments"):  # the kind by its name alone

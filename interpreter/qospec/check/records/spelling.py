@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Domain, Parameter
+from qospec.catalogue.words import describe_not_modelled, translate
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.diagnostics import NEAR, Edit, correct_spelling
 
@@ -34,20 +35,8 @@ def has_source(kind: Kind) -> bool:
     return kind.role == "traffic" and kind.build.takes_source
 
 
-_ELSEWHERE = {
-    "run": {
-        "duration": "measure",
-        "time": "measure",
-        "length": "measure",
-        "repetitions": "repeat",
-        "trials": "repeat",
-        "runs": "repeat",
-    },
-    "search": {"measure": "trial", "duration": "trial", "length": "trial", "resolution": "width"},
-    "goal": {"measure": "trial", "duration": "trial", "length": "trial", "resolution": "width"},
-    "point": {"trial": "measure", "duration": "measure", "length": "measure"},
-}
-"""By kind, what other tools call its fields."""
+_BESIDE = {"measure": "trial", "trial": "measure"}
+"""What a kind calls a field that another kind calls otherwise."""
 
 
 def find_parameter(kind: Kind, name: str) -> Parameter | None:
@@ -74,10 +63,12 @@ def guess_meant(kind: Kind, name: str) -> str:
     """Return the spelling that an unknown name seems to mean; "" if there is none."""
     if name in kind.renamed:
         return kind.renamed[name]
-    elsewhere = _ELSEWHERE.get(kind.name, {}).get(name.lower())
     known = list_spellings(kind)
+    elsewhere = translate(name, known) or _BESIDE.get(name, "")
     if elsewhere in known:
         return elsewhere
+    if describe_not_modelled(name):
+        return ""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), "")
@@ -107,12 +98,13 @@ def explain_unknown_field(
     if renamed:
         label = f"renamed to `{near}`"
     listed = " ".join(dict.fromkeys(each.alias or each.name for each in known.values()))
+    note = f"fields of {kind.name}: {listed}" if listed else f"{kind.name} has no fields"
     return make_error(
         "E0104",
         f"`{kind.name}` has no field `{name.text}`",
         name.span,
         label=label,
-        note=f"fields of {kind.name}: {listed}" if listed else f"{kind.name} has no fields",
+        note=describe_not_modelled(name.text) or note,
         help=help_text,
         fix=fix,
     )

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
+from qospec.catalogue.words import describe_not_modelled
 from qospec.check.evaluate.context import CheckError, flatten_text, make_error
 from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.records.fields import convert
@@ -144,13 +145,14 @@ def _explain_no_variable(name: ast.Name, place: ast.Point | ast.Test) -> CheckEr
     first = f"give it its first value in the point: `{name.text} = …`"
     if isinstance(place, ast.Test):
         first = f"write a `point` that gives it its first value: `{name.text} = …`"
+    note = "a change gives a variable of a point another value, or lets a device restart"
+    absent = describe_not_modelled(name.text)
     return make_error(
         "E0523",
         f"`{name.text}` is no variable of `{place.name.text}`",
         name.span,
-        note="a change gives a variable of a point another value, or lets a device restart:"
-        " `restart = …`",
-        help=first,
+        note=absent or f"{note}: `restart = …`",
+        help="" if absent else first,
     )
 
 
