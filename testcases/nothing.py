@@ -213,7 +213,11 @@ NOTHING = [
     ),
     Nothing(
         "tcp",
-        {"stacks": "tcp.nothing", "writers": "tcp.nothing_written"},
+        {
+            "stacks": "tcp.nothing",
+            "writers": "tcp.nothing_written",
+            "controls": "tcp.nothing_controlled",
+        },
         {
             "closed_forms.qos": {
                 NOTHING_LOST: (

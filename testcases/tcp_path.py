@@ -9,7 +9,16 @@ from qospec.elements.line import Line
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.endpoint.traffic import Exchange
-from qospec.engine.event.transition import DONE, NUMBER, SIZE, WINDOW, Transition, lose, send
+from qospec.engine.event.transition import (
+    DONE,
+    FIRST_BLOCK,
+    NUMBER,
+    SIZE,
+    WINDOW,
+    Transition,
+    lose,
+    send,
+)
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph.emulation import run
 from qospec.traffic.tcp import Tcp
@@ -32,7 +41,7 @@ class Probe(Element):
     causes = ("policed",)
 
     def __init__(self, lost=(), held=None):
-        self.seen, self.windows = [], []
+        self.seen, self.windows, self.blocks = [], [], []
         self._lost, self._held = frozenset(lost), dict(held or {})
 
     def transition(self, _setting):
@@ -42,6 +51,8 @@ class Probe(Element):
         def arrive(_state, items, item, _port, now_ps, out):
             order = len(self.seen)
             is_lost = order in self._lost
+            columns = range(FIRST_BLOCK, min(FIRST_BLOCK + 3, items.shape[1]))
+            self.blocks.append([int(items[item, k]) for k in columns if items[item, k]])
             self.windows.append((now_ps, int(items[item, NUMBER]), int(items[item, WINDOW])))
             self.seen.append((now_ps, int(items[item, NUMBER]), int(items[item, SIZE]), is_lost))
             if is_lost:

@@ -81,8 +81,19 @@ WRONG = [
         "tcp.acknowledges_each",
         "stacks",
         "closed_forms.qos",
-        ("losses_at_intervals:period=4_800", "the_ceiling_of_fast_ethernet"),
+        (
+            "losses_at_intervals:period=4_800",
+            "losses_at_short_intervals:period=192",
+            "the_ceiling_of_fast_ethernet",
+        ),
         {"window", "acknowledgements"},
+    ),
+    Wrong(
+        "tcp.newreno_for_cubic",
+        "controls",
+        "closed_forms.qos",
+        ("cubic_between_losses",),
+        {"window"},
     ),
     Wrong(
         "tcp.holds_nothing",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from qospec.catalogue.kinds import LONGEST_PS, Boolean, Domain, Time, UnfitError, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.endpoint.congestion import CongestionControl
+from qospec.engine.endpoint.tcp_connection import BLOCK_BYTES, BLOCK_OPTION_BYTES, BLOCKS
 from qospec.engine.endpoint.tcp_receiver import Receiver, WindowRule
 from qospec.engine.endpoint.tcp_sender import Sender
 from qospec.engine.endpoint.traffic import Endpoints, ExchangeTraffic
@@ -63,7 +64,8 @@ LARGEST_FIRST_BYTES, LARGEST_FIRST_SEGMENTS = 14_600, 10
 @traffic(
     source="RFC 9293 (TCP); RFC 5681, 3 (slow start, congestion avoidance, fast retransmit) and 4.2"
     " (acknowledgements); RFC 6582 (NewReno); RFC 6298 (timeout); RFC 6928 (initial window);"
-    " RFC 1122, 4.2.3.3, 4.2.3.4 (silly windows, Nagle's algorithm)",
+    " RFC 1122, 4.2.3.3, 4.2.3.4 (silly windows, Nagle's algorithm); RFC 2018, RFC 6675 (SACK);"
+    " RFC 3042 (limited transmit)",
     carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +85,8 @@ class Tcp(ExchangeTraffic):
     Its acknowledgements are measured as `FLOW.answers`, and as `FLOW.exchanges` its segments, each
     once: their delay is the time from first sending one until it is acknowledged.
 
-    Not modelled: options (SACK, time stamps; windows above 65,535 bytes are scaled), ECN, limited
-    transmit, closing a connection; sequence numbers have 64 bits.
+    Not modelled: time stamps, ECN, the options of a SYN (windows above 65,535 bytes are scaled),
+    closing a connection; sequence numbers have 64 bits.
     """
 
     causes = ("timed_out",)
@@ -116,6 +118,11 @@ class Tcp(ExchangeTraffic):
     but at least 2."""
     algorithm: Algorithm = None
     """The congestion control; by default `newreno`."""
+    sack: Boolean = False
+    """Whether acknowledgements report what came out of order, up to three ranges, by which losses
+    of a window are repaired in one round trip."""
+    limited_transmit: Boolean = False
+    """Whether each of the first two duplicate acknowledgements lets a new segment be sent."""
     ack_every: Every = 2
     """Of the data of how many full segments in order an acknowledgement is."""
     ack_timer: Timer = PS_PER_S // 5
@@ -174,6 +181,10 @@ class Tcp(ExchangeTraffic):
         header_bytes, segments = self._header_bytes, self._count_places(mss)
         sent = self._fill_line(Sizes((header_bytes, mss + header_bytes), (1, 1)), near, "mss")
         answers = self._fill_line(Sizes((header_bytes,)), far, "")
+        if self.sack:
+            least = header_bytes + BLOCK_OPTION_BYTES
+            found = (header_bytes, *(least + (1 + k) * BLOCK_BYTES for k in range(BLOCKS)))
+            answers = answers._replace(sizes=Sizes(found, (1,) * len(found)))
         rate = min(sent.contract.peak_cell_rate, answers.contract.peak_cell_rate)
         again = Fraction(segments * PS_PER_S, self.min_rto)
         at_once = (segments + 4) * (1 + self.retries)
@@ -237,6 +248,8 @@ class Tcp(ExchangeTraffic):
             least_rto_ps=self.min_rto,
             retries=self.retries,
             control=self.algorithm or CongestionControl(),
+            sack=self.sack,
+            prompts=self.limited_transmit,
             spread_ps=self.spread,
             header_bytes=header_bytes,
         )
@@ -249,6 +262,7 @@ class Tcp(ExchangeTraffic):
                 enough_bytes=self.ack_every * mss,
                 patience_ps=self.ack_timer,
                 rule=self._make_window_rule(mss),
+                sacks=self.sack,
                 read_bytes=self.read_size or NEVER_BYTES,
                 read_every_ps=self.read_every or 0,
                 header_bytes=header_bytes,

@@ -4,7 +4,9 @@ Sequence numbers count the bytes of a connection in 64 bits, so they never wrap:
 0, the first byte of data has 1. The column NUMBER of a packet to the receiver holds the number of
 its first byte, NO_DATA if it only acknowledges, PROBE if it asks for the window; that of an
 acknowledgement, the number of the byte that the receiver expects, 0 in answer to a SYN, and its
-column WINDOW how many bytes it takes from there on. What is sent again has the bounds that it had
+column WINDOW how many bytes it takes from there on. Each of the columns from FIRST_BLOCK on holds
+what came out of order, the latest first: how far behind that number it begins, and its length in
+LENGTH_BITS bits; 0 of none. What is sent again has the bounds that it had
 at first.
 """
 
@@ -35,6 +37,9 @@ NO_DATA, PROBE = -1, -2
 UNLIMITED = 2**40
 """The slow start threshold before the first loss, beyond any window."""
 SYN, FIRST_BYTE = 0, 1
+BLOCKS, LENGTH_BITS = 3, 31
+BLOCK_OPTION_BYTES, BLOCK_BYTES = 4, 8
+"""What blocks add to a header: padded, and each of them. Source: RFC 2018, 3."""
 
 (
     FIRST_SEGMENT,
@@ -52,13 +57,15 @@ SYN, FIRST_BYTE = 0, 1
     LEAST_RTO,
     RETRIES,
     PARTIAL,
+    SACK,
+    PROMPTS,
     STOP,
     SPREAD,
     CONNECTIONS,
     HAS_BEGUN,
     ALARM_AT,
     SENDER,
-) = range(21)
+) = range(23)
 """The first numbers of the state: what the sender is; whether the connections have their times to
 begin; when the alarm goes off. A row for each connection follows, as one for the heap of deadlines,
 then for each a ring of PLACES for the segments under way."""
@@ -85,18 +92,28 @@ then for each a ring of PLACES for the segments under way."""
     FIRST,
     NEXT,
     LAST,
+    SACKED_BYTES,
+    LOST_BYTES,
+    RESENT_BYTES,
+    LOST_TO,
+    SACKED_BEHIND,
+    RESEND,
     OWN,
-) = range(DEADLINE, DEADLINE + 23)
+) = range(DEADLINE, DEADLINE + 29)
 OWN_FIELDS = 8
 COLUMNS = OWN + OWN_FIELDS
 """The columns of a row, named in RFC 9293, 5681 and 6298: SND.UNA, SND.NXT, the highest number sent
 so far, behind what the application has written, SND.UNA + SND.WND, Max(SND.WND), cwnd, ssthresh,
 duplicate acknowledgements, whether and until where it recovers, RTO, SRTT, RTTVAR, the byte whose
 acknowledgement is timed (0: none) and since when, retries in a row, probes of a window. Of the
-segments, counted from 0: the first under way, the next to send, the one behind the last. From OWN
-on, OWN_FIELDS of the congestion control."""
-START, BEHIND, ITEM, SEGMENT = range(4)
-"""Of a segment: the number of its first byte, the one behind its last, and its exchange."""
+segments, counted from 0: the first under way, the next to send, the one behind the last. Of RFC
+6675: bytes that are sacked, lost, and sent again; up to which segment those not sacked are lost;
+the bytes sacked from there on; the first segment that may be sent again. From OWN on, OWN_FIELDS of
+the congestion control."""
+START, BEHIND, ITEM, STATUS, SEGMENT = range(5)
+"""Of a segment: the number of its first byte, the one behind its last, its exchange, its status."""
+UNKNOWN, LOST, RESENT, SACKED = range(4)
+"""What is known of a segment: nothing, that it is lost, and sent again, or that it has arrived."""
 AFTER_FIRST = 2
 """`RECOVERING` is 1 more than the number of partial acknowledgements."""
 CLOSED, OPENING, OPEN, GIVEN_UP = range(4)

@@ -14,11 +14,21 @@ from qospec.engine.endpoint.deadlines import (
     no_deadlines,
     set_deadline,
 )
-from qospec.engine.endpoint.tcp_connection import FIRST_BYTE, NO_DATA, PROBE, SYN
+from qospec.engine.endpoint.tcp_connection import (
+    BLOCK_BYTES,
+    BLOCK_OPTION_BYTES,
+    BLOCKS,
+    FIRST_BYTE,
+    LENGTH_BITS,
+    NO_DATA,
+    PROBE,
+    SYN,
+)
 from qospec.engine.endpoint.traffic import RECEIVED, Endpoint
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
+    FIRST_BLOCK,
     NUMBER,
     SIZE,
     SPARE,
@@ -51,19 +61,22 @@ if TYPE_CHECKING:
     MUCH,
     READ_SIZE,
     READ_EVERY,
+    SACKS,
     RANGES,
     CONNECTIONS,
     STOP,
     ALARM_AT,
     RECEIVER,
-) = range(18)
+) = range(19)
 """The first numbers of the state: what the receiver is, and when its alarm goes off. A row for each
 connection follows, as one for the heap of deadlines, then one for the reader of each, then for each
 connection the RANGES that came out of order: the first number of each, and the one behind its last,
 ascending and apart."""
-EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, COLUMNS = range(DEADLINE, DEADLINE + 6)
+EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, RECENT = range(DEADLINE, DEADLINE + 6)
+COLUMNS = RECENT + BLOCKS
 """The columns of a row: RCV.NXT; bytes in order that are not acknowledged; ranges in use; behind
-what the reader has read; RCV.NXT + RCV.WND as last announced."""
+what the reader has read; RCV.NXT + RCV.WND as last announced. From RECENT on, numbers of the latest
+segments that came out of order, the last first."""
 
 
 class WindowRule(NamedTuple):
@@ -93,6 +106,7 @@ class Receiver(Endpoint):
         enough_bytes: For how much in order an acknowledgement is sent at once.
         patience_ps: How long one waits for so much.
         rule: Of the window.
+        sacks: Whether it reports what came out of order.
         read_bytes: How much is read at a time.
         read_every_ps: How long after what has come, and after one reading; 0: all is read at once.
         header_bytes: The size of an acknowledgement.
@@ -104,6 +118,7 @@ class Receiver(Endpoint):
     enough_bytes: int
     patience_ps: int
     rule: WindowRule
+    sacks: bool
     read_bytes: int
     read_every_ps: int
     header_bytes: int
@@ -125,6 +140,7 @@ class Receiver(Endpoint):
             *self.rule,
             self.read_bytes,
             self.read_every_ps,
+            self.sacks,
             ranges,
             count,
             setting.stop_ps,
@@ -134,7 +150,8 @@ class Receiver(Endpoint):
         no_deadlines(table)
         table[:, EXPECTED] = table[:, READ] = FIRST_BYTE
         table[:, EDGE] = FIRST_BYTE + self.buffer_bytes
-        return Transition(state, _receive_segment, _wake, within=count_columns("window"))
+        last = "third_block" if self.sacks else "window"
+        return Transition(state, _receive_segment, _wake, within=count_columns(last))
 
 
 @kernel
@@ -163,6 +180,8 @@ def _receive_segment(
             _fill_hole(state, table, row, end)
         elif number > begun:
             _keep(state, table, row, number, end)
+            if state[SACKS]:
+                _note_recent(state, table, row, number)
         table[row, UNACKNOWLEDGED] += table[row, EXPECTED] - begun
         if state[READ_EVERY] == 0:
             table[row, READ] = table[row, EXPECTED]
@@ -254,10 +273,52 @@ def _acknowledge(state: Whole, table: Whole, row: int, number: int, event: Event
     meet_deadline(table, row)
     table[row, UNACKNOWLEDGED] = 0
     connection = state[FIRST_SEGMENT] + row - 1 + state[MORE_OF_ACKNOWLEDGEMENTS]
-    packet = make(items, out, connection, state[HEADER_BYTES], state[MARKS], now_ps)
+    blocks, size_bytes = (0, 0, 0), state[HEADER_BYTES]
+    if state[SACKS] and table[row, APART] and number != SYN:
+        blocks = _find_blocks(state, table, row)
+        size_bytes += BLOCK_OPTION_BYTES
+        for block in blocks:
+            size_bytes += BLOCK_BYTES * (block != 0)
+    packet = make(items, out, connection, size_bytes, state[MARKS], now_ps)
     items[packet, NUMBER] = number
     items[packet, WINDOW] = table[row, EDGE] - table[row, EXPECTED]
+    if blocks[0]:
+        for k in range(BLOCKS):
+            items[packet, FIRST_BLOCK + k] = blocks[k]
     send(out, 0, packet, now_ps)
+
+
+@kernel
+def _find_blocks(state: Whole, table: Whole, row: int) -> tuple[int, int, int]:
+    """Return the ranges of the latest segments, each once, as a packet holds them.
+
+    Source: RFC 2018, 4: the first is that of the segment that is acknowledged.
+    """
+    one = _find_block(state, table, row, table[row, RECENT])
+    two = _find_block(state, table, row, table[row, RECENT + 1])
+    three = _find_block(state, table, row, table[row, RECENT + 2])
+    if three in (one, two):
+        three = 0
+    if two == one:
+        two = 0
+    if one == 0:
+        one, two = two, 0
+    if two == 0:
+        two, three = three, 0
+    if one == 0:
+        one, two = two, 0
+    return one, two, three
+
+
+@kernel
+def _find_block(state: Whole, table: Whole, row: int, number: int) -> int:
+    """Return the range that holds a number, as a packet does; 0 if none does."""
+    first, expected = _find_ranges(state, row), table[row, EXPECTED]
+    for place in range(first, first + 2 * table[row, APART], 2):
+        if state[place] <= number < state[place + 1]:
+            length = state[place + 1] - state[place]
+            return ((state[place] - expected) << LENGTH_BITS) + length  # type: ignore[no-any-return]
+    return 0
 
 
 @kernel
@@ -295,6 +356,16 @@ def _keep(state: Whole, table: Whole, row: int, number: int, end: int) -> None:
             state[place + 2 * moved] = state[place]
     state[first + 2 * before], state[first + 2 * before + 1] = number, end
     table[row, APART] = apart + moved
+
+
+@kernel
+def _note_recent(state: Whole, table: Whole, row: int, number: int) -> None:
+    """Note the latest number, in place of the last if both are of one range."""
+    block = _find_block(state, table, row, number)
+    if _find_block(state, table, row, table[row, RECENT]) != block:
+        for k in range(BLOCKS - 1, 0, -1):
+            table[row, RECENT + k] = table[row, RECENT + k - 1]
+    table[row, RECENT] = number
 
 
 @kernel

@@ -38,23 +38,18 @@ from qospec.engine.endpoint.tcp_connection import (
     FIRST,
     FIRST_ACKNOWLEDGEMENT,
     FIRST_BYTE,
-    FIRST_EXCHANGE,
-    FIRST_SEGMENT,
     GIVEN_UP,
     HAS_BEGUN,
     HEADER_BYTES,
     HIGHEST,
-    HOLDS_SHORT,
     INITIAL_RTO_PS,
     INITIAL_WINDOW,
     ITEM,
-    LARGEST_WINDOW,
     LAST,
     LEAST_RTO,
     LIMIT,
     LONGEST_RTO_PS,
     MADE_AT_ONCE,
-    MARKS,
     MSS,
     NEXT,
     NEXT_BYTE,
@@ -64,20 +59,17 @@ from qospec.engine.endpoint.tcp_connection import (
     PARTIAL,
     PHASE,
     PLACES,
-    PROBE,
-    PROBED,
     RECOVER,
     RECOVERING,
     RETRIED,
     RETRIES,
     RTO,
     RTO_AFTER_LOST_SYN_PS,
+    SACK,
     SEGMENT,
-    SEND_BUFFER,
     SENDER,
     SMOOTHED,
     SPREAD,
-    START,
     STOP,
     SYN,
     THRESHOLD,
@@ -85,8 +77,24 @@ from qospec.engine.endpoint.tcp_connection import (
     TIMED_AT,
     TIMED_OUT,
     UNLIMITED,
-    WRITE,
     WRITTEN,
+)
+from qospec.engine.endpoint.tcp_output import (
+    probe,
+    resend,
+    send_again,
+    send_packet,
+    send_segments,
+    take_window,
+    work,
+)
+from qospec.engine.endpoint.tcp_scoreboard import (
+    find_segment,
+    forget,
+    forget_all,
+    is_first_lost,
+    note_first_lost,
+    take_blocks,
 )
 from qospec.engine.endpoint.traffic import RECEIVED, Endpoint
 from qospec.engine.event.transition import (
@@ -98,7 +106,6 @@ from qospec.engine.event.transition import (
     WINDOW,
     Transition,
     lose,
-    make,
     send,
     wake_at,
 )
@@ -130,6 +137,8 @@ class Sender(Endpoint):
         least_rto_ps: The lower limit of the retransmission timeout.
         retries: How often in a row it expires before the connection is given up.
         control: Of the congestion window.
+        sack: Whether acknowledgements tell of what came out of order.
+        prompts: Whether each of the first two duplicates lets it send a segment.
         spread_ps: Over how long the connections begin.
         header_bytes: Of a packet without data.
     """
@@ -147,6 +156,8 @@ class Sender(Endpoint):
     least_rto_ps: int
     retries: int
     control: CongestionControl
+    sack: bool
+    prompts: bool
     spread_ps: int
     header_bytes: int
 
@@ -176,6 +187,8 @@ class Sender(Endpoint):
             self.least_rto_ps,
             self.retries,
             self.control.repairs_all,
+            self.sack,
+            self.prompts,
             setting.stop_ps,
             self.spread_ps,
             count,
@@ -190,7 +203,7 @@ class Sender(Endpoint):
             wake,
             (("", *self.causes),),
             first_alarm_ps=0,
-            within=count_columns("window"),
+            within=count_columns("third_block" if self.sack else "window"),
         )
 
 
@@ -225,14 +238,16 @@ def _receive_acknowledgement(
     if phase == OPENING and number == SYN:
         _open(state, table, row, event)
     if table[row, PHASE] == OPEN:
-        is_update = _take_window(table, row, max(number, FIRST_BYTE), items[item, WINDOW])
+        is_duplicate = not take_window(table, row, max(number, FIRST_BYTE), items[item, WINDOW])
+        if state[SACK]:
+            is_duplicate = take_blocks(state, table, row, items, item)
         if number > table[row, ACKNOWLEDGED]:
             _advance(state, table, row, number, event)
         elif table[row, ACKNOWLEDGED] == table[row, HIGHEST]:
             table[row, RETRIED] = 0
-        elif number == table[row, ACKNOWLEDGED] and not is_update:
+        elif number == table[row, ACKNOWLEDGED] and is_duplicate:
             _count_duplicate(state, table, row, event)
-        _work(state, table, row, event)
+        work(state, table, row, event)
     if table[row, DUE] < state[ALARM_AT]:
         state[ALARM_AT] = table[row, DUE]
         wake_at(out, state[ALARM_AT])
@@ -272,7 +287,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 def _send_syn(state: Whole, table: Whole, row: int, event: Event) -> None:
     """Send a SYN, and wait for the answer."""
     now_ps = event[1]
-    _send_packet(state, row, SYN, state[HEADER_BYTES], event)
+    send_packet(state, row, SYN, state[HEADER_BYTES], event)
     set_deadline(table, row, now_ps + table[row, RTO], 0)
 
 
@@ -290,7 +305,7 @@ def _open(state: Whole, table: Whole, row: int, event: Event) -> None:
     table[row, PHASE], table[row, RETRIED], table[row, THRESHOLD] = OPEN, 0, UNLIMITED
     table[row, ACKNOWLEDGED] = table[row, NEXT_BYTE] = table[row, HIGHEST] = FIRST_BYTE
     table[row, WRITTEN] = table[row, EDGE] = FIRST_BYTE
-    _send_packet(state, row, NO_DATA, state[HEADER_BYTES], event)
+    send_packet(state, row, NO_DATA, state[HEADER_BYTES], event)
 
 
 @kernel
@@ -306,169 +321,6 @@ def _take_sample(state: Whole, table: Whole, row: int, sample_ps: int) -> None:
     table[row, RTO] = max(state[LEAST_RTO], min(rto_ps, LONGEST_RTO_PS))
 
 
-# ---- what is sent
-
-
-@kernel
-def _send_packet(state: Whole, row: int, number: int, size_bytes: int, event: Event) -> None:
-    """Send a packet of a number and a size."""
-    items, now_ps, out = event
-    connection = state[FIRST_SEGMENT] + row - 1
-    packet = make(items, out, connection, size_bytes, state[MARKS], now_ps)
-    items[packet, NUMBER] = number
-    send(out, 0, packet, now_ps)
-
-
-@kernel
-def _work(state: Whole, table: Whole, row: int, event: Event) -> None:
-    """Send what is written, and let the application write while its writes fit the buffer.
-
-    One that has written ahead has always filled the buffer before; else TCP sends first. At the end
-    of the trial and later nothing new is sent. If what is written cannot be sent, and nothing is
-    under way, the window is probed. Source: RFC 9293, 3.8.6.1.
-    """
-    now_ps, write = event[1], state[WRITE]
-    if write == 0:
-        table[row, WRITTEN] = table[row, ACKNOWLEDGED] + state[SEND_BUFFER]
-    _send_segments(state, table, row, event)
-    if now_ps < state[STOP]:
-        room = state[SEND_BUFFER] - (table[row, WRITTEN] - table[row, ACKNOWLEDGED])
-        while 0 < write <= room:
-            table[row, WRITTEN] += write
-            room -= write
-            _send_segments(state, table, row, event)
-        if table[row, DUE] == FOREVER_PS and table[row, NEXT_BYTE] < table[row, WRITTEN]:
-            _await_window(table, row, now_ps)
-
-
-@kernel
-def _send_segments(state: Whole, table: Whole, row: int, event: Event) -> None:
-    """Send the segments that the windows allow: at first once more what was sent already."""
-    now_ps = event[1]
-    end = table[row, ACKNOWLEDGED] + table[row, CONGESTION_WINDOW]
-    end = min(end, table[row, EDGE])
-    while table[row, NEXT] < table[row, LAST]:
-        place = _find_segment(state, row, table[row, NEXT])
-        if state[place + BEHIND] > end:
-            return
-        _send_next(state, table, row, state[place + BEHIND], event)
-    if now_ps < state[STOP]:
-        size_bytes = _find_size(state, table, row, end)
-        while size_bytes > 0:
-            _begin_segment(state, table, row, size_bytes, event)
-            _send_next(state, table, row, table[row, HIGHEST], event)
-            size_bytes = _find_size(state, table, row, end)
-
-
-@kernel
-def _find_size(state: Whole, table: Whole, row: int, end: int) -> int:
-    """Return how much the next new segment holds if all may be sent up to `end`; 0: none is sent.
-
-    Short ones, of all that is written or of half of the largest window, only if nothing is under
-    way, or if it does not matter what is. Source: RFC 1122, 4.2.3.4; RFC 9293, 3.7.4, 3.8.6.2.1.
-    """
-    mss, usable = state[MSS], end - table[row, NEXT_BYTE]
-    written = table[row, WRITTEN] - table[row, NEXT_BYTE]
-    size_bytes = min(mss, usable, written)
-    if table[row, LAST] - table[row, FIRST] >= state[PLACES]:
-        return 0
-    if size_bytes < mss:
-        is_held = state[HOLDS_SHORT] and table[row, ACKNOWLEDGED] < table[row, NEXT_BYTE]
-        is_whole = written <= usable or 2 * size_bytes >= table[row, LARGEST_WINDOW]
-        if is_held or not is_whole:
-            return 0
-    return size_bytes  # type: ignore[no-any-return]
-
-
-@kernel
-def _send_next(state: Whole, table: Whole, row: int, behind: int, event: Event) -> None:
-    """Send the next segment, up to a number, and wait for its acknowledgement."""
-    number, now_ps = table[row, NEXT_BYTE], event[1]
-    _send_packet(state, row, number, behind - number + state[HEADER_BYTES], event)
-    if table[row, DUE] == FOREVER_PS or number == table[row, ACKNOWLEDGED]:
-        set_deadline(table, row, now_ps + table[row, RTO], 0)
-    table[row, NEXT_BYTE] = behind
-    table[row, NEXT] += 1
-
-
-@kernel
-def _begin_segment(state: Whole, table: Whole, row: int, size_bytes: int, event: Event) -> None:
-    """Note a segment that is sent for the first time; time it, if none is timed."""
-    items, now_ps, out = event
-    number = table[row, HIGHEST]
-    connection = state[FIRST_EXCHANGE] + row - 1
-    place = _find_segment(state, row, table[row, LAST])
-    whole = size_bytes + state[HEADER_BYTES]
-    state[place + START], state[place + BEHIND] = number, number + size_bytes
-    state[place + ITEM] = make(items, out, connection, whole, 0, now_ps)
-    table[row, HIGHEST] = number + size_bytes
-    table[row, LAST] += 1
-    table[row, PROBED] = 0
-    if table[row, TIMED] == 0:
-        table[row, TIMED], table[row, TIMED_AT] = number + size_bytes, now_ps
-
-
-@kernel
-def _find_segment(state: Whole, row: int, number: int) -> int:
-    """Return the place of a segment by its number."""
-    ring = SENDER + (1 + state[CONNECTIONS]) * COLUMNS + (row - 1) * state[PLACES] * SEGMENT
-    return ring + (number & (state[PLACES] - 1)) * SEGMENT  # type: ignore[no-any-return]
-
-
-@kernel
-def _send_again(state: Whole, table: Whole, row: int, event: Event) -> None:
-    """Send the first segment that is not acknowledged again; what is sent again is not timed.
-
-    Source: RFC 6298, 3 (Karn's algorithm).
-    """
-    place = _find_segment(state, row, table[row, FIRST])
-    size_bytes = state[place + BEHIND] - state[place + START] + state[HEADER_BYTES]
-    _send_packet(state, row, state[place + START], size_bytes, event)
-    table[row, TIMED] = 0
-
-
-# ---- the window that the receiver announces
-
-
-@kernel
-def _take_window(table: Whole, row: int, number: int, window: int) -> bool:
-    """Take the window behind a number; return whether it reaches further than before."""
-    table[row, LARGEST_WINDOW] = max(table[row, LARGEST_WINDOW], window)
-    is_update = number + window > table[row, EDGE]
-    if is_update:
-        table[row, EDGE] = number + window
-    return is_update  # type: ignore[no-any-return]
-
-
-@kernel
-def _await_window(table: Whole, row: int, now_ps: int) -> None:
-    """Wait for a window, a timeout first, then twice as long each time."""
-    patience_ps = min(table[row, RTO] << min(table[row, PROBED], 20), LONGEST_RTO_PS)
-    set_deadline(table, row, now_ps + max(patience_ps, table[row, RTO]), 0)
-
-
-@kernel
-def _probe(state: Whole, table: Whole, row: int, event: Event) -> None:
-    """Send what little the window allows, or ask for a window. Source: RFC 9293, 3.8.6.1.
-
-    The question has no data: as in Linux, a number that has been acknowledged is what is answered.
-    """
-    now_ps = event[1]
-    meet_deadline(table, row)
-    if now_ps >= state[STOP]:
-        return
-    usable = min(table[row, EDGE], table[row, ACKNOWLEDGED] + table[row, CONGESTION_WINDOW])
-    usable = min(usable, table[row, WRITTEN]) - table[row, NEXT_BYTE]
-    if usable > 0:
-        _begin_segment(state, table, row, min(usable, state[MSS]), event)
-        _send_next(state, table, row, table[row, HIGHEST], event)
-        return
-    _send_packet(state, row, PROBE, state[HEADER_BYTES], event)
-    table[row, PROBED] += 1
-    table[row, RETRIED] += 1
-    _await_window(table, row, now_ps)
-
-
 # ---- what is acknowledged
 
 
@@ -478,10 +330,12 @@ def _advance(state: Whole, table: Whole, row: int, number: int, event: Event) ->
     _, now_ps, out = event
     begun = table[row, ACKNOWLEDGED]
     while table[row, FIRST] < table[row, LAST]:
-        place = _find_segment(state, row, table[row, FIRST])
+        place = find_segment(state, row, table[row, FIRST])
         if state[place + BEHIND] > number:
             break
         send(out, ENDED, state[place + ITEM], now_ps)
+        if state[SACK]:
+            forget(state, table, row, place)
         table[row, FIRST] += 1
     table[row, ACKNOWLEDGED], table[row, RETRIED] = number, 0
     if table[row, NEXT_BYTE] < number:
@@ -507,9 +361,13 @@ def _recover(state: Whole, table: Whole, row: int, bytes_acknowledged: int, even
     """Take an acknowledgement of new data in recovery; return whether it leaves the timer alone.
 
     A partial one tells of another loss. The timer is set anew only for the first of them. Source:
-    RFC 6582, 3.2, step 3; RFC 5681, 3.2, step 6, where any ends the recovery.
+    RFC 6582, 3.2, step 3; RFC 5681, 3.2, step 6, where any ends the recovery; RFC 6675, 5, step A.
     """
     mss = state[MSS]
+    if state[SACK]:
+        if table[row, ACKNOWLEDGED] >= table[row, RECOVER]:
+            table[row, RECOVERING], table[row, DUPLICATE] = 0, 0
+        return False
     if table[row, ACKNOWLEDGED] >= table[row, RECOVER] or not state[PARTIAL]:
         under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED]
         whole = table[row, THRESHOLD]
@@ -519,7 +377,7 @@ def _recover(state: Whole, table: Whole, row: int, bytes_acknowledged: int, even
         return False
     window = max(0, table[row, CONGESTION_WINDOW] - bytes_acknowledged)
     table[row, CONGESTION_WINDOW] = window + (mss if bytes_acknowledged >= mss else 0)
-    _send_again(state, table, row, event)
+    send_again(state, table, row, event)
     table[row, RECOVERING] += 1
     return table[row, RECOVERING] > AFTER_FIRST  # type: ignore[no-any-return]
 
@@ -528,18 +386,27 @@ def _recover(state: Whole, table: Whole, row: int, bytes_acknowledged: int, even
 def _count_duplicate(state: Whole, table: Whole, row: int, event: Event) -> None:
     """Count a duplicate acknowledgement; the third one begins a fast retransmit.
 
-    Not one for data sent before the last recovery or timeout. Source: RFC 5681, 3.2; RFC 6582, 3.2.
+    Not one for data sent before the last recovery or timeout. Source: RFC 5681, 3.2; RFC 6582, 3.2;
+    RFC 6675, 5, steps 1 to 4.
     """
     mss = state[MSS]
     table[row, DUPLICATE] += 1
     if table[row, RECOVERING]:
-        table[row, CONGESTION_WINDOW] += mss
-    elif table[row, DUPLICATE] == DUPLICATES and table[row, ACKNOWLEDGED] > table[row, RECOVER]:
+        if not state[SACK]:
+            table[row, CONGESTION_WINDOW] += mss
+        return
+    is_lost = table[row, DUPLICATE] == DUPLICATES or (state[SACK] and is_first_lost(table, row))
+    if is_lost and table[row, ACKNOWLEDGED] > table[row, RECOVER]:
         under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED]
         on_loss(table, row, mss, under_way, event[1])
-        table[row, CONGESTION_WINDOW] = table[row, THRESHOLD] + DUPLICATES * mss
         table[row, RECOVERING], table[row, RECOVER] = 1, table[row, HIGHEST]
-        _send_again(state, table, row, event)
+        if state[SACK]:
+            table[row, CONGESTION_WINDOW] = table[row, THRESHOLD]
+            note_first_lost(state, table, row)
+            resend(state, table, row, table[row, FIRST], event)
+        else:
+            table[row, CONGESTION_WINDOW] = table[row, THRESHOLD] + DUPLICATES * mss
+            send_again(state, table, row, event)
 
 
 # ---- what times out
@@ -564,7 +431,7 @@ def _expire(state: Whole, table: Whole, row: int, event: Event) -> None:
         _give_up(state, table, row, out)
         return
     if table[row, PHASE] == OPEN and table[row, ACKNOWLEDGED] == table[row, HIGHEST]:
-        _probe(state, table, row, event)
+        probe(state, table, row, event)
         return
     table[row, RETRIED] += 1
     table[row, RTO] = min(2 * table[row, RTO], max(LONGEST_RTO_PS, state[LEAST_RTO]))
@@ -577,8 +444,10 @@ def _expire(state: Whole, table: Whole, row: int, event: Event) -> None:
     table[row, CONGESTION_WINDOW], table[row, RECOVER] = state[MSS], table[row, HIGHEST]
     table[row, RECOVERING] = table[row, DUPLICATE] = table[row, TIMED] = 0
     table[row, NEXT_BYTE], table[row, NEXT] = table[row, ACKNOWLEDGED], table[row, FIRST]
+    if state[SACK]:
+        forget_all(state, table, row)
     meet_deadline(table, row)
-    _send_segments(state, table, row, event)
+    send_segments(state, table, row, event)
 
 
 @kernel
@@ -587,5 +456,5 @@ def _give_up(state: Whole, table: Whole, row: int, out: Whole) -> None:
     meet_deadline(table, row)
     if table[row, PHASE] == OPEN:
         for number in range(table[row, FIRST], table[row, LAST]):
-            lose(out, TIMED_OUT, state[_find_segment(state, row, number) + ITEM])
+            lose(out, TIMED_OUT, state[find_segment(state, row, number) + ITEM])
     table[row, PHASE] = GIVEN_UP

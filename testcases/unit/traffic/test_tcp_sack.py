@@ -1,0 +1,128 @@
+"""SACK and limited transmit: packet by packet what RFC 2018, 3042, 5681 and 6675 say comes next."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tcp_path import BULK, HEADERS, MS, MSS, RTT, STEADY, S, observe
+
+from qospec.congestion.cubic import Cubic
+
+SACKING = replace(STEADY, sack=True, initial_window=16, send_buffer=16 * MSS)
+FIRST = 2 + 16
+"""The order of the first segment of the second window of 16."""
+US = 10**6
+
+
+def blocks_of(back):
+    """Return by acknowledgement its number and its blocks, both in segments."""
+    found = []
+    for (_, number, _), its in zip(back.windows, back.blocks, strict=True):
+        base = (number - 1) // MSS
+        ranges = [(base + (b >> 31) // MSS, base + ((b >> 31) + b % 2**31) // MSS) for b in its]
+        found.append((base, ranges))
+    return found
+
+
+@pytest.mark.parametrize("losses", [1, 2, 3, 4])
+def test_all_losses_of_a_window_are_repaired_in_one_round_trip(losses):
+    """V7: where NewReno needs one for each."""
+    lost = [FIRST + 3 * k for k in range(losses)]
+    _, there, back = observe(SACKING, 9 * RTT, there=lost)
+    numbers = [16 + 3 * k for k in range(losses)]
+    at = {n: [at for at, number in there.data if number == n] for n in numbers}
+    assert all(len(times) == 2 for times in at.values())
+    again = [times[1] for times in at.values()]
+    assert max(again) - min(again) < RTT / 2
+    whole = next(at for at, number, _, _ in back.seen if number >= 1 + 32 * MSS)
+    assert whole - min(again) < 1.5 * RTT
+
+
+def test_the_first_block_holds_the_segment_that_is_acknowledged():
+    """RFC 2018, 4, with segments 16, 18 and 20 lost: the latest first, then those before."""
+    _, _, back = observe(SACKING, 3 * RTT - RTT // 4, there=[FIRST, FIRST + 2, FIRST + 4])
+    seen = [blocks for base, blocks in blocks_of(back) if base == 16][1:]
+    assert seen[:4] == [
+        [(17, 18)],
+        [(19, 20), (17, 18)],
+        [(21, 22), (19, 20), (17, 18)],
+        [(21, 23), (19, 20), (17, 18)],
+    ]
+    sizes = [size for _, number, size, _ in back.seen if number == 1 + 16 * MSS][1:5]
+    assert sizes == [HEADERS + 12, HEADERS + 20, HEADERS + 28, HEADERS + 28]
+
+
+def test_what_is_sent_in_a_recovery_follows_the_pipe():
+    """RFC 6675, 5: of 16 under way the first is lost, the window is then 8.
+
+    The third duplicate tells of it: the pipe is 12, and 13 with what is sent again. It is 7 with
+    the ninth, and from there on each of the 15 duplicates lets one new segment go: 7 of them.
+    """
+    traffic = replace(SACKING, send_buffer=64 * MSS, receive_buffer=64 * MSS, initial_window=16)
+    _, there, back = observe(traffic, 20 * RTT, there=[2])
+    again = [at for at, number in there.data if number == 0][1]
+    duplicates = [at for at, base, _, _ in back.seen if base == 1]
+    assert round((again - duplicates[2]) / MS) == 50
+    new = [number for at, number in there.data if again < at < again + RTT - MS]
+    assert new == [16, 17, 18, 19, 20, 21, 22]
+
+
+def test_a_timeout_forgets_what_was_reported():
+    """RFC 2018, 8; what is sent again is lost too, so that only a timeout helps."""
+    lost = [FIRST, FIRST + 16]
+    _, there, back = observe(SACKING, 40 * RTT, there=lost)
+    times = [at for at, number in there.data if number == 16]
+    assert len(times) == 3
+    assert times[2] - times[1] > S - RTT
+    assert max(number for _, number, _, _ in back.seen) > 1 + 64 * MSS
+
+
+@pytest.mark.parametrize("is_prompted", [False, True])
+def test_limited_transmit_finds_a_third_duplicate(is_prompted):
+    """Of a window of 3 the first is lost: two duplicates, and no third but for RFC 3042."""
+    traffic = replace(
+        BULK,
+        initial_window=3,
+        receive_buffer=64 * MSS,
+        send_buffer=64 * MSS,
+        limited_transmit=is_prompted,
+    )
+    _, there, _ = observe(traffic, 2 * S, there=[2])
+    times = [at for at, number in there.data if number == 0]
+    if is_prompted:
+        assert round((times[1] - times[0]) / RTT) == 2
+        assert [number for _, number in there.data][3:5] == [3, 4]
+    else:
+        assert times[1] - times[0] >= S - MS
+
+
+@given(
+    lost=st.tuples(st.sets(st.integers(0, 80)), st.sets(st.integers(0, 80))),
+    fields=st.fixed_dictionaries(
+        {
+            "ack_every": st.integers(1, 3),
+            "algorithm": st.sampled_from([None, Cubic()]),
+            "initial_window": st.integers(1, 20),
+            "connections": st.integers(1, 3),
+            "limited_transmit": st.booleans(),
+            "write_size": st.sampled_from([None, 300, 1_700]),
+            "nagle": st.booleans(),
+            "read_every": st.sampled_from([None, 70 * US]),
+            "receive_buffer": st.integers(MSS, 20 * MSS),
+        }
+    ),
+    chunk=st.integers(1_000, 9_000),
+)
+@settings(deadline=None, max_examples=15)
+def test_all_that_is_sent_is_acknowledged_in_the_end(lost, fields, chunk):
+    """Whatever is lost, and however it is written and read; and batches change nothing."""
+    traffic = replace(BULK, sack=True, **fields, retries=100, min_rto=300 * US, ack_timer=200 * US)
+    seen, _, _ = observe(traffic, 2_000 * US, *lost, rtt=100 * US)
+    n = traffic.connections
+    tally = seen.tally(2 * n, 3 * n)
+    assert tally.received == tally.sent
+    assert not tally.lost
+    assert not seen.ledger.imbalance
+    again, _, _ = observe(traffic, 2_000 * US, *lost, rtt=100 * US, chunk=chunk)
+    assert again.tally(2 * n, 3 * n) == tally
