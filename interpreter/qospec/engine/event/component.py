@@ -24,7 +24,7 @@ from qospec.engine.event.transition import (
     SPARE,
     USUAL,
 )
-from qospec.engine.items.batch import FOREVER_PS, Batch, TooLateError, empty, joined
+from qospec.engine.items.batch import FOREVER_PS, Batch, TooLateError, empty, joined, uninitialised
 from qospec.engine.items.totals import (
     CAME,
     CONSUMED,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from qospec.engine.event.transition import Transition
     from qospec.protocol.streams import Streams
 
-OUTBOX_ROWS = 1 << 14
+OUTBOX_ROWS = 1 << 15
 POOL_ROWS = 1 << 10
 """At first; doubled as needed."""
 MOST_EVENTS = 1 << 22
@@ -178,7 +178,6 @@ class Component:
         columns = max(each.columns for each in self._transitions)
         within = max(USUAL, columns, *(transition.within for transition in self._transitions))
         self._working = _nothing_done(len(self._wiring.to) * self._kinds, within, columns)
-        self._gone = np.zeros(len(self.outlets) * self._kinds * len(UNITS), np.int64)
         self._entries = np.array([self._totals.no_entries() for _ in members])
         self._elements = self._tables(found)
         for number, transition in enumerate(self._transitions):
@@ -258,9 +257,6 @@ class Component:
     def ledger(self) -> Whole:
         """Return (elements, ENTRIES, kinds, 2) what became of the items of each."""
         entries, shape = self._entries.copy(), (-1, self._kinds, len(UNITS))
-        for outlet, gone in zip(self.outlets, self._gone.reshape(shape), strict=True):
-            if outlet.what in ENTERED_AS and outlet.what != RESIZES:
-                entries[outlet.element, ENTERED_AS[outlet.what]] += gone
         to, outputs = self._wiring.to, np.diff(self._wiring.outputs)
         owners, inside = np.repeat(np.arange(len(outputs)), outputs), to >= 0
         passed = self._working.passed.reshape(shape)[inside]
@@ -269,15 +265,16 @@ class Component:
         return entries
 
     def advance(
-        self, arrivals: Sequence[Batch], until_ps: int, deliver: Callable[[int, Whole], None]
+        self, arrivals: Sequence[Batch], until_ps: int, deliver: Callable[[int, Batch], None]
     ) -> None:
         """Run all events before a time.
 
         Args:
             arrivals: What comes from outside before then, a batch for each wire that leads in.
             until_ps: The time.
-            deliver: Called with the number of an outlet, and rows of the outbox, in order, as a new
-                array whose columns are contiguous.
+            deliver: Called with the number of an outlet, and what goes out there, in order, as new
+                columns. For what waited, `at_ps` and `sent_ps` are when it came and began; for what
+                grew, `sent_ps` is by how many bytes.
 
         Raises:
             EndlessError: The trial is over or time stands still, and items go round for ever.
@@ -290,7 +287,7 @@ class Component:
         if until_ps == FOREVER_PS and self.inside:
             raise EndlessError(self.inside, self._paths)
 
-    def _run(self, feed: Batch, until_ps: int, deliver: Callable[[int, Whole], None]) -> None:
+    def _run(self, feed: Batch, until_ps: int, deliver: Callable[[int, Batch], None]) -> None:
         """Run all events before a time."""
         report, now_ps, idle, gone = self._working.report, -1, 0, 0
         limits = (until_ps, MOST_EVENTS)
@@ -353,24 +350,26 @@ class Component:
             self._working = self._working._replace(items=items, outbox=outbox)
         return feed
 
-    def _deliver(self, deliver: Callable[[int, Whole], None]) -> int:
+    def _deliver(self, deliver: Callable[[int, Batch], None]) -> int:
         """Empty the outbox; return how many items have gone for good, less those that were made."""
         outbox = self._working.outbox
         count = int(outbox[0, 0])
         if not count:
             return 0
         stops = np.zeros(len(self.outlets) + 1, np.int64)
-        columns = np.empty((outbox.shape[1], count), np.int64)
-        events.put_in_order(self._wiring, outbox, stops, columns, self._gone)
+        ordered = uninitialised(count, width=outbox.shape[1] - events.NOTED)
+        events.put_in_order(outbox, stops, ordered)
         outbox[0, 0], start, gone = 0, 0, 0
         for number in np.flatnonzero(np.diff(stops[:-1], prepend=0)).tolist():
-            stop = int(stops[number])
-            rows, outlet = columns[:, start:stop].T, self.outlets[number]
-            deliver(number, rows)
-            gone += FEWER.get(outlet.what, 0) * (stop - start)
+            stop, outlet = int(stops[number]), self.outlets[number]
+            batch = ordered.part(start, stop).narrowed()
             if outlet.what == RESIZES:
-                before, after = map(self._totals.of, resized(rows))
+                before, after = map(self._totals.of, resized(batch))
                 self._entries[outlet.element, GREW] += after - before
+            elif outlet.what in ENTERED_AS:
+                self._entries[outlet.element, ENTERED_AS[outlet.what]] += self._totals.of(batch)
+            deliver(number, batch)
+            gone += FEWER.get(outlet.what, 0) * batch.count
             start = stop
         return gone
 
@@ -472,22 +471,7 @@ def _with_more_rows(pool: Whole, rows: int = 0) -> Whole:
     return larger
 
 
-def rows_as_batch(rows: Whole) -> Batch:
-    """Return rows of the outbox as items, with those columns of `more` in which anything stands."""
-    form = empty()
-    batch = Batch(
-        at_ps=rows[:, events.AT_PS],
-        sent_ps=rows[:, events.SENT_PS],
-        connection=rows[:, events.OF].astype(form.connection.dtype),
-        size_bytes=rows[:, events.SIZED].astype(form.size_bytes.dtype),
-        marks=rows[:, events.MARKED].astype(form.marks.dtype),
-        more=rows[:, events.NOTED :],
-    )
-    return batch.narrowed()
-
-
-def resized(rows: Whole) -> tuple[Batch, Batch]:
-    """Return rows of the outbox as items before their size was changed, and after."""
-    after = rows_as_batch(rows)
-    before_bytes = after.size_bytes - rows[:, events.SENT_PS]
+def resized(after: Batch) -> tuple[Batch, Batch]:
+    """Return what grew, as it goes out, before its size was changed and after."""
+    before_bytes = after.size_bytes - after.sent_ps
     return after.with_sizes(before_bytes.astype(after.size_bytes.dtype)), after

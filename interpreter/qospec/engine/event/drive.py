@@ -382,15 +382,13 @@ def _put_out(working: Working, outlet: int, item: int, at_ps: int, sent_ps: int)
 
 
 @kernel
-def put_in_order(wiring: Wiring, outbox: Whole, stops: Whole, columns: Whole, gone: Whole) -> None:
+def put_in_order(outbox: Whole, stops: Whole, ordered: Batch) -> None:
     """Copy the rows of the outbox so that those of one outlet follow each other, in their order.
 
     Args:
-        wiring: Of the network.
         outbox: As of `Working`; not changed.
         stops: (outlets + 1,) Zeros; written: where the rows of each outlet end.
-        columns: (NOTED + k, rows) Written: the rows, a column each.
-        gone: (outlets * kinds * 2,) Added to: by outlet and kind, the items and bytes.
+        ordered: Written; as many items as the outbox has rows, and as wide.
     """
     count = outbox[0, 0]
     for n in range(1, count + 1):
@@ -399,9 +397,10 @@ def put_in_order(wiring: Wiring, outbox: Whole, stops: Whole, columns: Whole, go
         stops[outlet] += stops[outlet - 1]
     for n in range(1, count + 1):
         outlet = outbox[n, OUTLET]
-        for column in range(len(columns)):
-            columns[column, stops[outlet]] = outbox[n, column]
-        stops[outlet] += 1
-        place = _sum_of(wiring.connections, wiring.kinds, outlet, outbox[n, OF])
-        gone[place + ITEMS] += 1
-        gone[place + BYTES] += outbox[n, SIZED]
+        k = stops[outlet]
+        stops[outlet] = k + 1
+        ordered.at_ps[k], ordered.sent_ps[k] = outbox[n, AT_PS], outbox[n, SENT_PS]
+        ordered.connection[k], ordered.size_bytes[k] = outbox[n, OF], outbox[n, SIZED]
+        ordered.marks[k] = outbox[n, MARKED]
+        for column in range(ordered.more.shape[1]):
+            ordered.more[k, column] = outbox[n, NOTED + column]

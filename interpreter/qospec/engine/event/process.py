@@ -5,9 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from qospec.engine.arrays import np
 from qospec.engine.element import BrokenPromiseError, Element, Loss, Step
-from qospec.engine.event import drive as events
 from qospec.engine.event.at_once import AtOnceProcess
 from qospec.engine.event.component import (
     CONSUMES,
@@ -19,13 +17,12 @@ from qospec.engine.event.component import (
     Component,
     Member,
     resized,
-    rows_as_batch,
 )
 from qospec.engine.event.transition import IN_SERVICE
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Times, Whole
+    from qospec.engine.arrays import Times
     from qospec.engine.element import Process, Setting
 
 
@@ -50,7 +47,7 @@ class EventProcess:
         self._lookahead_ps = element.lookahead_ps(setting.clock)
         self._path, self._leaving_ps = setting.path, 0
         self._later = [empty()] * len(element.outputs)
-        self._found: dict[int, list[Whole]] = {}
+        self._found: dict[int, list[Batch]] = {}
 
     def process(self, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Process as `Element.process` does."""
@@ -62,25 +59,24 @@ class EventProcess:
         reported: dict[str, tuple[Times, Times]] = {}
         ended: dict[str, list[Batch]] = {MAKES: [], CONSUMES: []}
         for number, outlet in enumerate(self._component.outlets):
-            rows = np.concatenate(self._found.get(number, [_NONE]))
+            batch = joined(*self._found.get(number, ()))
             if outlet.what == LEAVES:
-                left = joined(self._later[outlet.number], rows_as_batch(rows))
+                left = joined(self._later[outlet.number], batch)
                 if left.count and int(left.at_ps[0]) < self._leaving_ps:
                     raise BrokenPromiseError(self._path, "sent an item below its watermark")
                 count = int(left.at_ps.searchsorted(leaving_ps))
                 departures.append(left.part(0, count))
                 self._later[outlet.number] = left.part(count, left.count)
-            elif outlet.what == LOSES and len(rows):
+            elif outlet.what == LOSES and batch.count:
                 element, cause = self._transition.losses[outlet.number]
-                lost = rows_as_batch(rows)
-                losses.append(Loss(cause, lost, element))
-            elif outlet.what == RESIZES and len(rows):
-                resizes.append(resized(rows))
-            elif outlet.what in ended and len(rows):
-                ended[outlet.what].append(rows_as_batch(rows))
+                losses.append(Loss(cause, batch, element))
+            elif outlet.what == RESIZES and batch.count:
+                resizes.append(resized(batch))
+            elif outlet.what in ended and batch.count:
+                ended[outlet.what].append(batch)
             elif outlet.what == WAITS:
                 queue = self._transition.queues[outlet.number]
-                reported[queue] = rows[:, events.AT_PS], rows[:, events.SENT_PS]
+                reported[queue] = batch.at_ps, batch.sent_ps
         self._leaving_ps = leaving_ps
         return Step(
             tuple(departures),
@@ -93,8 +89,5 @@ class EventProcess:
             reported.get(IN_SERVICE),
         )
 
-    def _note(self, outlet: int, rows: Whole) -> None:
-        self._found.setdefault(outlet, []).append(rows.copy())
-
-
-_NONE = np.zeros((0, events.NOTED), np.int64)
+    def _note(self, outlet: int, batch: Batch) -> None:
+        self._found.setdefault(outlet, []).append(batch)

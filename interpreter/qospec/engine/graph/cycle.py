@@ -21,7 +21,6 @@ from qospec.engine.event.component import (
     WAITS,
     Component,
     Member,
-    rows_as_batch,
 )
 from qospec.engine.graph.components import find_components
 from qospec.engine.graph.node import Link
@@ -31,7 +30,6 @@ from qospec.engine.items.batch import FOREVER_PS, Batch, joined
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qospec.engine.arrays import Whole
     from qospec.engine.event.component import Outlet
     from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Experiment
@@ -161,11 +159,10 @@ class Cycle:
         elif outlet.what == LOSES:
             conduct.losses.append(Loss("", batch))
 
-    def _deliver(self, number: int, rows: Whole) -> None:
+    def _deliver(self, number: int, batch: Batch) -> None:
         """Take what goes out by an outlet to where it belongs."""
         what, element, port = self._component.outlets[number]
         runtime = self._runtimes[element]
-        batch = rows_as_batch(rows)
         if self._is_noted:
             self._note(self._component.outlets[number], batch)
         if what == LEAVES:

@@ -124,6 +124,8 @@ class Batch(NamedTuple):
 
     def narrowed(self) -> Batch:
         """Return the same items without the last columns of `more`, if nothing stands in them."""
+        if not self.width:
+            return self
         noted = np.flatnonzero(self.more.any(axis=0))
         width = int(noted[-1]) + 1 if len(noted) else 0
         more = np.ascontiguousarray(self.more[:, :width]) if width else empty().more

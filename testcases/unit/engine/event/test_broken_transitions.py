@@ -131,9 +131,9 @@ def ran(*transitions: Transition, seen: bool = False, goes_round: bool = False) 
         members.append(Member(transition, (tuple(inputs),), 1, f"q{number}", seen=seen))
     came = 0
 
-    def count_rows(_: int, rows: np.ndarray) -> None:
+    def count_rows(_: int, batch: Batch) -> None:
         nonlocal came
-        came += len(rows)
+        came += batch.count
 
     Component(members, range(count), ONE).advance([items(AT_PS)], FOREVER_PS, count_rows)
     return came

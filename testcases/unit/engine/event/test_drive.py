@@ -55,7 +55,7 @@ def chain(*delays_ps):
 def left(elements, batch, until_ps):
     """Return when what leaves before a time does so."""
     found = []
-    elements.advance([batch], until_ps, lambda _, rows: found.extend(rows[:, drive.AT_PS].tolist()))
+    elements.advance([batch], until_ps, lambda _, batch: found.extend(batch.at_ps.tolist()))
     return found
 
 
@@ -94,9 +94,8 @@ def test_the_first_place_of_all_may_be_an_alarm():
     elements = Component([Member(transition, (), 1, "q")], [0], ONE)
     found = {}
 
-    def note(outlet, rows):
-        at_ps = rows[:, drive.AT_PS].tolist()
-        found.setdefault(elements.outlets[outlet].what, []).extend(at_ps)
+    def note(outlet, batch):
+        found.setdefault(elements.outlets[outlet].what, []).extend(batch.at_ps.tolist())
 
     elements.advance([], FOREVER_PS, note)
     assert found == {component.MAKES: [5, 15, 25], component.LEAVES: [5, 15, 25]}
@@ -128,9 +127,8 @@ def test_an_answer_may_be_longer_than_the_outbox_and_make_more_items_than_the_po
     elements = Component([ahead, behind], [0, 1], ONE)
     found = {}
 
-    def note(outlet, rows):
-        at_ps = rows[:, drive.AT_PS].tolist()
-        found.setdefault(elements.outlets[outlet].what, []).extend(at_ps)
+    def note(outlet, batch):
+        found.setdefault(elements.outlets[outlet].what, []).extend(batch.at_ps.tolist())
 
     elements.advance([batch_of([1, 3])], FOREVER_PS, note)
     made = [1] * count + [3] * count
