@@ -275,15 +275,15 @@ class Recorder:
         connection = batch.connection
         own, counts = connection < self._streams.count, self._counts_when_made[connection]
         self._count(connection[own], batch.at_ps[own], self._planned)
-        begun = batch.select(counts)
         if self._observer is not None:
             self._observer.began(batch.select(~own))
-        self._count(begun.connection, begun.sent_ps, self._sent)
+        begun, sent_ps = connection[counts], batch.sent_ps[counts]
+        self._count(begun, sent_ps, self._sent)
         if self._series.needed:
-            self._series.sent(begun.connection, begun.sent_ps)
+            self._series.sent(begun, sent_ps)
         if self._variations.needed and (own & counts).any():
-            begun = batch.select(own & counts)
-            self._variations.sent(self._within(begun, begun.sent_ps))
+            ours = batch.select(own & counts)
+            self._variations.sent(self._within(ours, ours.sent_ps))
 
     def consumed(self, batch: Batch) -> None:
         """Count items that ended at an element, neither lost nor delivered."""
