@@ -12,7 +12,6 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.ciphers.octets import encode_big_endian
 from qospec.engine.arrays import np
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from qospec.payload.flight import Items
 
 MARK = b"QOS1"
+LABEL = [("mark", "S4"), ("connection", ">u4"), ("number", ">i8"), ("sent_ps", ">i8")]
 LABEL_BYTES = 24
 PERIOD = 2**15 - 1
 """Of the pseudo-random sequence, in bits; and in bytes, since 8 periods are that many whole."""
@@ -47,11 +47,10 @@ class Fill(NamedTuple):
 def fill_payloads(items: Items, size_bytes: int, fill: Fill) -> NDArray[np.uint8]:
     """Return (n, size_bytes) the payloads of n items."""
     made = np.empty((items.total, size_bytes), np.uint8)
-    label = np.empty((items.total, LABEL_BYTES), np.uint8)
-    label[:, :4] = np.frombuffer(MARK, np.uint8)
-    label[:, 4:8] = encode_big_endian(items.batch.connection.astype(np.int64), 4)
-    label[:, 8:16] = encode_big_endian(items.number, 8)
-    label[:, 16:] = encode_big_endian(items.batch.sent_ps, 8)
+    labels = np.empty(items.total, LABEL)
+    labels["mark"], labels["connection"] = MARK, items.batch.connection
+    labels["number"], labels["sent_ps"] = items.number, items.batch.sent_ps
+    label = labels.view(np.uint8).reshape(-1, LABEL_BYTES)
     made[:, :LABEL_BYTES] = label[:, :size_bytes]
     if size_bytes > LABEL_BYTES:
         steps = (

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import joined
+from qospec.engine.items.batch import Batch, joined
 from qospec.engine.items.piece import LARGEST_NUMBER
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Rows, Sizes, Times, Truths, Whole
-    from qospec.engine.items.batch import Batch
     from qospec.protocol.streams import KindName
 
 UNKNOWN = -1
@@ -146,7 +145,7 @@ class Flight:
 
 def copy_batch(batch: Batch) -> Batch:
     """Return a batch whose columns nobody else writes over."""
-    return batch.select(np.arange(batch.count))
+    return Batch._make(column.copy() for column in batch)
 
 
 def find(connection: Indices, sent_ps: Times, of_connection: Indices, of_sent_ps: Times) -> Whole:

@@ -120,7 +120,9 @@ class CellReceiver:
                 of[0][encrypted], of[1][encrypted], at[encrypted], plain[encrypted]
             )
             carried = tamper_rows(carried, seal[mine] < 0, CELL_PAYLOAD_BYTES // 2)
-            found[mine] = (self._held.xored(*of, here[mine], carried) != plain).any(axis=1)
+            decrypted = self._held.xored(*of, here[mine], carried)
+            # By words: to look at each octet takes five times as long.
+            found[mine] = (decrypted.view(np.uint64) != plain.view(np.uint64)).any(axis=1)
         return found
 
 
