@@ -124,10 +124,11 @@ class Batch(NamedTuple):
 
     def narrowed(self) -> Batch:
         """Return the same items without the last columns of `more`, if nothing stands in them."""
-        if not self.width:
+        width = self.width
+        while width and not self.more[:, width - 1].any():  # at once for all, five times slower
+            width -= 1
+        if width == self.width:
             return self
-        noted = np.flatnonzero(self.more.any(axis=0))
-        width = int(noted[-1]) + 1 if len(noted) else 0
         more = np.ascontiguousarray(self.more[:, :width]) if width else empty().more
         return self._replace(more=more)
 
