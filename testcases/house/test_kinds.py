@@ -36,6 +36,13 @@ def test_a_kind_derives_from_the_base_class_of_its_role(kind: Kind) -> None:
 
 
 @every_kind
+def test_a_kind_is_found_by_each_of_its_names(kind: Kind) -> None:
+    """By that of its file, since only that is imported; of some roles, by any."""
+    names = (kind.name, *kind.aliases)
+    assert [discover().find(kind.role, name) for name in names] == [kind] * len(names)
+
+
+@every_kind
 def test_no_field_has_the_name_of_a_fact(kind: Kind) -> None:
     """The default of the fact would become that of the field."""
     fields = dataclasses.fields(kind.build) if dataclasses.is_dataclass(kind.build) else ()

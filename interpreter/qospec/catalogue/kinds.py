@@ -2,8 +2,7 @@
 
 Each is a class in a file of its own, marked by one of the decorators below. Checks, help and
 fuzzing read the declaration: its docstring, its typed fields with their defaults, and its bounds. A
-decorator marks and stores nowhere; `discover` imports the packages and collects what is marked, so
-two catalogues never share state.
+decorator marks and stores nowhere. A catalogue imports a file once one of its kinds is asked for.
 """
 
 import ast
@@ -14,7 +13,7 @@ import pkgutil
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from fractions import Fraction
 from functools import cache, cached_property
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -43,14 +42,17 @@ NESTED: Mapping[str, Role] = {
 """By domain of a field that holds a record of another kind: that kind's role."""
 STRIPPED = 2
 """At this level of optimisation Python has no docstrings."""
-PACKAGES = (
-    "qospec.elements",
-    "qospec.traffic",
-    "qospec.dropping",
-    "qospec.congestion",
-    "qospec.metrics",
-    "qospec.methods",
-)
+PACKAGES: Mapping[str, tuple[Role, ...]] = {
+    "qospec.elements": ("element", "machine"),
+    "qospec.traffic": ("traffic", "arrivals"),
+    "qospec.dropping": ("dropping",),
+    "qospec.congestion": ("congestion",),
+    "qospec.metrics": ("metric",),
+    "qospec.methods": ("method",),
+}
+"""The packages of kinds, each with the roles of those in it; one that is not here may have any."""
+NAMED_FREELY: tuple[Role, ...] = ("metric",)
+"""The roles of kinds that may have other names than their file: all are imported to find one."""
 
 
 class Buffer(NamedTuple):
@@ -268,13 +270,15 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class Catalogue:
-    """All kinds, by role and name; equal only to itself, so that what is made of it can be kept."""
+    """The kinds of packages; equal only to itself, so that what is made of it can be kept."""
 
-    kinds: Mapping[tuple[Role, str], Kind]
+    packages: tuple[str, ...]
 
-    def select_role(self, role: Role) -> Mapping[str, Kind]:
-        """Return the kinds of one role by name."""
-        return self._by_role[role]
+    @cached_property
+    def kinds(self) -> Mapping[tuple[Role, str], Kind]:
+        """Return all kinds, by role and name."""
+        roles: tuple[Role, ...] = get_args(Role)
+        return {(r, name): kind for r in roles for name, kind in self.select_role(r).items()}
 
     @cached_property
     def causes(self) -> frozenset[str]:
@@ -283,17 +287,27 @@ class Catalogue:
         causes = [cause for build in builds for cause in build.causes]
         return frozenset(causes) | frozenset(map(name_cause, causes))
 
-    @cached_property
-    def _by_role(self) -> Mapping[Role, Mapping[str, Kind]]:
-        by_role: dict[Role, dict[str, Kind]] = {role: {} for role in get_args(Role)}
-        for (role, name), kind in self.kinds.items():
-            by_role[role][name] = kind
-        return by_role
+    @cache  # noqa: B019 -- there is one catalogue, or a few in tests
+    def select_role(self, role: Role) -> Mapping[str, Kind]:
+        """Return the kinds of one role by name."""
+        kinds: dict[str, Kind] = {}
+        for kind in self._read(role):
+            if kinds.setdefault(kind.name, kind) is not kind:
+                raise ValueError(f"two declarations of {role} `{kind.name}`")
+        return kinds
 
+    @cache  # noqa: B019
     def find(self, role: Role, name: str) -> Kind | None:
         """Return the kind of that name or alias, if there is one."""
-        also = (kind for kind in self.select_role(role).values() if name in kind.aliases)
-        return self.kinds.get((role, name)) or next(also, None)
+        its = self._read(role, None if role in NAMED_FREELY else name)
+        return next((kind for kind in its if name in (kind.name, *kind.aliases)), None)
+
+    def _read(self, role: Role, file: str | None = None) -> Iterator[Kind]:
+        """Yield the kinds of one role: of all files, or of those of that name."""
+        for package in self.packages:
+            files = _list_files(package) if role in PACKAGES.get(package, (role,)) else set()
+            for name in files if file is None else {file} & files:
+                yield from (kind for kind in _read_kinds(package, name) if kind.role == role)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,31 +350,33 @@ method = _make_marker("method")
 
 
 @cache
-def discover(packages: tuple[str, ...] = PACKAGES) -> Catalogue:
-    """Import every module of the packages and return the catalogue of what they declare, once."""
-    kinds: dict[tuple[Role, str], Kind] = {}
-    for cls in _find_marked(packages):
-        kind = _describe_kind(cls)
-        if (kind.role, kind.name) in kinds:
-            raise ValueError(f"two declarations of {kind.role} `{kind.name}`")
-        kinds[kind.role, kind.name] = kind
-    return Catalogue(kinds)
+def discover(packages: tuple[str, ...] = tuple(PACKAGES)) -> Catalogue:
+    """Return the catalogue of what the packages declare, the same each time."""
+    return Catalogue(packages)
 
 
-def _find_marked(packages: tuple[str, ...]) -> Iterator[type]:
-    for package in packages:
-        parent = importlib.import_module(package)
-        for module in pkgutil.iter_modules(parent.__path__, package + "."):
-            for value in vars(importlib.import_module(module.name)).values():
-                if (
-                    isinstance(value, type)
-                    and value.__module__ == module.name
-                    and "__qospec__" in vars(value)
-                ):
-                    yield value
+@cache
+def _list_files(package: str) -> Set[str]:
+    """Return the names of a package's files, in order."""
+    modules = pkgutil.iter_modules(importlib.import_module(package).__path__)
+    return dict.fromkeys(module.name for module in modules).keys()
 
 
-def _describe_kind(cls: type) -> Kind:
+@cache
+def _read_kinds(package: str, name: str) -> tuple[Kind, ...]:
+    """Import a module of a package and return the kinds that it declares."""
+    module = importlib.import_module(f"{package}.{name}")
+    return tuple(
+        read_declaration(value)
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and value.__module__ == module.__name__
+        and "__qospec__" in vars(value)
+    )
+
+
+def read_declaration(cls: type) -> Kind:
+    """Return the kind that a marked class declares."""
     mark: _Mark = vars(cls)["__qospec__"]
     return Kind(
         name=mark.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower(),

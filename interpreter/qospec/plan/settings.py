@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.catalogue.kinds import Duration, Load, SizeMix, discover
+from qospec.catalogue.kinds import Duration, Load, SizeMix, read_declaration
 from qospec.check.evaluate.dimensions import BASE_UNITS, write_bound
 from qospec.units import format_value
 
@@ -60,13 +60,6 @@ def _number(value: Any) -> Fraction | None:
     return Fraction(value) if plain else None
 
 
-def find_arrivals_kind(arrivals: Any) -> Kind:
-    """Return the kind of an arrival process that was built."""
-    return next(
-        kind for kind in discover().select_role("arrivals").values() if kind.build is type(arrivals)
-    )
-
-
 def _text(value: Any, domain: str) -> str:
     """Return a value as an author would write it."""
     if isinstance(value, Load):
@@ -88,8 +81,7 @@ def _name(value: Any, domain: str) -> str:
     """Return what is no number in words; a contract of cells, with its terms."""
     if domain != "contract":
         return str(value).lower() if isinstance(value, bool) else str(value)
-    kinds = discover().select_role("traffic").values()
-    kind = next(each for each in kinds if each.build is type(value))
+    kind = read_declaration(type(value))
     terms = list_settings(kind, value, packets=False).items()
     return f"{kind.name} {{ {', '.join(f'{n} = {t.text}' for n, t in terms if not t.usual)} }}"
 

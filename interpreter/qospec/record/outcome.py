@@ -11,7 +11,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.kinds import discover
+from qospec.catalogue.kinds import discover, read_declaration
 from qospec.catalogue.statistics import describe_cause, name_cause
 from qospec.judge.conclusions import conclude, conclude_case, has_measuring_criterion
 from qospec.judge.readings import QUANTILES
@@ -19,7 +19,7 @@ from qospec.judge.verdict import PROBLEMS, VERDICTS, Verdict, find_worst
 from qospec.model.expression import list_found as found_in
 from qospec.model.expression import list_measurements
 from qospec.model.suite import JUDGED, Search, is_report_only
-from qospec.plan.settings import FieldValue, find_arrivals_kind, list_settings
+from qospec.plan.settings import FieldValue, list_settings
 from qospec.protocol.streams import describe_items
 from qospec.record.bounds import bound_documents
 from qospec.record.histograms import histogram_documents
@@ -341,7 +341,11 @@ def _definitions(suite: Suite) -> list[Document]:
         for kind in (
             *(instance.kind for network in case.networks.values() for instance in network.elements),
             *(flow.kind for flow in case.flows),
-            *(find_arrivals_kind(flow.arrivals) for flow in case.flows if not _is_answered(flow)),
+            *(
+                read_declaration(type(flow.arrivals))
+                for flow in case.flows
+                if not _is_answered(flow)
+            ),
             *(methods[phase.method] for phase in case.phases if isinstance(phase, Search)),
         )
     }
@@ -427,7 +431,7 @@ def _source(flows: Sequence[Flow]) -> str:
         if _is_answered(flow):
             found.setdefault("as answers arrive", [])
             continue
-        kind = find_arrivals_kind(flow.arrivals)
+        kind = read_declaration(type(flow.arrivals))
         fields = list_settings(kind, flow.arrivals, packets=flow.packets is not None)
         found.setdefault(kind.name, []).append(fields)
     return _alternatives(

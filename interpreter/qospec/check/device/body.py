@@ -161,7 +161,8 @@ class _Builder:
         if made is None:
             self._name(scope, node.name, "a machine", POISON)
             return
-        kind = self._context.catalogue.select_role("machine")["machine"]
+        kind = self._context.catalogue.find("machine", "machine")
+        assert kind is not None  # noqa: S101 -- the package has it
         element = kind.build(made.program)
         program, path, span = made.program, node.name.text, node.name.span
         ends = program.inputs, program.outputs

@@ -357,7 +357,8 @@ def _evaluate_property(
     value = evaluator.require_plain(node, scope)
     if name == "lowest_rate" and isinstance(value, Amount) and value.dimension == PACKET_RATE:
         domain = replace(domain, name="packet rate")
-    line = evaluator.context.catalogue.select_role("element")["line"]
+    line = evaluator.context.catalogue.find("element", "line")
+    assert line is not None  # noqa: S101 -- the package has it
     found: Fraction | int | None = convert(value, Parameter(name, domain, 0), line, node.span)
     if name == "clock" and found is not None and (found / FINEST_SKEW) % 1:
         raise make_error(

@@ -120,10 +120,8 @@ class FlowValue(Value):
             )
         if kind.build.of_calls and self.unrated:
             raise unmeasured.explain_not_rated(name, self.unrated, self.rating_field)
-        metric = MetricValue(self, kind, name.text, _list_causes(evaluator.context.catalogue))
-        statistics = metric.statistics
-        single = "" in statistics or not statistics
-        return metric.build_measured("") if single else metric
+        metric = MetricValue(self, kind, name.text, evaluator.context.catalogue)
+        return metric.build_measured("") if metric.is_single else metric
 
     def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a flow used as a number."""
@@ -143,17 +141,30 @@ class MetricValue(Value):
     flow: FlowValue
     kind: Kind
     spelling: str
-    causes: tuple[str, ...] = ()
+    catalogue: Catalogue
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether it is a number itself, whatever statistics it offers besides."""
+        return "" in self._offered or not self._offered
 
     @property
     def statistics(self) -> tuple[str, ...]:
         """Return the statistics that it offers, those of `PATTERNS` in short."""
-        offered = self._everywhere
-        if self.flow.place is not None and not self.flow.place.framed:
-            offered = tuple(each for each in offered if each not in unmeasured.FRAME_LAYERS)
+        offered = self._offered
+        if CAUSES not in offered:
+            return offered
+        causes = _list_causes(self.catalogue)
         return tuple(
-            cause for offer in offered for cause in (self.causes if offer == CAUSES else (offer,))
+            each for offer in offered for each in (causes if offer == CAUSES else (offer,))
         )
+
+    @property
+    def _offered(self) -> tuple[str, ...]:
+        """Return what it offers, all causes of loss as one word."""
+        if self.flow.place is None or self.flow.place.framed:
+            return self._everywhere
+        return tuple(each for each in self._everywhere if each not in unmeasured.FRAME_LAYERS)
 
     @property
     def _everywhere(self) -> tuple[str, ...]:

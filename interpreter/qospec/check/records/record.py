@@ -178,8 +178,8 @@ class Record(Value):
         """
         base = node.base if isinstance(node, ast.Record) else node
         path = base.path if isinstance(base, ast.Call) else base
-        kinds = self._evaluator.context.catalogue.select_role(role)
-        kind = kinds.get(path.name.text) if isinstance(path, ast.Path) and not path.trail else None
+        find = self._evaluator.context.catalogue.find
+        kind = find(role, path.name.text) if isinstance(path, ast.Path) and not path.trail else None
         if kind is None:
             return None
         made: Value = Record(kind, {}, node.span, self._evaluator)

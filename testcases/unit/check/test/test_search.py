@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from searches import carried_out, forwards
 
-from qospec.catalogue.kinds import Catalogue, discover
+from qospec.catalogue.kinds import PACKAGES, Catalogue, discover
 from qospec.check.test.search import build_search_kind
 from qospec.reference.kinds import describe_field
 
@@ -53,7 +53,7 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
     (package / "probing.py").write_text(PROBING, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
-        yield Catalogue({**discover().kinds, **discover((package.name,)).kinds})
+        yield discover((*PACKAGES, package.name))
 
 
 def probing(fields: str) -> str:
