@@ -15,7 +15,7 @@ import click
 
 from qospec.cache import refused
 from qospec.cli import exits, options, streams
-from qospec.cli.commands import COMMANDS
+from qospec.cli.commands import Commands
 from qospec.cli.output import say, show_usage_error
 from qospec.version import VERSION
 from qospec.writing import explain_failure
@@ -27,16 +27,13 @@ GARBAGE = 1_000_000
 """Objects created, and not freed, between two runs of the garbage collector."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(commands=Commands(), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="qos")
 def qos() -> None:
     """Test network quality of service: check, plan and run .qos specifications."""
 
 
 qos.params.append(options.make_colour_option("auto"))
-for _command in COMMANDS:
-    _command.params.append(options.make_colour_option(None))
-    qos.add_command(_command)
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ character in it could move the cursor and forge a line.
 from __future__ import annotations
 
 import io
-import json
 import re
 import sys
 from itertools import chain
@@ -50,6 +49,8 @@ def say_text(text: str, *, err: bool = False, end: str = "\n") -> None:
 
 def say_json(document: Any) -> None:
     """Print a document for programs; what is not ASCII is escaped in it."""
+    import json
+
     _print(f"{json.dumps(document, indent=1)}\n", err=False)
 
 

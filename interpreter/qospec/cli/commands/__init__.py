@@ -1,34 +1,56 @@
-"""The commands of `qos`: a file for each, or for two that belong together."""
+"""The commands of `qos`: a file for each, or for those that belong together."""
 
 from __future__ import annotations
 
-from qospec.cli.commands import listing
-from qospec.cli.commands.check import check
-from qospec.cli.commands.convert import convert
-from qospec.cli.commands.doc import doc
-from qospec.cli.commands.explain import explain, schema
-from qospec.cli.commands.fmt import fmt
-from qospec.cli.commands.fuzz import fuzz
-from qospec.cli.commands.pcap import pcap
-from qospec.cli.commands.plan import plan
-from qospec.cli.commands.report import merge, report
-from qospec.cli.commands.run import run, warm
-from qospec.cli.commands.shrink import shrink
+import importlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
 
-COMMANDS = (
-    check,
-    fmt,
-    convert,
-    plan,
-    run,
-    merge,
-    fuzz,
-    shrink,
-    warm,
-    report,
-    pcap,
-    explain,
-    schema,
-    doc,
-    *listing.COMMANDS,
-)
+from qospec.cli import options
+from qospec.cli.commands import listing
+
+if TYPE_CHECKING:
+    import click
+
+FILES = {
+    "check": "check",
+    "fmt": "fmt",
+    "convert": "convert",
+    "plan": "plan",
+    "run": "run",
+    "merge": "report",
+    "fuzz": "fuzz",
+    "shrink": "shrink",
+    "warm": "run",
+    "report": "report",
+    "pcap": "pcap",
+    "explain": "explain",
+    "schema": "explain",
+    "doc": "doc",
+}
+"""By name of a command, the file here that has it; those of `listing` are not here."""
+
+
+class Commands(Mapping[str, "click.Command"]):
+    """All commands; the file of one is imported when it is called, or its help is shown."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        return _load_command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*FILES, *listing.HELP))
+
+    def __len__(self) -> int:
+        return len(FILES) + len(listing.HELP)
+
+
+@cache
+def _load_command(name: str) -> click.Command:
+    """Return a command with the options that all have; raises KeyError if there is none."""
+    if name in listing.HELP:
+        command = listing.make_command(name)
+    else:
+        command = vars(importlib.import_module(f"qospec.cli.commands.{FILES[name]}"))[name]
+    command.params.append(options.make_colour_option(None))
+    return command

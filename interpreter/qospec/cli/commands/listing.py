@@ -9,7 +9,7 @@ import click
 
 from qospec.cli import exits, options, output
 
-_HELP = {
+HELP = {
     "devices": "List the devices of the library.",
     "elements": "List the elements that devices are made of.",
     "traffic": "List the kinds of traffic.",
@@ -21,12 +21,15 @@ _HELP = {
     "units": "List the units, with their exact sizes.",
     "media": "List the media of the library, with their rates.",
 }
+"""By name of a collection, what its command does."""
 
 
-def _make_command(plural: str) -> click.Command:
+def make_command(plural: str) -> click.Command:
+    """Return the command that lists a collection."""
+
     @click.command(
         plural,
-        help=f"{_HELP[plural]}\n\nWith a NAME, describe that one in full.",
+        help=f"{HELP[plural]}\n\nWith a NAME, describe that one in full.",
     )
     @click.argument("name", required=False, default="")
     @options.as_json
@@ -54,6 +57,3 @@ def _make_command(plural: str) -> click.Command:
             output.say_text(describe_in_full(found, output.find_width()))
 
     return show
-
-
-COMMANDS = tuple(_make_command(plural) for plural in _HELP)
