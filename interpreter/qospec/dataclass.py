@@ -1,26 +1,37 @@
-"""`dataclass` as in the standard library, with methods that are not compiled at each start.
+"""`dataclass` and `NamedTuple` as in the standard library, without compiling at each start.
 
-The standard one compiles about six methods for each class; a command that takes a few tenths of a
-second and declares two hundred classes spends a fifth of its time on that. Here classes with the
-same number of fields share the code of their initialiser, each with its own names, and a class
-compares by one `attrgetter`. `field`, `fields` and `replace` are the standard library's.
+The standard ones compile about six methods for each data class, and an annotation of each field of
+a named tuple; a command that takes a few tenths of a second and declares some hundred of each
+spends a third of its time on that. Here classes with the same number of fields share the code of
+their initialiser, each with its own names, and a class compares by one `attrgetter`. `field`,
+`fields` and `replace` are the standard library's.
 
 Not supported, because not needed here: order, slots, weak references, `InitVar`, annotations of
 `__init__`, and of `field` both `init` and `hash`. A standard frozen dataclass cannot derive from
-one of these, which the standard library takes for not frozen.
+one of these, which the standard library takes for not frozen. A named tuple is not generic.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+from collections import namedtuple
 from dataclasses import MISSING, FrozenInstanceError, field, fields
 from operator import attrgetter
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, dataclass_transform, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    NoReturn,
+    Self,
+    TypeVar,
+    dataclass_transform,
+    overload,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import CodeType
 
     Class = TypeVar("Class", bound=type)
@@ -128,3 +139,64 @@ def _compared(cls: Any, *, frozen: bool) -> dict[str, Any]:
 
 def _refused(self: object, name: str, *_: object) -> NoReturn:
     raise FrozenInstanceError(f"{type(self).__name__}: the field {name!r} is frozen")
+
+
+class _Tuple(tuple[Any, ...]):
+    """What all named tuples have; `_fields` and `_field_defaults` are those of each."""
+
+    __slots__ = ()
+    _fields: ClassVar[tuple[str, ...]] = ()
+    _field_defaults: ClassVar[dict[str, Any]] = {}
+
+    @classmethod
+    def _make(cls, values: Iterable[Any]) -> Self:
+        return cls(*values)
+
+    def _replace(self, /, **changes: Any) -> Self:
+        made = tuple.__new__(type(self), map(changes.pop, self._fields, self))
+        if changes:
+            raise TypeError(f"{type(self).__name__} has no fields {[*changes]}")
+        return made
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(zip(self._fields, self, strict=True))
+
+    def __repr__(self) -> str:
+        values = (f"{name}={value!r}" for name, value in self._asdict().items())
+        return f"{type(self).__name__}({', '.join(values)})"
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self)
+
+
+class _TupleMaker(type):
+    """Makes a subclass of `NamedTuple` a subclass of `_Tuple`, with constructor and fields."""
+
+    def __new__(cls, name: str, _bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+        made: Any = type(name, (_Tuple,), {**namespace, "__slots__": ()})
+        names = tuple(made.__annotations__)
+        defaults = {own: namespace[own] for own in names if own in namespace}
+        if names[len(names) - len(defaults) :] != tuple(defaults):
+            raise TypeError(f"{name}: a field without default follows one that has one")
+        like = _make_template(len(names))
+        new = like.__new__
+        code = new.__code__.replace(co_name="__new__", co_varnames=("_cls", *names))
+        values = tuple(defaults.values())
+        made.__new__ = FunctionType(code, new.__globals__, "__new__", values)
+        made._fields, made._field_defaults = names, defaults
+        made.__match_args__ = names  # type: ignore[misc]  # what a `case` reads
+        for own, its in zip(names, like._fields, strict=True):
+            setattr(made, own, vars(like)[its])
+        return made
+
+
+@functools.cache
+def _make_template(count: int) -> Any:
+    """Return a standard named tuple with that many fields, whose code others share."""
+    return namedtuple("Template", [f"f{i}" for i in range(count)])
+
+
+if TYPE_CHECKING:
+    from typing import NamedTuple as NamedTuple  # noqa: PLC0414 -- else it is not exported
+else:
+    NamedTuple = type.__new__(_TupleMaker, "NamedTuple", (), {})

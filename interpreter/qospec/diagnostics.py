@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.secret import WITHHELD
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from itertools import groupby
 from textwrap import wrap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import MOST, Label
 from qospec.visible import INSTEAD, is_hidden, make_visible
 

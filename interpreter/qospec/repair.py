@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.modules.files import find_root, is_folder, resolve_links
 from qospec.check.modules.project import is_pinned
+from qospec.dataclass import NamedTuple
 from qospec.resources import STDLIB
 from qospec.writing import WriteError, write_whole
 from qospec.yaml_twin.form import is_yaml

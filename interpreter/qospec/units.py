@@ -12,9 +12,9 @@ import functools
 import tomllib
 from dataclasses import field
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.resources import SPEC
 
 PS_PER_S = 10**12

@@ -167,6 +167,11 @@ def test_only_the_array_door_and_ciphers_import_numpy() -> None:
     assert {path for path in importers("numpy") if path.parent != CIPHERS} <= {NUMPY_DOOR}
 
 
+def test_named_tuples_are_ours_which_cost_less_at_each_start() -> None:
+    standard = [path for path in MODULES if "typing:NamedTuple" in imported(path)]
+    assert standard == []
+
+
 def names_set_elsewhere(path: Path) -> Iterator[str]:
     """Yield each private name of another package that a file reads, and each name that it sets."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -1,15 +1,16 @@
-"""Our `dataclass` means what the standard library's does: each claim is put to both."""
+"""Our `dataclass` and `NamedTuple` mean what the standard ones do: each claim is put to both."""
 
 import dataclasses
 import inspect
 import pickle
+import typing
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, field, fields, replace
 from typing import Any
 
 import pytest
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 
 Make = Callable[..., Any]
 BOTH = pytest.mark.parametrize("made", [dataclass, dataclasses.dataclass])
@@ -252,3 +253,92 @@ def test_what_it_does_not_know_it_refuses(left_out: Any) -> None:
 
 def test_it_can_be_sent_to_another_process() -> None:
     assert pickle.loads(pickle.dumps(Point(1, 2))) == Point(1, 2)  # noqa: S301 -- our own
+
+
+class Circuit(NamedTuple):
+    """Of ours."""
+
+    vpi: int
+    vci: int = 5
+    category: str = "cbr"
+
+    @property
+    def both(self) -> tuple[int, int]:
+        """Return what is in a header."""
+        return self[:2]
+
+    @classmethod
+    def parse(cls, text: str) -> "Circuit":
+        """Return what a text names."""
+        return cls(*map(int, text.split("/")))
+
+
+class StandardCircuit(typing.NamedTuple):
+    """Of the standard library."""
+
+    vpi: int
+    vci: int = 5
+    category: str = "cbr"
+
+    both = Circuit.both
+    parse = classmethod(vars(Circuit)["parse"].__func__)
+
+
+tuples = pytest.mark.parametrize("circuit", [Circuit, StandardCircuit])
+
+
+@tuples
+def test_a_named_tuple_is_a_tuple_with_names(circuit: Any) -> None:
+    made = circuit(1, category="ubr")
+    assert made == (1, 5, "ubr")
+    assert (made.vpi, made.vci, made.category) == made
+    assert made.both == (1, 5)
+    assert circuit.parse("3/7") == (3, 7, "cbr")
+    assert hash(made) == hash((1, 5, "ubr"))
+    assert repr(made) == f"{circuit.__name__}(vpi=1, vci=5, category='ubr')"
+    assert list(inspect.signature(circuit).parameters) == ["vpi", "vci", "category"]
+    assert not hasattr(made, "__dict__")
+    assert circuit._fields == ("vpi", "vci", "category")
+    assert circuit._field_defaults == {"vci": 5, "category": "cbr"}
+
+
+@tuples
+def test_a_named_tuple_is_replaced_and_read_by_its_names(circuit: Any) -> None:
+    made = circuit(1)
+    assert made._replace(vci=6) == circuit(1, 6)
+    assert type(made._replace(vci=6)) is circuit
+    assert made._asdict() == {"vpi": 1, "vci": 5, "category": "cbr"}
+    assert circuit._make([1, 2, "ubr"]) == circuit(1, 2, "ubr")
+    with pytest.raises((TypeError, ValueError), match="vpc"):
+        made._replace(vpc=6)
+    with pytest.raises(AttributeError):
+        made.vci = 6
+    match made:
+        case circuit(vpi, vci):
+            assert (vpi, vci) == (1, 5)
+        case _:
+            pytest.fail("no circuit")
+
+
+@tuples
+@pytest.mark.parametrize("given", [(), (1, 2, "cbr", 4)])
+def test_a_named_tuple_takes_no_other_number_of_values(circuit: Any, given: Any) -> None:
+    with pytest.raises(TypeError, match="argument"):
+        circuit(*given)
+
+
+@tuples
+def test_a_named_tuple_can_be_sent_to_another_process(circuit: Any) -> None:
+    made = pickle.loads(pickle.dumps(circuit(1, 2)))  # noqa: S301 -- our own
+    assert (made, type(made)) == (circuit(1, 2), circuit)
+
+
+@pytest.mark.parametrize("base", [NamedTuple, typing.NamedTuple])
+def test_a_field_of_a_tuple_without_default_comes_first(base: Any) -> None:
+    with pytest.raises(TypeError, match="default"):
+
+        class Late(base):  # type: ignore[misc]
+            """Two fields."""
+
+            vpi: int = 0
+            vci: int

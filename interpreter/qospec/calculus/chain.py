@@ -27,9 +27,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.calculus.curve import NOTHING, Curve, cover_points
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

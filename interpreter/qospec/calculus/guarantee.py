@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.calculus.curve import NOTHING, UNBOUNDED, Curve, cover_points
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

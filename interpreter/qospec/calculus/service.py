@@ -7,9 +7,9 @@ takes, so a server that does nothing else has the rate 1.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
 
 from qospec.calculus.curve import Curve
+from qospec.dataclass import NamedTuple
 
 ONE, NO_TIME = Fraction(1), Fraction(0)
 

@@ -7,10 +7,11 @@ Sources: ITU-T I.363.5, 9.2.1 (AAL5), I.363.3, 8.2 (AAL3/4: SAR-PDU and CPCS-PDU
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.capture.error import CaptureError
 from qospec.ciphers.octets import encode_big_endian, iterate_rows, repeat_row
+from qospec.dataclass import NamedTuple
 from qospec.engine.adaptation import AdaptationEnd
 from qospec.engine.arrays import np
 from qospec.engine.items.piece import LENGTH_BITS, NUMBER_BITS

@@ -12,11 +12,12 @@ types 3 and record header.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.capture.adaptation import build_payloads, with_crc10
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers.octets import encode_big_endian, iterate_rows
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.piece import MORE_FOLLOW
 from qospec.payload.fill import fill_payloads, tamper_rows

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.capture.error import CaptureError
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import suggest_name
 from qospec.engine.experiment import Tap
 

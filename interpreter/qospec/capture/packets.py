@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.capture.error import CaptureError
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers import headers
 from qospec.ciphers.fragments import cut_fragment
 from qospec.ciphers.octets import encode_big_endian, iterate_rows, repeat_row
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.piece import MORE_FOLLOW
 from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, UNTAMPERED, size_in

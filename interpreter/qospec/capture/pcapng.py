@@ -9,7 +9,9 @@ multiply them by 10^9 in 64 bits, which overflows after 18 ms; comments have the
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,9 @@ grow with the length of a trial.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import joined
 from qospec.payload.flight import UNKNOWN, Flight, Items, copy_batch, find

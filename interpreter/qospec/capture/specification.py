@@ -14,13 +14,14 @@ import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.capture.error import CaptureError, list_names
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.modules import files
 from qospec.check.records.keys import NAMED_FILE
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Problems, suggest_name
 from qospec.engine.security.end import SecurityEnd
 from qospec.plan.plan import Bounds, plan

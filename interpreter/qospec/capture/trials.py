@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.capture.error import CaptureError, list_names
 from qospec.catalogue.kinds import discover
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import suggest_name
 from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings

@@ -6,9 +6,10 @@ It belongs to a place and not to a flow: an element may lengthen packets, or cut
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import UnfitError
+from qospec.dataclass import NamedTuple
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.fragments import list_fragment_bytes
 from qospec.protocol.ip import IPV4_HEADER_BYTES

@@ -16,10 +16,10 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Set
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from qospec.catalogue.statistics import name_cause
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 
 Role = Literal[
     "element", "machine", "traffic", "arrivals", "dropping", "congestion", "metric", "method"

@@ -6,9 +6,9 @@ operation of `OPERATIONS` and an argument. Times are in ps, all other quantities
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

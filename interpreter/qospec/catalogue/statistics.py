@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import NamedTuple
+
+from qospec.dataclass import NamedTuple
 
 GOES_ON = "goes_on"
 """In place of a statistic, for the judge: whether the value is only a lower limit."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.resources import SPEC
 
 if TYPE_CHECKING:

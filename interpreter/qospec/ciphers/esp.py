@@ -8,7 +8,7 @@ of the packet; its identification is the sequence number.
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from qospec.ciphers.encryption import make_row_cipher
 from qospec.ciphers.integrity import RowHmac
 from qospec.ciphers.numbering import Numbering
 from qospec.ciphers.octets import encode_big_endian, read_numbers
+from qospec.dataclass import NamedTuple
 from qospec.protocol.esp import HEADER_BYTES, TRAILER_BYTES
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 

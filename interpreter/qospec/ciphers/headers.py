@@ -6,11 +6,12 @@ Sources: RFC 791, 3.1 (IPv4); RFC 8200, 3 (IPv6); RFC 768 (UDP); RFC 1071 (check
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qospec.ciphers.octets import encode_big_endian, repeat_row
+from qospec.dataclass import NamedTuple
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from qospec.cli.output import LONGEST, find_width, say, say_text
 from qospec.cli.progress import Progress, Workload
+from qospec.dataclass import NamedTuple
 from qospec.judge.verdict import PROBLEMS
 from qospec.model.suite import is_report_only
 from qospec.report.causes import count_with_confidence, list_reasons, list_unmet

@@ -5,8 +5,9 @@ A row has a name, a text as its author wrote it, and its comment.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qospec.dataclass import NamedTuple
 from qospec.reference.values import read_written_text
 from qospec.syntax import ast
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from qospec.catalogue.kinds import Boolean, DelayPerLength, Domain, Length, Time, element
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.adaptation import EncapsulationField, check_mtu
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step

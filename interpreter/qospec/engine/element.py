@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from qospec.calculus.guarantee import Guarantee, Guarantees
 from qospec.catalogue.kinds import CARRIED
+from qospec.dataclass import NamedTuple
 from qospec.protocol.marks import CLP
 from qospec.protocol.streams import KindName
 

@@ -6,8 +6,9 @@ items from sources precede these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:

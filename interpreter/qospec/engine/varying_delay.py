@@ -6,10 +6,10 @@ Of items that leave at the same time, the one that arrived first goes first. Any
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.calculus.guarantee import Guarantee, Guarantees
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import (

@@ -7,8 +7,9 @@ lowest precedence, and where that is not enough its operands are broken in turn.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.formatting.source import list_children
 from qospec.syntax import ast
 

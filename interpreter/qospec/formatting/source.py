@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import field
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import Problems
 from qospec.syntax import ast
 from qospec.syntax.grammar import END, load_grammar

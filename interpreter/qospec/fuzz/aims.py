@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.units import format_value
 
 if TYPE_CHECKING:

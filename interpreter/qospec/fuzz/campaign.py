@@ -15,14 +15,14 @@ from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from qospec.catalogue.kinds import discover
 from qospec.check import Checked
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine import kernel
 from qospec.fuzz.aims import closest
 from qospec.fuzz.explore import Block, Explored, explore

@@ -6,10 +6,11 @@ within the device.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.machine import list_unreached
 from qospec.check.device.observables import has_occupancy
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -10,7 +10,7 @@ import re
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.declarations import DeviceValue
 from qospec.check.device.nodes import DevicePlan
@@ -19,7 +19,7 @@ from qospec.check.evaluate.dimensions import TYPES
 from qospec.check.evaluate.values import Amount, Boolean, Map, Symbol
 from qospec.check.modules import files
 from qospec.check.records.parameters import split_layer
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import Problems
 from qospec.fuzz import strategies
 from qospec.fuzz.coverage import reachable

@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from random import Random  # noqa: TID251 -- of what Hypothesis draws
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hypothesis import Phase, Verbosity, find, reject, settings, target
 from hypothesis import strategies as st
@@ -15,6 +15,7 @@ from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import Flaky, NoSuchExample, Unsatisfiable
 from hypothesis.internal.conjecture import engine, providers
 
+from qospec.dataclass import NamedTuple
 from qospec.engine import kernel
 from qospec.fuzz.aims import closest
 from qospec.fuzz.finding import Finding

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from hypothesis import strategies as st
+
+from qospec.dataclass import NamedTuple
 
 Fields = tuple[tuple[str, str], ...]
 TIMES = ("100 us", "1 us", "10 us", "1 ms")

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 from hypothesis import strategies as st
 
+from qospec.dataclass import NamedTuple
 from qospec.shrink.rounding import find_exponent, is_multiple
 
 DIGITS = 6

@@ -6,7 +6,9 @@ forgotten is judged in every trial anyway, by cause and unit; see `engine.measur
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

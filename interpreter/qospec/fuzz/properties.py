@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
 from qospec.check.test.properties import label_criterion, write_value
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic
 from qospec.fuzz.excerpt import Edit, around, excerpt
 from qospec.fuzz.numbers import numbers

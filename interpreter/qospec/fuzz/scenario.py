@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Problems
 from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd

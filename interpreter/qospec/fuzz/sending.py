@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from qospec.dataclass import NamedTuple
 from qospec.fuzz.strategies import rounded
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES, TRANSPORT_HEADER_BYTES
 from qospec.units import CELL_RATE, COUNT, PACKET_RATE, TIME, format_number, format_value

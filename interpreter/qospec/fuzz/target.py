@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -7,8 +7,9 @@ nearest to failing. It passes only if all repeats that were planned were run.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.judge.confidence import (
     compute_mean_over_repeats,
     judge_repeats,

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import is_from_histogram, parse_share
+from qospec.dataclass import NamedTuple
 from qospec.judge import quantiles
 from qospec.judge.found import decide_value, is_found
 from qospec.judge.found_repeats import FoundConstraint, found_constraint, median_interval

@@ -18,8 +18,9 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from statistics import mean, variance
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.judge.statistics import normal_quantile, student_quantile
 
 if TYPE_CHECKING:

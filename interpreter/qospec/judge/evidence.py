@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import parse_bound, parse_share
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic, Label
 from qospec.judge.losses import (
     DEFAULT_CONFIDENCE,

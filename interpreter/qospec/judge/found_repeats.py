@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.judge.found import decide_value, limits
 from qospec.judge.repeats import LIKELY, MoreRepeats, first_to_decide
 from qospec.judge.statistics import binomial_critical_value, clopper_pearson

@@ -10,10 +10,11 @@ import math
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import parse_bound
+from qospec.dataclass import NamedTuple
 from qospec.engine.measure.metric import Counting
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution

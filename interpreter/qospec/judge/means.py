@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
+from qospec.dataclass import NamedTuple
 from qospec.engine.measure.metric import Metric
 from qospec.judge.repeats import decide, interval_without_spread, repeats_to_decide
 from qospec.judge.statistics import (

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.judge.found import value_of
 from qospec.judge.readings import Readings
 from qospec.judge.repeats import MeanReadings

@@ -17,9 +17,10 @@ from __future__ import annotations
 import functools
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from qospec.catalogue.kinds import discover
+from qospec.dataclass import NamedTuple
 from qospec.engine.measure.metric import Metric
 from qospec.judge.distribution import Distribution
 from qospec.judge.repeats import decide, looks_back, markov_share, repeats_to_decide

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import GOES_ON, PATTERNS, parse_bound
 from qospec.check.evaluate.measurements import CAUSES
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.experiment import Intervals
 from qospec.model.expression import (
     Attribute,

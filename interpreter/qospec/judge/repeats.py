@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from qospec.catalogue.statistics import GOES_ON
+from qospec.dataclass import NamedTuple
 from qospec.judge import statistics
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Measured

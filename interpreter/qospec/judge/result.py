@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from qospec.judge.readings import Readings

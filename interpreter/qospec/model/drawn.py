@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from qospec.model.expression import Expression

@@ -11,9 +11,9 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.model.bounds import ANYTHING, Bounds, combine, compare, make_bounds
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.units import WHOLE
 
 if TYPE_CHECKING:

@@ -9,10 +9,11 @@ association.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.ciphers.esp import Association, Rows
 from qospec.ciphers.key import Key
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.security import association
 from qospec.engine.security.end import SecurityEnd

@@ -8,8 +8,9 @@ the other end holds, and compared. Times and losses are those of the emulation, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.experiment import Tap
 from qospec.engine.items.batch import joined

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 

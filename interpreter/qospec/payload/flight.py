@@ -7,8 +7,9 @@ connection share. Only items in flight are kept, so memory does not grow with th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import Batch, joined
 from qospec.engine.items.piece import LARGEST_NUMBER

@@ -10,10 +10,11 @@ Sources: RFC 791, 3.1, RFC 8200, 3 and 8.1, RFC 768, RFC 9293, 3.1, RFC 1071 (ch
 from __future__ import annotations
 
 import ipaddress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.ciphers import headers
 from qospec.ciphers.octets import encode_big_endian, repeat_row
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.payload.fill import fill_payloads
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES, TRANSPORT_HEADER_BYTES

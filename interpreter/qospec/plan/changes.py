@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.source.changing import Changing, list_spans
 from qospec.plan.offered import compute_cell_rate
 from qospec.units import PS_PER_S, TIME, format_value

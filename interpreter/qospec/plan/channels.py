@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.items.contract import Contract
 from qospec.engine.machine.placement import Placement

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.endpoint.host import Host
 from qospec.engine.endpoint.traffic import Exchange
 from qospec.engine.experiment import END, Node, Wire

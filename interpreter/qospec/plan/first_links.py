@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.plan.forms import form_sent
 from qospec.plan.offered import asked_bps, members_of
 from qospec.units import RATE, format_value

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 from bisect import bisect_left
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.form import Form
+from qospec.dataclass import NamedTuple
 from qospec.engine.source.sizes import CELLS
 
 if TYPE_CHECKING:

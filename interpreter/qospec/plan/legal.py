@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections import Counter, deque
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.form import Form
+from qospec.dataclass import NamedTuple
 from qospec.engine.line.relabel import Relabel
 from qospec.plan.forms import form_sent
 from qospec.plan.tables import NO_OUTPUT, ItemClass

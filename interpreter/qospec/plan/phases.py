@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import Diagnostic, Label
 from qospec.model.suite import WIDEST, Case, GoalResult, Point, Search, list_tested
 from qospec.plan.first_links import is_growing, list_overloads, offered_bps

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import Problems
 from qospec.engine.experiment import (
     Experiment,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import Duration, Load, SizeMix, read_declaration
 from qospec.check.evaluate.dimensions import BASE_UNITS, write_bound
+from qospec.dataclass import NamedTuple
 from qospec.units import format_value
 
 if TYPE_CHECKING:

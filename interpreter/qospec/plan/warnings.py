@@ -11,9 +11,10 @@ cells that packets never become.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.device import predicates
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.fault import Fault
 from qospec.engine.security.association import SUCCESSORS, Association

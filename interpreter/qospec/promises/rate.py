@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.calculus.guarantee import describe_unbounded
+from qospec.dataclass import NamedTuple
 from qospec.promises.promise import Promise
 from qospec.units import PS_PER_S, TIME, format_value
 

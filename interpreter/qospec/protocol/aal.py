@@ -7,8 +7,9 @@ Sources: ITU-T I.363.3 (AAL3/4), I.363.5 (AAL5); RFC 2684 (multiprotocol encapsu
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from qospec.dataclass import NamedTuple
 from qospec.protocol.encapsulation import Framing
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 

@@ -6,9 +6,7 @@ one layer becomes that of another here, and nowhere else.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 

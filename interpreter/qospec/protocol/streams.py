@@ -12,9 +12,9 @@ Indices are computed here and nowhere else.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,9 @@ take longer and longer, spread over all parts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qospec.dataclass import NamedTuple
 from qospec.judge.verdict import NOT_APPLICABLE, VERDICTS
 from qospec.record.bins import FINEST, HIGHEST
 from qospec.record.quantity import EXACT, MOST_WRITTEN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.builtins import BuiltIns
 from qospec.check.evaluate.context import Context, Limits
@@ -11,6 +11,7 @@ from qospec.check.evaluate.evaluator import Evaluator
 from qospec.check.modules.files import SUFFIXES, is_file
 from qospec.check.modules.loader import Loader
 from qospec.check.suite import collect_scopes
+from qospec.dataclass import NamedTuple
 from qospec.resources import STDLIB
 from qospec.syntax import ast
 

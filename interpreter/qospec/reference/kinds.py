@@ -6,12 +6,13 @@ import ast
 import inspect
 import textwrap
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, read_documentation
 from qospec.check.evaluate.dimensions import METRICS, write_bound
 from qospec.check.records.fields import MAPS
 from qospec.check.records.spelling import SOURCE, has_source
+from qospec.dataclass import NamedTuple
 from qospec.units import COUNT, COUNTED, format_value
 
 if TYPE_CHECKING:

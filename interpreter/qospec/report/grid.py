@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from qospec.dataclass import NamedTuple
 from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
 from qospec.record.quantity import describe_quantity
 from qospec.report.charts.parameter import find_scale

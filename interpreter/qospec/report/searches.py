@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
+from qospec.dataclass import NamedTuple
 from qospec.judge.found import LOWEST_BAD, NONE_BAD
 from qospec.report.charts.sample import read_exact
 from qospec.report.figures import NO_DATA, align_intervals

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from qospec.dataclass import NamedTuple
 from qospec.engine import kernel
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ whether it will be needed. That changes nothing but the time it takes.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from qospec.dataclass import NamedTuple
 from qospec.run.job import Job, JobResult, LostJob
 
 if TYPE_CHECKING:

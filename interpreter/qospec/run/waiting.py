@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.graph import emulation
 from qospec.engine.measure.occupancy import list_silent
 from qospec.judge.verdict import PROBLEMS

@@ -20,8 +20,9 @@ import time
 from collections import deque
 from contextlib import suppress
 from multiprocessing import connection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine import kernel
 from qospec.internals import find_internal, replace_internal
 from qospec.run.interruption import TERMINAL_SIGNALS, terminal_signals_blocked

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
 from qospec.check import check
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Problems
 from qospec.judge.phases import Refusal, TrialResult
 from qospec.judge.verdict import PROBLEMS

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.search.classification import (
     Classification,
     classify,

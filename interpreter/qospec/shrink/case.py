@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.records.keys import move_keys
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import Problems
 from qospec.formatting import format_text
 from qospec.secret import redact

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Edit
 from qospec.shrink.draft import Draft, paths_in
 from qospec.syntax import ast

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Edit
 from qospec.shrink.draft import Draft, paths_in
 from qospec.shrink.modules import declared, draft_of

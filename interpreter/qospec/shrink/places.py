@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.shrink.devices import HOW_MANY, is_of_devices
 from qospec.shrink.draft import paths_in
 from qospec.syntax import ast

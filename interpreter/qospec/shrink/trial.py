@@ -8,10 +8,11 @@ import re
 import time
 from contextlib import suppress
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import discover
 from qospec.check import Checked
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Problems
 from qospec.judge import evidence
 from qospec.judge.verdict import NOT_APPLICABLE, WHEN_FALSE

@@ -15,9 +15,10 @@ import zlib
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.cache import find_private_folder
+from qospec.dataclass import NamedTuple
 from qospec.resources import SPEC
 
 if TYPE_CHECKING:

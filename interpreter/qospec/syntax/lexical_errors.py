@@ -6,8 +6,8 @@ Each error names the terminal that replaces the text, so that parsing can go on.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from qospec.dataclass import NamedTuple
 from qospec.visible import make_visible
 
 BEFORE = r"""

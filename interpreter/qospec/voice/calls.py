@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
+from qospec.dataclass import NamedTuple
 from qospec.voice.emodel import BEST, WORST, Connection, rate_connection
 
 PS_PER_MS = 10**9

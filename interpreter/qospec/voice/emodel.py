@@ -9,7 +9,8 @@ from __future__ import annotations
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import NamedTuple
+
+from qospec.dataclass import NamedTuple
 
 Number = int | Fraction
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import MOST, Diagnostic, Label
 from qospec.source import Span
 from qospec.syntax.lexical_errors import explain_hidden, shorten

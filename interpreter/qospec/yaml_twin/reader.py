@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import MOST, Diagnostic, Label, Problems, suggest_name
 from qospec.source import Source, Span
 from qospec.syntax import ast

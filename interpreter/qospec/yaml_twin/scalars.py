@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.source import Source, Span
 from qospec.syntax.grammar import END, load_grammar, load_keywords

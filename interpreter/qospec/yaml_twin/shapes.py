@@ -7,8 +7,8 @@ and each is a mapping of parts, or a single text if it has only the part `short`
 from __future__ import annotations
 
 from enum import Enum, unique
-from typing import NamedTuple
 
+from qospec.dataclass import NamedTuple
 from qospec.syntax import ast
 
 

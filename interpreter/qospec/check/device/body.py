@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.check.device import classifier, invariants, item_kinds, machine, nesting, wiring
 from qospec.check.device.machine_values import MachineValue
@@ -22,6 +22,7 @@ from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records.kinds import KindValue, explain_not_built
 from qospec.check.records.parameters import let_binding, make_placeholder
 from qospec.check.records.record import Record
+from qospec.dataclass import NamedTuple
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Unreachable states are reported, and timers that no state starts or handles.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import REQUIRED, Parameter
 from qospec.catalogue.machine import (
@@ -32,6 +32,7 @@ from qospec.check.evaluate.values import Amount, Map, Poison
 from qospec.check.records.fields import convert
 from qospec.check.records.record import evaluate_fields
 from qospec.check.records.spelling import explain_unknown_field
+from qospec.dataclass import NamedTuple
 from qospec.syntax import ast
 from qospec.units import TIME
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.machine import DEEPEST, OPERATIONS
 from qospec.check.evaluate import arithmetic
@@ -12,6 +12,7 @@ from qospec.check.evaluate.criteria import build_condition
 from qospec.check.evaluate.dimensions import NUMBER, describe_dimension
 from qospec.check.evaluate.scope import Scope, bind_known
 from qospec.check.evaluate.values import Amount, Deferred, Poison
+from qospec.dataclass import NamedTuple
 from qospec.model.expression import Attribute, Constant, Operation
 from qospec.units import COUNT, PS_PER_S, TIME, format_number
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.machine import BEGIN, ITEM, Transition
 from qospec.check.device.machine_code import compile_condition, value_code
@@ -11,6 +11,7 @@ from qospec.check.device.machine_fields import READ_HERE, TRANSITION
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.records.record import evaluate_fields
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import suggest_name
 from qospec.syntax import ast
 

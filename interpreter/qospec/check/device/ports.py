@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from qospec.catalogue.form import Form
 from qospec.check.device.observables import (
@@ -21,7 +21,7 @@ from qospec.check.evaluate.context import IndexedError, make_error
 from qospec.check.evaluate.measurements import Located, PlaceValue
 from qospec.check.evaluate.unmeasured import list_measured_at_places
 from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, find_position
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import suggest_name
 from qospec.model.expression import Counted, Place
 from qospec.units import CELLS, PACKETS

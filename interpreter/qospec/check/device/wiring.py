@@ -7,7 +7,7 @@ wires takes no time: in one, the emulation would loop forever at one instant.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.device.ports import (
     End,
@@ -22,6 +22,7 @@ from qospec.check.device.ports import (
 )
 from qospec.check.evaluate.context import CheckError, Context, make_error
 from qospec.check.evaluate.values import Poison, Value
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.confidence import find_clause
 from qospec.check.evaluate.context import join_mistakes, make_error
 from qospec.check.evaluate.criteria import build_condition
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import correct_spelling, suggest_name
 from qospec.model.expression import (
     Constant,

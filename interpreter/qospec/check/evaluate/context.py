@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import Diagnostic, Label, Problems
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, describe_dimension, write_like
 from qospec.check.evaluate.functions import Exponential
 from qospec.check.evaluate.mixes import Mix
 from qospec.check.evaluate.values import Amount, List, Poison, Symbol, Text, Value
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Edit, correct_spelling, suggest_name
 from qospec.protocol.encapsulation import LAYERS
 from qospec.units import find_unit, format_number, load_table, load_tables

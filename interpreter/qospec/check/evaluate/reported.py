@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, flatten_text, make_error, replace_names
 from qospec.check.evaluate.scope import FLOWS
+from qospec.dataclass import NamedTuple
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.modules import files
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import suggest_name
 from qospec.resources import STDLIB
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from dataclasses import field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.modules import files
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.syntax.parser import EDITION
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ becomes the object that it describes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from qospec.catalogue.kinds import NESTED, REQUIRED
 from qospec.check.evaluate.context import CheckError, add_use, join_mistakes, make_error
@@ -23,6 +23,7 @@ from qospec.check.records.spelling import (
     guess_meant,
     list_spellings,
 )
+from qospec.dataclass import NamedTuple
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

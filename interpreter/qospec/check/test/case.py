@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.device import invariants
 from qospec.check.evaluate.context import CheckError, make_error
@@ -16,6 +16,7 @@ from qospec.check.test.changes import apply_to_test
 from qospec.check.test.loops import LoopFlows, Loops, on_network
 from qospec.check.test.run_settings import build_run, skip_reason
 from qospec.check.test.statements import Statements
+from qospec.dataclass import NamedTuple
 from qospec.model.suite import Case, Flow, Network
 from qospec.syntax import ast
 

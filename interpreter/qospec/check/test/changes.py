@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
 from qospec.catalogue.words import describe_not_modelled
@@ -17,6 +17,7 @@ from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.records.fields import convert
 from qospec.check.test.restarts import is_field, list_restarts
 from qospec.check.test.run_settings import RUN
+from qospec.dataclass import NamedTuple
 from qospec.model.suite import Change, FlowChange
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, format_value

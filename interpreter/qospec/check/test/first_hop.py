@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.check.device.body import build_element
 from qospec.check.evaluate.context import join_mistakes, make_error
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.loops import iterate_loop
@@ -12,7 +12,7 @@ from qospec.check.evaluate.unknown_flow import OneOf
 from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.check.records.parameters import let_binding
 from qospec.check.test.sweeps import escape_for_shell
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ its parameters alone, is decided here, before anything else, and is no criterion
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from qospec.check.declarations import TestValue
 from qospec.check.evaluate.context import Case, CheckError, flatten_text, make_error
 from qospec.check.evaluate.scope import Binding, Scope, bind_known, explain_clash, explain_unknown
 from qospec.check.evaluate.values import POISON, Poison
 from qospec.check.records.parameters import let_binding
+from qospec.dataclass import NamedTuple
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ after all phases, have scopes of their own.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import flatten_text, make_error
 from qospec.check.evaluate.goals import GoalOfTrial, GoalValue, PointOfTrial, PointValue
@@ -25,6 +25,7 @@ from qospec.check.test.search import (
     list_goals,
     value_at,
 )
+from qospec.dataclass import NamedTuple
 from qospec.model.suite import GoalResult, PointLoad, Search
 from qospec.syntax import ast
 

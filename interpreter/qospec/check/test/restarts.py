@@ -6,13 +6,14 @@ It names nodes and elements. Of a node, all elements restart that can.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Domain, Kind, Parameter
 from qospec.check.device.nodes import NodeArray, NodeParts, NodeValue
 from qospec.check.device.ports import PartValue
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import List, Pattern, Poison, Symbol, Value
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import suggest_name
 from qospec.model.suite import Restart
 from qospec.syntax import ast

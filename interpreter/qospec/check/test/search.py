@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.evaluate.arithmetic import verify_layers
@@ -16,6 +16,7 @@ from qospec.check.evaluate.values import Amount, Poison
 from qospec.check.records.fields import convert
 from qospec.check.records.record import Record
 from qospec.check.records.spelling import explain_missing
+from qospec.dataclass import NamedTuple
 from qospec.model.suite import WIDEST, Goal, Search, sum_offered_rate
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, WHOLE, format_value

@@ -8,13 +8,14 @@ rate.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import Load
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import Poison
 from qospec.check.records.kinds import KindValue
 from qospec.check.records.record import Record
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

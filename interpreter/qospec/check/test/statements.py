@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.clauses import DECIDED, evaluate_when, read_claim
 from qospec.check.evaluate.confidence import read_confidence, verify_repeats
@@ -10,6 +10,7 @@ from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.criteria import build_condition, build_reported, explain_duplicate_label
 from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.test.intervals import read_interval
+from qospec.dataclass import NamedTuple
 from qospec.model.expression import (
     evaluate_without_readings,
     is_published,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.scope import Binding, bind_known, find_given_items
@@ -18,6 +18,7 @@ from qospec.check.evaluate.values import (
     Text,
     Value,
 )
+from qospec.dataclass import NamedTuple
 from qospec.secret import WITHHELD, redact
 from qospec.syntax import ast
 from qospec.units import format_value

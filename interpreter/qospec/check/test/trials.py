@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, LimitReached, make_error
 from qospec.check.evaluate.goals import PointValue
@@ -14,6 +14,7 @@ from qospec.check.test.parts import CaseScope
 from qospec.check.test.phases import Phases, Trial
 from qospec.check.test.run_settings import build_run, has_phases
 from qospec.check.test.search import size_trials
+from qospec.dataclass import NamedTuple
 from qospec.model.expression import list_observed
 from qospec.model.suite import Case, Point, Run, Search, Statement
 from qospec.syntax import ast

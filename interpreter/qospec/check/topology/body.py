@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from qospec.check.declarations import DeviceValue
 from qospec.check.device import item_kinds
@@ -25,7 +25,7 @@ from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records.kinds import KindValue
 from qospec.check.records.parameters import let_binding
 from qospec.check.records.record import Record
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.model.suite import Tester
 from qospec.syntax import ast
 

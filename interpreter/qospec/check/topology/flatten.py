@@ -5,7 +5,7 @@ A topology with its arguments is evaluated once for all cases.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.check.declarations import TopologyValue
 from qospec.check.device import invariants
@@ -14,6 +14,7 @@ from qospec.check.device.ports import End, Origin
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import Poison
 from qospec.check.topology import body
+from qospec.dataclass import NamedTuple
 from qospec.model.suite import Host, Instance, Network, Wire
 from qospec.syntax import ast
 

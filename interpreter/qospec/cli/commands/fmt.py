@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from qospec.cli import exits, loading, options, output
 from qospec.cli.streams import STDIN, read
+from qospec.dataclass import NamedTuple
 from qospec.visible import make_visible
 
 if TYPE_CHECKING:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from qospec.cli import exits, loading
 from qospec.cli.output import say
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -15,8 +15,9 @@ and how the window is inflated and deflated meanwhile, is the sender's part.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.endpoint.tcp_connection import CONGESTION_WINDOW, OWN, OWN_FIELDS, THRESHOLD
 from qospec.engine.kernel import kernel
 

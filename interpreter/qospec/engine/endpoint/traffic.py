@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.element import Element
 from qospec.engine.items.contract import Contract
 from qospec.engine.source.headers import WithHeaders

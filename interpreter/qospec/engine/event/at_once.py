@@ -9,8 +9,9 @@ the answer are on the stack, and mostly registers, since `arrive` is inlined.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.element import BrokenPromiseError, Loss, Step
 from qospec.engine.event import drive as events

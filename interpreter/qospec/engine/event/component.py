@@ -7,8 +7,9 @@ each for one outlet.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.element import BrokenPromiseError
 from qospec.engine.event import drive as events

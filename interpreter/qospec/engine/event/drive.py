@@ -9,8 +9,9 @@ So the order of events follows from the network alone, and is that of the batche
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.event.places import (
     COUNT,
     DUE_PS,

@@ -8,8 +8,9 @@ most events make one other.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:

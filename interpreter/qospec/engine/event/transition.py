@@ -22,8 +22,9 @@ Both may be plain functions of Python, for logic of thousands, not millions, of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.items.batch import COLUMNS
 from qospec.engine.items.totals import CAME, CONSUMED, ENTRIES, GREW, LEFT, LOST, MADE
 from qospec.engine.kernel import kernel

@@ -7,9 +7,9 @@ all outputs of a classifier lead to one scheduler, that gets the output table an
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.items.partition import MAX_OUTPUTS, routing_table

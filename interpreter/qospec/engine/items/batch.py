@@ -8,8 +8,9 @@ changed. Between one element and the next `at_ps` has one owner, which may write
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 

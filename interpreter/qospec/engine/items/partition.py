@@ -6,8 +6,9 @@ All columns move in one pass. A batch whose items all take the same output is re
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import copy_item, empty, uninitialised
 from qospec.engine.items.columns import column_of, columns_of

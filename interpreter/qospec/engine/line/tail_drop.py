@@ -11,8 +11,9 @@ room; only from there on is admission decided item by item.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import joined
 from qospec.engine.items.partition import split

@@ -7,8 +7,9 @@ these flows, and no others, are kept until then: 40 bytes for each that was sent
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.voice.calls import Heard
 

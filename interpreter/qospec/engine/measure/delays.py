@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import mmap
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.kernel import bits_of_double, kernel, linked
 from qospec.engine.measure.tally import Delays

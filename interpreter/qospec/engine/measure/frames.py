@@ -7,8 +7,9 @@ receiver finds who checks its length or its sequence. A frame is of the window i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.experiment import END
 from qospec.engine.items.batch import COLUMNS, count_columns, uninitialised

@@ -10,8 +10,9 @@ trial, with its warmup.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.items.totals import UNITS, Unit
 
 if TYPE_CHECKING:

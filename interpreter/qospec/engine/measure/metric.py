@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+from qospec.dataclass import NamedTuple
 from qospec.voice.calls import rate_call
 
 if TYPE_CHECKING:

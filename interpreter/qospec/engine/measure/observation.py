@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE, Totals
 from qospec.engine.measure import cell_delay_variation, delays

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import field
 from fractions import Fraction
 from math import isqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import is_of_cause, parse_packet_number, parse_share
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

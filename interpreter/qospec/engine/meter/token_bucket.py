@@ -11,10 +11,11 @@ accrue before that ps ends, and the bucket may go below zero by less than a ps's
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from qospec.calculus.curve import Curve
 from qospec.catalogue.kinds import LONGEST_PS, OF_PACKETS, Domain
+from qospec.dataclass import NamedTuple
 from qospec.engine.kernel import kernel
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 from qospec.units import PS_PER_S

@@ -6,8 +6,9 @@ one span of time at a time, however time is cut into batches: chunks change noth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FOREVER_PS
 

@@ -7,8 +7,9 @@ packet whose service would end after the processor goes down is lost, whatever a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.curve import COLUMNS, time_of
 from qospec.engine.items.batch import FOREVER_PS

@@ -19,10 +19,10 @@ the last cell of a frame tells where the next begins, as for a switch, which see
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import OF_PACKETS, Boolean, Domain
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.items.piece import MORE_FOLLOW
 from qospec.engine.kernel import kernel, rows

@@ -7,8 +7,9 @@ scheduler to merge the parts, would move each item twice.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.partition import look_up_outputs, partition

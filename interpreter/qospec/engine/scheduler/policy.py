@@ -8,8 +8,9 @@ of the scheduler in its own row, and those of its inputs in theirs.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.kernel import kernel, linked
 from qospec.engine.scheduler import serve, transition
 from qospec.engine.scheduler.tree import POLICY

@@ -14,7 +14,7 @@ import functools
 import itertools
 from abc import abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from qospec.calculus.curve import NOTHING, Curve
 from qospec.calculus.guarantee import (
@@ -27,7 +27,7 @@ from qospec.calculus.guarantee import (
     compute_costs,
 )
 from qospec.calculus.service import RateLatency, find_residual
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import Transition

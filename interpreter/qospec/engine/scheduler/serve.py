@@ -15,8 +15,9 @@ n arrivals are numbered from 0, and the m items that wait already from n.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FRAME_PLACE, copy_item, empty, read_note
 from qospec.engine.kernel import kernel, signed

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 from qospec.engine.line.transmission import sent_bytes

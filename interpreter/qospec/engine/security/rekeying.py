@@ -9,10 +9,10 @@ Source: RFC 4301, 4.4.2.1 (soft and hard lifetimes); RFC 7296, 2.8 (rekeying).
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import UnfitError
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.security.seal import LARGEST_NUMBER
 from qospec.units import DATA, PACKETS, PS_PER_S, TIME, format_value

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import COLUMNS, count_columns
 from qospec.engine.items.piece import LENGTH_BITS, MORE_FOLLOW, note_piece, number_in, whole_in

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import Domain, UnfitError
+from qospec.dataclass import NamedTuple
 from qospec.engine.source.sizes import Sizes
 from qospec.protocol.ip import (
     FAMILY_EXTRA_BYTES,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.calculus.curve import bound_bursts, bound_gaps
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 from qospec.engine.source.arrivals import Arrivals

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES

@@ -6,7 +6,9 @@ A `SentPackets` is what a flow of packets sends on its first link, as the engine
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

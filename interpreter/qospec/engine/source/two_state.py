@@ -9,9 +9,9 @@ numbers are taken from blocks in the order of events, whatever the size of time 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 from qospec.engine.random import LATEST_PS, DrawnTimes

@@ -10,11 +10,12 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 from math import floor
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from qospec.calculus.chain import Stage, bound_delay_ps, find_leftover_service
 from qospec.calculus.curve import cover_points
 from qospec.calculus.guarantee import SILENCE, Arrival
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.calculus.guarantee import SILENCE, Arrival, describe_unbounded
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 from collections import deque
 from dataclasses import field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.calculus.guarantee import (
     SILENCE,
@@ -24,7 +24,7 @@ from qospec.calculus.guarantee import (
     bound_items,
     describe_unbounded,
 )
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.graph.components import find_components, is_cyclic
 from qospec.engine.items.partition import MAX_OUTPUTS
 from qospec.engine.line.guarantee import bound_sending_ps

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
+from qospec.dataclass import NamedTuple
 from qospec.judge.verdict import VERDICTS
 from qospec.report.charts.axis import Axis, find_decade, make_axis_around, write_number
 from qospec.report.charts.curves import COLOURS, DASHES, thin_labels

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from qospec.catalogue.statistics import parse_bound, parse_share
+from qospec.dataclass import NamedTuple
 from qospec.report.charts.sample import read_sample
 from qospec.report.text import write_metric_name
 from qospec.report.words import describe_needed

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
+from qospec.dataclass import NamedTuple
 from qospec.report.charts.axis import Axis, make_axis_over, make_axis_through
 from qospec.report.charts.parameter import Scale, choose_axis
 from qospec.report.charts.plot import CHARACTER, cut, list_varying, point

@@ -11,8 +11,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
+from qospec.dataclass import NamedTuple
 from qospec.judge.verdict import VERDICTS
 from qospec.record.bins import find_bin_start_ps
 from qospec.report.charts.axis import Axis, find_decade, make_axis_between, write_number

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
+from qospec.dataclass import NamedTuple
 from qospec.judge.verdict import VERDICTS
 from qospec.report.charts.axis import Axis, make_axis_over, make_time_axis
 from qospec.report.charts.curves import thin_labels

@@ -6,8 +6,9 @@ A row applies where its pattern matches the line and the token at fault is in th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Edit
 from qospec.source import Span
 from qospec.syntax.recovery.site import Diagnosis

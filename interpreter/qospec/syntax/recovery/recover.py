@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import MOST
 from qospec.syntax.grammar import END, load_grammar, load_keywords
 from qospec.syntax.recovery.brackets import DECLARATIONS, Brackets, is_declaration_start

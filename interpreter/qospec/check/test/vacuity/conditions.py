@@ -10,12 +10,13 @@ from collections import deque
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, LimitReached, make_error
 from qospec.check.evaluate.scope import Binding, Scope
 from qospec.check.evaluate.values import Amount, Boolean, Deferred
 from qospec.check.test.vacuity import criteria
+from qospec.dataclass import NamedTuple
 from qospec.model.bounds import Bounds
 from qospec.model.expression import (
     Constant,

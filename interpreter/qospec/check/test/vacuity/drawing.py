@@ -6,13 +6,14 @@ values, as far as a case can tell; what does is examined with what is drawn unkn
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.scope import bind_known
 from qospec.check.test.parts import CaseScope, collect_parts, is_continuous
 from qospec.check.test.properties import build_placeholder, enumerate_values, find_ends
 from qospec.check.test.vacuity import conditions, criteria
+from qospec.dataclass import NamedTuple
 from qospec.model.expression import is_constant
 from qospec.syntax import ast
 
