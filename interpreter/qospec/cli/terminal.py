@@ -265,7 +265,7 @@ class Console:
             for verdict, count in document["summary"].items()
             if (verdict in MARKS or verdict == "not run") and count
         )
-        say(f"{found}; seed {document['seed']}")
+        say(f"{found or 'no case'}; seed {document['seed']}")
         if criteria := describe_claims(document):
             say(criteria)
         self._print_cautions(document, foreseen)

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
     from qospec.document import Document
 
+
+class MergeError(Exception):
+    """Records are not all parts of one run; the message is for the user."""
+
+
 NEEDS = "merging needs each part once, of one specification, seed and version"
 
 
@@ -46,15 +51,16 @@ def merge(records: Sequence[Record]) -> MergedRun:
     """Return what the records of all parts of a run say together.
 
     Raises:
-        RecordError: A record is not of a part, is of another run, or its run was interrupted; a
-            part is missing, or is there twice.
+        MergeError: A record is not of a part, is of another run, or its run was interrupted; a part
+            is missing, or is there twice.
+        RecordError: A record cannot be read, or is damaged.
     """
     plans = [record.plan() for record in records]
     parts = [_part_of(record, plan) for record, plan in zip(records, plans, strict=True)]
     whole = plans[0]
     for record, plan in zip(records[1:], plans[1:], strict=True):
         if difference := next(_differences(whole, plan), ""):
-            raise RecordError(
+            raise MergeError(
                 f"`{record.folder}` and `{records[0].folder}` are not parts of one run: "
                 f"{difference}; {NEEDS}"
             )
@@ -62,7 +68,7 @@ def merge(records: Sequence[Record]) -> MergedRun:
     outcomes = [record.outcome() for record in records]
     for part, record, outcome in zip(parts, records, outcomes, strict=True):
         if outcome["state"] != "complete":
-            raise RecordError(
+            raise MergeError(
                 f"part {part} was interrupted, see `{record.folder}`: run it again with "
                 f"`--part {part}`"
             )
@@ -83,7 +89,7 @@ def merge(records: Sequence[Record]) -> MergedRun:
 def _part_of(record: Record, plan: Document) -> Part:
     part = part_of(plan)
     if part is None:
-        raise RecordError(
+        raise MergeError(
             f"`{record.folder}` is not of a part of a run: `qos run --part 1/8` makes such a record"
         )
     return part
@@ -139,11 +145,11 @@ def _verify_all_there(parts: Sequence[Part], records: Sequence[Record]) -> None:
             for part, record in zip(parts, records, strict=True)
             if part.number == number
         ]
-        raise RecordError(f"part {number}/{of} is there {times} times: {', '.join(folders)}")
+        raise MergeError(f"part {number}/{of} is there {times} times: {', '.join(folders)}")
     if missing := sorted({*range(1, of + 1)} - {part.number for part in parts}):
         which = ", ".join(f"{each}/{of}" for each in missing)
         noun = "parts are" if len(missing) > 1 else "part is"
-        raise RecordError(f"{len(missing)} {noun} missing: {which}; {NEEDS}")
+        raise MergeError(f"{len(missing)} {noun} missing: {which}; {NEEDS}")
 
 
 def _read_timing(record: Record) -> Document:

@@ -111,7 +111,6 @@ def test_it_does_not_matter_how_many_workers_a_part_has() -> None:
         ("1/0", "a run has at least one part: write `1/1`"),
         ("3", "`3` is not a part: write `3/8` for the third of eight"),
         ("-1/2", "`-1/2` is not a part"),
-        ("1/6", "--part 1/6: 5 cases cannot be run in 6 parts"),
     ],
 )
 def test_a_part_that_cannot_be(part: str, message: str) -> None:
@@ -120,10 +119,23 @@ def test_a_part_that_cannot_be(part: str, message: str) -> None:
     assert not Path("records").exists()
 
 
-def refusal(*records: Path) -> str:
-    """Return why records cannot be merged."""
+def test_more_parts_than_cases_leave_parts_without_a_case() -> None:
+    """A matrix of parts is written before anybody counts the cases: that is no failure."""
+    empty = invoke("run", "bench.qos", "-k", "again", "--part", "3/3", "--record", "empty")
+    assert empty.exit_code == 0
+    assert "no case; seed 0" in empty.output
+    assert "part 3/3: 0 of 1 case; `qos merge` makes one record of all parts" in empty.output
+    records = [*Path("empty").iterdir()]
+    assert "Part 3 of 3 of a run. No case was run." in (records[0] / "report.html").read_text()
+    records += [run_part(f"{number}/3", "-k", "again") for number in (1, 2)]
+    merged = invoke("merge", *records, "--record", "merged")
+    assert (merged.exit_code, "1 pass; seed 0" in merged.output) == (0, True)
+
+
+def refusal(*records: Path, code: int = 2) -> str:
+    """Return why records cannot be merged; with `code` 4, why one cannot be read."""
     refused = invoke("merge", *records, "--record", "merged")
-    assert refused.exit_code == 4, refused.output
+    assert refused.exit_code == code, refused.output
     assert not Path("merged").exists()
     return refused.output
 
@@ -188,14 +200,14 @@ def test_a_record_that_is_no_part() -> None:
 def test_a_folder_that_is_no_record(parts: list[Path]) -> None:
     missing = invoke("merge", "nowhere")
     assert (missing.exit_code, missing.output) == (2, "error: no record found at `nowhere`\n")
-    assert "holds no run.json" in refusal(parts[0].parent)
+    assert "holds no run.json" in refusal(parts[0].parent, code=4)
 
 
 def test_a_part_whose_number_is_not_possible(parts: list[Path]) -> None:
     document = json.loads((parts[0] / "run.json").read_text())
     document["part"]["number"] = 3
     (parts[0] / "run.json").write_text(json.dumps(document))
-    assert "`part` is not a part, such as number 3 of 8" in refusal(*parts)
+    assert "`part` is not a part, such as number 3 of 8" in refusal(*parts, code=4)
 
 
 def test_a_copy_of_a_part_is_as_good(parts: list[Path]) -> None:
@@ -205,14 +217,14 @@ def test_a_copy_of_a_part_is_as_good(parts: list[Path]) -> None:
 
 def test_a_part_without_its_times_is_refused(parts: list[Path]) -> None:
     (parts[0] / "timing.json").unlink()
-    assert f"`{parts[0]}` holds no timing.json: copy the record again" in refusal(*parts)
+    assert f"`{parts[0]}` holds no timing.json: copy the record again" in refusal(*parts, code=4)
 
 
 def test_a_source_that_leads_out_of_the_project_is_refused(parts: list[Path]) -> None:
     plan = json.loads((parts[1] / "run.json").read_text())
     plan["provenance"]["sources"][0]["name"] = "std/../../a.qos"
     (parts[1] / "run.json").write_text(json.dumps(plan))
-    assert "`provenance.sources[0].name` is not a path of the library" in refusal(*parts)
+    assert "`provenance.sources[0].name` is not a path of the library" in refusal(*parts, code=4)
 
 
 def test_a_part_with_a_case_of_another_part_is_refused(parts: list[Path]) -> None:
@@ -220,4 +232,4 @@ def test_a_part_with_a_case_of_another_part_is_refused(parts: list[Path]) -> Non
     forged = dict(second["cases"][0], verdict="fail")
     (parts[0] / "outcome.json").write_text(json.dumps(dict(first, cases=[*first["cases"], forged])))
     for given in (parts, parts[::-1]):
-        assert f"`{parts[0]}` holds other cases than those of part 1/2" in refusal(*given)
+        assert f"`{parts[0]}` holds other cases than those of part 1/2" in refusal(*given, code=4)

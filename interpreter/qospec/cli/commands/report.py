@@ -130,6 +130,8 @@ def merge(
         whole = merging.merge([store.Record(Path(folder)) for folder in folders])
         kept = store.create(root, whole.outcome["seed"])
         whole.write(kept)
+    except merging.MergeError as error:
+        exits.end_for_user(str(error))
     except store.RecordError as error:
         exits.end_for_environment(str(error))
     if as_json:

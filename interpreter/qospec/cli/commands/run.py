@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
     from qospec.record import store
-    from qospec.record.parts import Part
     from qospec.run.runner import RunRequest
 
 REPORTED_S = 1
@@ -72,7 +71,7 @@ def run(**asked: Any) -> None:
     _check_chunk()
     suite, plans = loading.plan_request(request)
     part = asked["part"]
-    own = _select_part(plans, part)
+    own = plans if part is None else part.choose(plans)
     wanted = not asked["no_progress"]
     progress = Progress(measure_workload(own), live=wanted, reports=wanted)
     here = _make_local_names(request, suite)
@@ -104,16 +103,6 @@ def run(**asked: Any) -> None:
         code = code if not asked["exit_zero"] else exits.PASSED
         code = code if has_reports else exits.ERROR
     sys.exit(code)
-
-
-def _select_part(plans: list[CasePlan], part: Part | None) -> list[CasePlan]:
-    """Return the cases of a part; ends the command if there are more parts than cases."""
-    if part is None:
-        return plans
-    if part.of > len(plans):
-        cases = loading.count_things(len(plans), "case")
-        exits.end_for_user(f"--part {part}: {cases} cannot be run in {part.of} parts")
-    return part.choose(plans)
 
 
 def _make_local_names(request: loading.Request, suite: Suite) -> LocalNames:
