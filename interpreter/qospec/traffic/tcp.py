@@ -38,6 +38,8 @@ Window = Annotated[int, Domain("data", 1, 2**30, layers=())]
 """Whole bytes, up to the largest window. Source: RFC 7323, 2.3."""
 Segments = Annotated[int | None, Domain("integer", 1, 1_000)]
 """A number of segments."""
+Begins = Annotated[Literal["even", "random"], Domain("choice", choices=("even", "random"))]
+"""How times are chosen."""
 Every = Annotated[int, Domain("integer", 1, 100)]
 """Of how many segments an acknowledgement is."""
 Timer = Annotated[int, Domain("time", 10**3, LONGEST_PS)]
@@ -70,7 +72,7 @@ LARGEST_FIRST_BYTES, LARGEST_FIRST_SEGMENTS = 14_600, 10
 )
 @dataclass(frozen=True, kw_only=True)
 class Tcp(ExchangeTraffic):
-    """Connections of TCP, each of which has something to send until the end of the trial.
+    """Connections of TCP, each of which sends until the end of the trial, or so many bytes.
 
     The client opens each connection and sends as many segments as the congestion window and the
     buffers allow. They are full unless the application writes in pieces: then Nagle's algorithm
@@ -78,12 +80,13 @@ class Tcp(ExchangeTraffic):
     and acknowledges by packets without data, which use the path back and announce how much it takes
     from then on. A window that stays closed is probed. Losses are noticed by three duplicate
     acknowledgements or a timeout, and made good. After `retries` timeouts in a row a connection is
-    given up. At the end of a trial nothing new is sent; what is under way is sent again until it is
-    acknowledged.
+    given up. At the end of a trial no connection begins and nothing new is sent, but for the rest
+    of a `transfer`; what is under way is sent again until it is acknowledged.
 
     The flow itself is its segments, each as often as it is sent, with what opens the connection.
     Its acknowledgements are measured as `FLOW.answers`, and as `FLOW.exchanges` its segments, each
-    once: their delay is the time from first sending one until it is acknowledged.
+    once: their delay is the time from first sending one until it is acknowledged. Of a `transfer`
+    the exchange is the whole of it.
 
     Not modelled: time stamps, ECN, the options of a SYN (windows above 65,535 bytes are scaled),
     closing a connection; sequence numbers have 64 bits.
@@ -101,6 +104,9 @@ class Tcp(ExchangeTraffic):
     """The size of the application's writes, each of which waits until all of it fits the send
     buffer; TCP sends what it may before each. By default it has always written ahead, so that the
     buffer is full."""
+    transfer: Size = None
+    """How much each connection sends. Its exchange is then the whole transfer, from the SYN until
+    the last byte is acknowledged. By default it sends until the end of the trial."""
     nagle: Boolean = True
     """Whether a segment that is not full waits until nothing is under way."""
     read_every: Pause = None
@@ -150,12 +156,18 @@ class Tcp(ExchangeTraffic):
     connections: Count = 1
     """Number of identical connections."""
     spread: Time = 0
-    """The connections begin one after the other, evenly spread over this time."""
+    """The connections begin one after the other within this time."""
+    begins: Begins = "even"
+    """How they are spread over it: `even`, or `random`, as a Poisson process of so many."""
 
     def __post_init__(self) -> None:
         self._headers.verify()
         if self.read_size is not None and self.read_every is None:
             raise ValueError("read_size: it is read at once; write `read_every` too, or neither")
+        if self.transfer is not None and self.read_every is not None:
+            raise ValueError(
+                "transfer: it would end when the last of it is read, by `read_every`; write one"
+            )
         if self.write_size is not None and self.write_size > self.send_buffer:
             raise ValueError(
                 f"write_size: {self.write_size} B never fit the send buffer of"
@@ -187,7 +199,7 @@ class Tcp(ExchangeTraffic):
             answers = answers._replace(sizes=Sizes(found, (1,) * len(found)))
         rate = min(sent.contract.peak_cell_rate, answers.contract.peak_cell_rate)
         again = Fraction(segments * PS_PER_S, self.min_rto)
-        at_once = (segments + 4) * (1 + self.retries)
+        at_once = (max(segments, (self.transfer or 0) // mss) + 4) * (1 + self.retries)
         # It never waits in vain: RFC 6298 has the timeout follow the round trip.
         loop = ClosedLoop(at_once, rate, again, LONGEST_PS)
         return self._join(sent, answers, loop)
@@ -242,6 +254,7 @@ class Tcp(ExchangeTraffic):
             send_buffer=self.send_buffer,
             limit_bytes=self._limit_bytes,
             write_bytes=self.write_size or 0,
+            transfer_bytes=self.transfer or 0,
             holds_short=self.nagle,
             places=self._count_places(mss),
             initial_window=self.initial_window or first,
@@ -251,6 +264,7 @@ class Tcp(ExchangeTraffic):
             sack=self.sack,
             prompts=self.limited_transmit,
             spread_ps=self.spread,
+            is_drawn=self.begins == "random",
             header_bytes=header_bytes,
         )
         return Endpoints(
@@ -259,7 +273,8 @@ class Tcp(ExchangeTraffic):
                 exchange,
                 buffer_bytes=self.receive_buffer,
                 ranges=self._count_places(mss) // 2 + 1,
-                enough_bytes=self.ack_every * mss,
+                enough_bytes=self.ack_every * mss if self.ack_every > 1 else 1,
+                transfer_bytes=self.transfer or 0,
                 patience_ps=self.ack_timer,
                 rule=self._make_window_rule(mss),
                 sacks=self.sack,

@@ -37,6 +37,8 @@ NO_DATA, PROBE = -1, -2
 UNLIMITED = 2**40
 """The slow start threshold before the first loss, beyond any window."""
 SYN, FIRST_BYTE = 0, 1
+NO_END = 2**60
+"""Beyond the last byte of a connection that has always something to send."""
 BLOCKS, LENGTH_BITS = 3, 31
 BLOCK_OPTION_BYTES, BLOCK_BYTES = 4, 8
 """What blocks add to a header: padded, and each of them. Source: RFC 2018, 3."""
@@ -51,6 +53,7 @@ BLOCK_OPTION_BYTES, BLOCK_BYTES = 4, 8
     SEND_BUFFER,
     LIMIT,
     WRITE,
+    TRANSFER,
     HOLDS_SHORT,
     PLACES,
     INITIAL_WINDOW,
@@ -60,7 +63,6 @@ BLOCK_OPTION_BYTES, BLOCK_BYTES = 4, 8
     SACK,
     PROMPTS,
     STOP,
-    SPREAD,
     CONNECTIONS,
     HAS_BEGUN,
     ALARM_AT,
@@ -98,18 +100,19 @@ then for each a ring of PLACES for the segments under way."""
     LOST_TO,
     SACKED_BEHIND,
     RESEND,
+    WHOLE,
     OWN,
-) = range(DEADLINE, DEADLINE + 29)
+) = range(DEADLINE, DEADLINE + 30)
 OWN_FIELDS = 8
 COLUMNS = OWN + OWN_FIELDS
 """The columns of a row, named in RFC 9293, 5681 and 6298: SND.UNA, SND.NXT, the highest number sent
 so far, behind what the application has written, SND.UNA + SND.WND, Max(SND.WND), cwnd, ssthresh,
 duplicate acknowledgements, whether and until where it recovers, RTO, SRTT, RTTVAR, the byte whose
-acknowledgement is timed (0: none) and since when, retries in a row, probes of a window. Of the
-segments, counted from 0: the first under way, the next to send, the one behind the last. Of RFC
-6675: bytes that are sacked, lost, and sent again; up to which segment those not sacked are lost;
-the bytes sacked from there on; the first segment that may be sent again. From OWN on, OWN_FIELDS of
-the congestion control."""
+acknowledgement is timed (0: none) and since when, at first when the connection begins, retries in a
+row, probes of a window. Of the segments, counted from 0: the first under way, the next to send, the
+one behind the last. Of RFC 6675: bytes that are sacked, lost, and sent again; up to which segment
+those not sacked are lost; the bytes sacked from there on; the first segment that may be sent again.
+WHOLE is the exchange, if it is one transfer. From OWN on, OWN_FIELDS of the congestion control."""
 START, BEHIND, ITEM, STATUS, SEGMENT = range(5)
 """Of a segment: the number of its first byte, the one behind its last, its exchange, its status."""
 UNKNOWN, LOST, RESENT, SACKED = range(4)

@@ -13,6 +13,7 @@ from qospec.engine.endpoint.tcp_connection import (
     DUPLICATES,
     EDGE,
     FIRST,
+    FIRST_BYTE,
     FIRST_EXCHANGE,
     FIRST_SEGMENT,
     HEADER_BYTES,
@@ -27,6 +28,7 @@ from qospec.engine.endpoint.tcp_connection import (
     MSS,
     NEXT,
     NEXT_BYTE,
+    NO_END,
     PLACES,
     PROBE,
     PROBED,
@@ -43,6 +45,7 @@ from qospec.engine.endpoint.tcp_connection import (
     STOP,
     TIMED,
     TIMED_AT,
+    TRANSFER,
     UNKNOWN,
     WRITE,
     WRITTEN,
@@ -72,24 +75,31 @@ def work(state: Whole, table: Whole, row: int, event: Event) -> None:
     """Send what is written, and let the application write while its writes fit the buffer.
 
     One that has written ahead has always filled the buffer before; else TCP sends first. At the end
-    of the trial and later nothing new is sent. If what is written cannot be sent, and nothing is
-    under way, the window is probed. Source: RFC 9293, 3.8.6.1.
+    of the trial and later nothing new is sent, but for the rest of a transfer. If what is written
+    cannot be sent, and nothing is under way, the window is probed. Source: RFC 9293, 3.8.6.1.
     """
     now_ps, write = event[1], state[WRITE]
+    end = FIRST_BYTE + state[TRANSFER] if state[TRANSFER] else NO_END
     if write == 0:
-        table[row, WRITTEN] = table[row, ACKNOWLEDGED] + state[SEND_BUFFER]
+        table[row, WRITTEN] = min(end, table[row, ACKNOWLEDGED] + state[SEND_BUFFER])
+    _send(state, table, row, event)
+    if now_ps < state[STOP] or state[TRANSFER]:
+        room = state[SEND_BUFFER] - (table[row, WRITTEN] - table[row, ACKNOWLEDGED])
+        while 0 < write <= room and table[row, WRITTEN] < end:
+            table[row, WRITTEN] = min(end, table[row, WRITTEN] + write)
+            room -= write
+            _send(state, table, row, event)
+        if table[row, DUE] == FOREVER_PS and table[row, NEXT_BYTE] < table[row, WRITTEN]:
+            _await_window(table, row, now_ps)
+
+
+@kernel
+def _send(state: Whole, table: Whole, row: int, event: Event) -> None:
+    """Send what may be sent now."""
     if state[SACK] and table[row, RECOVERING]:
         _fill_pipe(state, table, row, event)
     else:
         send_segments(state, table, row, event)
-    if now_ps < state[STOP]:
-        room = state[SEND_BUFFER] - (table[row, WRITTEN] - table[row, ACKNOWLEDGED])
-        while 0 < write <= room:
-            table[row, WRITTEN] += write
-            room -= write
-            send_segments(state, table, row, event)
-        if table[row, DUE] == FOREVER_PS and table[row, NEXT_BYTE] < table[row, WRITTEN]:
-            _await_window(table, row, now_ps)
 
 
 @kernel
@@ -112,7 +122,7 @@ def send_segments(state: Whole, table: Whole, row: int, event: Event) -> None:
         if state[place + BEHIND] > end:
             return
         _send_next(state, table, row, state[place + BEHIND], event)
-    if now_ps < state[STOP]:
+    if now_ps < state[STOP] or state[TRANSFER]:
         size_bytes = _find_size(state, table, row, end)
         while size_bytes > 0:
             _begin_segment(state, table, row, size_bytes, event)
@@ -134,6 +144,8 @@ def _find_size(state: Whole, table: Whole, row: int, end: int) -> int:
         return 0
     if size_bytes < mss:
         is_held = state[HOLDS_SHORT] and table[row, ACKNOWLEDGED] < table[row, NEXT_BYTE]
+        if table[row, WRITTEN] == FIRST_BYTE + state[TRANSFER]:
+            is_held = False  # as it ends the connection
         is_whole = written <= usable or 2 * size_bytes >= table[row, LARGEST_WINDOW]
         if is_held or not is_whole:
             return 0
@@ -161,7 +173,8 @@ def _begin_segment(state: Whole, table: Whole, row: int, size_bytes: int, event:
     whole = size_bytes + state[HEADER_BYTES]
     state[place + START], state[place + BEHIND] = number, number + size_bytes
     state[place + STATUS] = UNKNOWN
-    state[place + ITEM] = make(items, out, connection, whole, 0, now_ps)
+    if not state[TRANSFER]:
+        state[place + ITEM] = make(items, out, connection, whole, 0, now_ps)
     table[row, HIGHEST] = number + size_bytes
     table[row, LAST] += 1
     table[row, PROBED] = 0
@@ -194,7 +207,8 @@ def _fill_pipe(state: Whole, table: Whole, row: int, event: Event) -> None:
             resend(state, table, row, segment, event)
             continue
         size_bytes = 0
-        if now_ps < state[STOP] and table[row, NEXT] == table[row, LAST]:
+        is_going = now_ps < state[STOP] or state[TRANSFER]
+        if is_going and table[row, NEXT] == table[row, LAST]:
             size_bytes = _find_size(state, table, row, table[row, EDGE])
         if size_bytes == 0:
             return
@@ -240,7 +254,7 @@ def probe(state: Whole, table: Whole, row: int, event: Event) -> None:
     """
     now_ps = event[1]
     meet_deadline(table, row)
-    if now_ps >= state[STOP]:
+    if now_ps >= state[STOP] and not state[TRANSFER]:
         return
     usable = min(table[row, EDGE], table[row, ACKNOWLEDGED] + table[row, CONGESTION_WINDOW])
     usable = min(usable, table[row, WRITTEN]) - table[row, NEXT_BYTE]

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     HEADER_BYTES,
     MARKS,
     ENOUGH,
+    END,
     PATIENCE,
     BUFFER,
     LEAST_MOVE,
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     STOP,
     ALARM_AT,
     RECEIVER,
-) = range(19)
+) = range(20)
 """The first numbers of the state: what the receiver is, and when its alarm goes off. A row for each
 connection follows, as one for the heap of deadlines, then one for the reader of each, then for each
 connection the RANGES that came out of order: the first number of each, and the one behind its last,
@@ -104,6 +105,7 @@ class Receiver(Endpoint):
         buffer_bytes: How much is kept for the reader.
         ranges: How many ranges can be apart.
         enough_bytes: For how much in order an acknowledgement is sent at once.
+        transfer_bytes: Behind how much a connection ends, with which it is sent, too; 0: never.
         patience_ps: How long one waits for so much.
         rule: Of the window.
         sacks: Whether it reports what came out of order.
@@ -116,6 +118,7 @@ class Receiver(Endpoint):
     buffer_bytes: int
     ranges: int
     enough_bytes: int
+    transfer_bytes: int
     patience_ps: int
     rule: WindowRule
     sacks: bool
@@ -135,6 +138,7 @@ class Receiver(Endpoint):
             self.header_bytes,
             answers.marks,
             self.enough_bytes,
+            FIRST_BYTE + self.transfer_bytes,
             self.patience_ps,
             self.buffer_bytes,
             *self.rule,
@@ -187,7 +191,8 @@ def _receive_segment(
             table[row, READ] = table[row, EXPECTED]
         elif table[row, READ] < table[row, EXPECTED]:
             _await_reader(state, table, row, now_ps, out)
-        is_enough = table[row, UNACKNOWLEDGED] >= state[ENOUGH] or _is_update_due(state, table, row)
+        is_enough = table[row, UNACKNOWLEDGED] >= state[ENOUGH] or end == state[END]
+        is_enough = is_enough or _is_update_due(state, table, row)
         if is_in_order and is_whole and not is_enough:
             _wait(state, table, row, now_ps, out)
         else:

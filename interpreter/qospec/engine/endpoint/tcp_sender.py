@@ -38,6 +38,7 @@ from qospec.engine.endpoint.tcp_connection import (
     FIRST,
     FIRST_ACKNOWLEDGEMENT,
     FIRST_BYTE,
+    FIRST_EXCHANGE,
     GIVEN_UP,
     HAS_BEGUN,
     HEADER_BYTES,
@@ -69,14 +70,15 @@ from qospec.engine.endpoint.tcp_connection import (
     SEGMENT,
     SENDER,
     SMOOTHED,
-    SPREAD,
     STOP,
     SYN,
     THRESHOLD,
     TIMED,
     TIMED_AT,
     TIMED_OUT,
+    TRANSFER,
     UNLIMITED,
+    WHOLE,
     WRITTEN,
 )
 from qospec.engine.endpoint.tcp_output import (
@@ -106,6 +108,7 @@ from qospec.engine.event.transition import (
     WINDOW,
     Transition,
     lose,
+    make,
     send,
     wake_at,
 )
@@ -131,6 +134,7 @@ class Sender(Endpoint):
         send_buffer: How much data is written and not acknowledged at most.
         limit_bytes: How much is under way at most: the smaller of the buffers.
         write_bytes: The size of the application's writes; 0: it has always written ahead.
+        transfer_bytes: How much each connection sends, as one exchange; 0: there is no end.
         holds_short: Whether a short segment waits until nothing is under way (Nagle).
         places: The most segments under way, a power of two.
         initial_window: In segments.
@@ -140,6 +144,7 @@ class Sender(Endpoint):
         sack: Whether acknowledgements tell of what came out of order.
         prompts: Whether each of the first two duplicates lets it send a segment.
         spread_ps: Over how long the connections begin.
+        is_drawn: Whether they begin at drawn times, and not evenly.
         header_bytes: Of a packet without data.
     """
 
@@ -150,6 +155,7 @@ class Sender(Endpoint):
     send_buffer: int
     limit_bytes: int
     write_bytes: int
+    transfer_bytes: int
     holds_short: bool
     places: int
     initial_window: int
@@ -159,6 +165,7 @@ class Sender(Endpoint):
     sack: bool
     prompts: bool
     spread_ps: int
+    is_drawn: bool
     header_bytes: int
 
     @property
@@ -181,6 +188,7 @@ class Sender(Endpoint):
             self.send_buffer,
             self.limit_bytes,
             self.write_bytes,
+            self.transfer_bytes,
             self.holds_short,
             self.places,
             self.initial_window * self.mss,
@@ -190,12 +198,13 @@ class Sender(Endpoint):
             self.sack,
             self.prompts,
             setting.stop_ps,
-            self.spread_ps,
             count,
             0,
             FOREVER_PS,
         )
-        no_deadlines(uncompiled(rows)(state, SENDER, 1 + count, COLUMNS))
+        table = uncompiled(rows)(state, SENDER, 1 + count, COLUMNS)
+        no_deadlines(table)
+        table[1:, TIMED_AT] = self._begin_ps(setting)
         receive, wake = _link(self.control.hooks)
         return Transition(
             state,
@@ -205,6 +214,15 @@ class Sender(Endpoint):
             first_alarm_ps=0,
             within=count_columns("third_block" if self.sack else "window"),
         )
+
+    def _begin_ps(self, setting: Setting) -> Whole:
+        """Return when the connections begin: as so many of a Poisson process do, or evenly."""
+        count = self.exchange.connections
+        if self.is_drawn:
+            return np.sort(setting.draws.stream().integers(0, max(1, self.spread_ps), count))
+        begin = uncompiled(compute_begin_ps)
+        found = [begin(connection, count, self.spread_ps) for connection in range(count)]
+        return np.array(found, np.int64)
 
 
 @functools.cache
@@ -267,8 +285,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     if not state[HAS_BEGUN]:
         state[HAS_BEGUN] = 1
         for connection in range(state[CONNECTIONS]):
-            begin_ps = compute_begin_ps(connection, state[CONNECTIONS], state[SPREAD])
-            set_deadline(table, 1 + connection, begin_ps, 0)
+            set_deadline(table, 1 + connection, table[1 + connection, TIMED_AT], 0)
     while items[0, SPARE] > MADE_AT_ONCE:  # else it goes on at this moment
         row = earliest(table)
         if table[row, DUE] > now_ps:
@@ -327,16 +344,8 @@ def _take_sample(state: Whole, table: Whole, row: int, sample_ps: int) -> None:
 @kernel
 def _advance(state: Whole, table: Whole, row: int, number: int, event: Event) -> None:
     """Take an acknowledgement of new data, up to a number. Source: RFC 5681; RFC 6298, 5."""
-    _, now_ps, out = event
-    begun = table[row, ACKNOWLEDGED]
-    while table[row, FIRST] < table[row, LAST]:
-        place = find_segment(state, row, table[row, FIRST])
-        if state[place + BEHIND] > number:
-            break
-        send(out, ENDED, state[place + ITEM], now_ps)
-        if state[SACK]:
-            forget(state, table, row, place)
-        table[row, FIRST] += 1
+    begun, now_ps = table[row, ACKNOWLEDGED], event[1]
+    _end_exchanges(state, table, row, number, event)
     table[row, ACKNOWLEDGED], table[row, RETRIED] = number, 0
     if table[row, NEXT_BYTE] < number:
         table[row, NEXT_BYTE], table[row, NEXT] = number, table[row, FIRST]
@@ -354,6 +363,23 @@ def _advance(state: Whole, table: Whole, row: int, number: int, event: Event) ->
         meet_deadline(table, row)
     elif not is_timer_kept:
         set_deadline(table, row, now_ps + table[row, RTO], 0)
+
+
+@kernel
+def _end_exchanges(state: Whole, table: Whole, row: int, number: int, event: Event) -> None:
+    """End the segments up to a number; they are exchanges, or the transfer that ends with them."""
+    _, now_ps, out = event
+    while table[row, FIRST] < table[row, LAST]:
+        place = find_segment(state, row, table[row, FIRST])
+        if state[place + BEHIND] > number:
+            break
+        if not state[TRANSFER]:
+            send(out, ENDED, state[place + ITEM], now_ps)
+        if state[SACK]:
+            forget(state, table, row, place)
+        table[row, FIRST] += 1
+    if number == FIRST_BYTE + state[TRANSFER]:
+        send(out, ENDED, table[row, WHOLE], now_ps)
 
 
 @kernel
@@ -425,6 +451,9 @@ def _expire(state: Whole, table: Whole, row: int, event: Event) -> None:
     if table[row, PHASE] == CLOSED:
         table[row, PHASE], table[row, TIMED_AT] = OPENING, now_ps
         table[row, RTO] = max(INITIAL_RTO_PS, state[LEAST_RTO])
+        if state[TRANSFER]:
+            connection = state[FIRST_EXCHANGE] + row - 1
+            table[row, WHOLE] = make(event[0], out, connection, state[TRANSFER], 0, now_ps)
         _send_syn(state, table, row, event)
         return
     if table[row, RETRIED] == state[RETRIES]:
@@ -455,6 +484,8 @@ def _give_up(state: Whole, table: Whole, row: int, out: Whole) -> None:
     """End a connection: what is not acknowledged has timed out."""
     meet_deadline(table, row)
     if table[row, PHASE] == OPEN:
-        for number in range(table[row, FIRST], table[row, LAST]):
+        for number in range(table[row, FIRST], 0 if state[TRANSFER] else table[row, LAST]):
             lose(out, TIMED_OUT, state[find_segment(state, row, number) + ITEM])
+    if state[TRANSFER]:
+        lose(out, TIMED_OUT, table[row, WHOLE])
     table[row, PHASE] = GIVEN_UP
