@@ -322,6 +322,20 @@ WRONG = [
         {"voice_lost", "video_lost", "voice_longest", "video_longest"},
     ),
     Wrong(
+        "lancom.acknowledges_each",
+        "senders",
+        "tcp.qos",
+        ("tcp_through_a_vpn:series=software_1700", "tcp_through_a_vpn:series=hardware_1700"),
+        {"by_hand", "to_the_digit"},
+    ),
+    Wrong(
+        "lancom.sends_each_write",
+        "senders",
+        "tcp.qos",
+        ("writes_of_any_size:write=64B",),
+        {"equal"},
+    ),
+    Wrong(
         "lancom.one_time",
         VPN_ROUTERS,
         "throughput.qos",
