@@ -140,8 +140,22 @@ NOTHING = [
     ),
     Nothing(
         "osu",
-        {"switches": "osu.nothing"},
+        {"switches": "osu.nothing", "fabrics": "osu.shares_nothing"},
         {
+            "background.qos": {
+                NOTHING_LOST: (
+                    "bursts_behind.none_lost",
+                    "steady_behind.never_the_background",
+                    "steady_behind.none_lost",
+                ),
+                "what shares nothing never waits": (
+                    "bursts_behind.first_cells",
+                    "bursts_behind.not_yet",
+                    "short_bursts_behind.first_cells",
+                    "steady_behind.first_cells",
+                    "steady_behind.no_change",
+                ),
+            },
             "latency.qos": {
                 NOTHING_LOST: ("catches_up.none_lost",),
                 "it is so even of a cable": (

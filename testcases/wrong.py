@@ -32,6 +32,7 @@ NETWORKS = "networks"
 VPN_ROUTERS = "std.devices.lancom_routers"
 EXCHANGES = "std.devices.signalling"
 SWITCH = "switches"
+FABRIC = "fabrics"
 MONITOR = "monitors"
 
 WRONG = [
@@ -306,6 +307,21 @@ WRONG = [
         "latency.qos",
         ("alone",),
         {"mean", "above_theory", "ticks_below", "ticks_above"},
+    ),
+    Wrong(
+        "osu.separate_queues",
+        FABRIC,
+        "background.qos",
+        ("bursts_behind:load=97%", "steady_behind:load=95%"),
+        {"long_frames", "short_frames", "cells_lost", "frames_lost"},
+    ),
+    Wrong("osu.slow_fabric", FABRIC, "background.qos", ("short_bursts_behind",), {"first_cells"}),
+    Wrong(
+        "osu.no_priority",
+        FABRIC,
+        "background.qos",
+        ("steady_behind:load=95%",),
+        {"cells_lost", "frames_lost"},
     ),
     Wrong(
         "comparison.equal_weights",

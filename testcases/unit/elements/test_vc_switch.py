@@ -45,6 +45,8 @@ def test_its_ports_are_numbered():
     switch = VcSwitch(2, level="vp")
     assert switch.inputs == ("entry[0]", "entry[1]")
     assert switch.outputs == ("exit[0]", "exit[1]")
+    assert VcSwitch(3, entries=1).inputs == ("entry[0]",)
+    assert VcSwitch(3, entries=1).outputs == ("exit[0]", "exit[1]", "exit[2]")
 
 
 def test_what_goes_one_way_is_passed_on_uncopied(lab):
