@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import functools
 import itertools
-import statistics
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.judge.confidence import judge_repeats
-from qospec.judge.means import COUNTS
+from qospec.judge.means import COUNTS, LATE
 from qospec.model.expression import Measured, list_observed
 from qospec.plan.plan import Bounds, plan
 from qospec.run import trial
@@ -39,11 +40,7 @@ REPEATS = (5, 10, 20)
 
 
 class Count(NamedTuple):
-    """How many of the cases put a mean above what is true, and how many below it.
-
-    `differ` is the share of repeats that differ from the usual value by a tenth of the deviation or
-    more: what makes repeats differ may be too rare for so few to show, as is said of a confidence.
-    """
+    """How many of the cases put a mean above what is true, and how many below it."""
 
     test: str
     metric: str
@@ -51,34 +48,32 @@ class Count(NamedTuple):
     cases: int
     wrong_above: int
     wrong_below: int
-    differ: float
-
-    @property
-    def shown(self) -> bool:
-        """Return whether so many repeats show, with 95 % confidence, that some differ at all."""
-        return self.differ > 1 - 0.05 ** (1 / self.repeats)
 
 
 class Kept:
-    """What a repeat measured of some values; all else would take much memory."""
+    """What a repeat measured of some values; all else, and buckets as tuples, take much memory."""
 
     drawn = True
 
     def __init__(self, readings: Readings, leaves: list[Measured | Counted]) -> None:
         flows = [leaf for leaf in leaves if isinstance(leaf, Measured) and leaf.flow]
         of = [replace(leaf, statistic="", place=None, dimension=CELLS) for leaf in flows]
-        sums = [replace(leaf, metric=name) for leaf in of for name in COUNTS]
+        sums = [replace(leaf, metric=name) for leaf in of for name in (*COUNTS, LATE)]
         self._values = {leaf: readings.read(leaf) for leaf in (*leaves, *sums)}
         found = {leaf: readings.delays(leaf) for leaf in flows}
-        self._delays = {leaf: each and replace(each, buckets=()) for leaf, each in found.items()}
+        packed = {each: np.array(each.buckets) for each in found.values() if each is not None}
+        self._delays = {
+            leaf: each and (replace(each, buckets=()), packed[each]) for leaf, each in found.items()
+        }
 
     def read(self, leaf: Leaf) -> Fraction | None:
         """Return the value of a measurement."""
         return self._values.get(leaf)
 
     def delays(self, leaf: Measured) -> Delays | None:
-        """Return the delays of a flow, without their histogram."""
-        return self._delays.get(leaf)
+        """Return the delays of a flow."""
+        known = self._delays.get(leaf)
+        return known and replace(known[0], buckets=tuple(map(tuple, known[1].tolist())))
 
 
 def counts(test: str, drawn: int) -> Iterator[Count]:
@@ -112,6 +107,4 @@ def _count(test: str, statement: Statement, repeats: list[Kept], number: int) ->
         lower, upper = interval.lower.value, interval.upper.value
         above += lower is not None and lower > truth
         below += upper is not None and upper < truth
-    usual, far = statistics.median(values), statistics.pstdev(map(float, values)) / 10
-    differ = sum(abs(value - usual) >= far for value in values) / len(values)
-    return Count(test, statement.label, number, len(cases), above, below, differ)
+    return Count(test, statement.label, number, len(cases), above, below)

@@ -21,7 +21,14 @@ from qospec.judge import quantiles
 from qospec.judge.found import decide_value, is_found
 from qospec.judge.found_repeats import FoundConstraint, found_constraint, median_interval
 from qospec.judge.losses import as_ratios, find_compared_count, is_count, pool_losses
-from qospec.judge.means import MeanConstraint, could_not_be_better, skewness, skewness_of
+from qospec.judge.means import (
+    MeanConstraint,
+    could_not_be_better,
+    round_values,
+    skewness,
+    skewness_of,
+    unseen,
+)
 from qospec.judge.quantiles import (
     Quantile,
     bonferroni_level,
@@ -301,8 +308,12 @@ def _estimate(leaf: Observed, repeats: Sequence[RepeatReadings]) -> Estimate:
     counted = pool_losses(leaf, repeats) if isinstance(leaf, Measured) and is_count(leaf) else None
     if counted is not None:
         return counted
-    values, skewed = _values(leaf, repeats), skewness_of(leaf, repeats)
-    return MeanConstraint.of(values, strict=False, skewness=skewed, possible=bound_expression(leaf))
+    return MeanConstraint(
+        round_values(_values(leaf, repeats)),
+        skewness=skewness_of(leaf, repeats),
+        possible=bound_expression(leaf),
+        unseen=unseen(leaf, repeats),
+    )
 
 
 def _values(
@@ -397,7 +408,7 @@ def compute_mean_over_repeats(found: Sequence[Side], confidence: Fraction) -> Ju
     if len(set(values)) == 1:
         note = f"no data in {missing} of {len(found)} repeats"
         return Judgement(None, replace(shown, value=values[0]), note=note) if missing else None
-    constraint = MeanConstraint.of(values, strict=False)
+    constraint = MeanConstraint(round_values(values))
     ends = constraint.interval((1 + confidence) / 2, len(values))
     low, middle, high = (
         replace(shown, value=value) for value in (ends.least, constraint.mean, ends.most)
@@ -430,13 +441,14 @@ def _mean_constraints(
         directions = [first == expression.operator.startswith("<")]
     found = quantiles.constraints(expression, {}, len(repeats))
     return [
-        MeanConstraint.of(
-            _values(each.expression, repeats, counted),
+        MeanConstraint(
+            round_values(_values(each.expression, repeats, counted)),
             strict=each.strict,
             losses=counted,
             increasing=increasing,
             skewness=skewness(each.expression, repeats),
             possible=bound_expression(each.expression),
+            unseen=() if counted else unseen(each.expression, repeats),
         )
         for each, increasing in zip(found, directions, strict=True)
     ]
@@ -490,12 +502,12 @@ def _shown(
         first = _shown_value(expression)
     if counted is not None:  # against what is known
         lefts = [counted.value] * len(rows)
-    constraint = MeanConstraint.of(
-        lefts,
-        strict=False,
+    constraint = MeanConstraint(
+        round_values(lefts),
         losses=counted,
         skewness=skewness(first, repeats),
         possible=bound_expression(first),
+        unseen=() if counted else unseen(first, repeats),
     )
     least, most = constraint.interval(confidence, len(rows))
     tolerance = None

@@ -144,6 +144,8 @@ class Losses(NamedTuple):
             _, high = clopper_pearson(min(most, sent), sent, 1 - confidence)
             if repeats == self.repeats:
                 high = min(high, self._before_the_last(confidence))
+                if self.counted != ABOVE:
+                    high = min(high, self.delays.most_lost(confidence))
                 if effect > 1:  # else these bounds are exact
                     low = max(low, self._in_each_repeat(confidence))
         return min(low, share), max(high, share)
@@ -179,16 +181,23 @@ class Losses(NamedTuple):
         """Return the design effect of losses: n cells count as n divided by it."""
         share = Fraction(self.lost, self.sent)
         levels = THRESHOLDS.get(self.counted, OTHER_THRESHOLDS)
-        return self.delays.design_effect(share, confidence, levels, repeats)
+        return max(
+            self.delays.design_effect(share, confidence, levels, repeats),
+            self.delays.effect_of_losses(confidence, repeats or self.repeats),
+        )
 
     def note(self, confidence: Fraction) -> str:
         """Return the count in words, with the upper bound of the ratio."""
         cells = format_number(self.sent)
         _, most = self._ratio(confidence, self.repeats)
-        return (
+        found = (
             f"{format_number(self.lost)} of {cells} {self.counted}:"
             f" with {write_percent(confidence)} confidence the ratio is below {_rounded_up(most)}"
         )
+        if self.lost or self.identical or self.repeats == 1:
+            return found
+        rare = _rounded_up(rare_share(confidence, self.repeats))
+        return f"{found}; bursts in fewer than {rare} of repeats may not have been seen"
 
 
 def pool_losses(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | None:
@@ -219,6 +228,17 @@ def _above_bound(leaf: Measured, bound_ps: int, repeats: Sequence[RepeatReadings
     surely, possibly = (sum(each) for each in zip(*(d.above(bound_ps) for d in found), strict=True))
     delays = Distribution(found, totals, [0] * len(found))
     return Losses(possibly, sum(totals), len(found), (), delays, ABOVE, possibly - surely)
+
+
+def pool_missing(
+    planned: Sequence[int], missing: Sequence[int], delays: Sequence[Delays]
+) -> Losses | None:
+    """Return as losses what is missing of what was planned in each repeat; None without any."""
+    lost = [min(max(gone, 0), of_all) for gone, of_all in zip(missing, planned, strict=True)]
+    if not sum(planned):
+        return None
+    of = Distribution(delays, planned, lost)
+    return Losses(sum(lost), sum(planned), len(lost), (), of)
 
 
 def write_none_lost_note(sent: int) -> str:

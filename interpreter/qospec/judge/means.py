@@ -7,24 +7,30 @@ interval is widened by the first term of its expansion: Johnson, J. Am. Stat. As
 A few values hardly show their skewness; what is known is that it grows with their spread over their
 distance from a natural limit, and leads away from it: upwards from the least possible, downwards
 from what was offered. Each end of the interval is widened by the skewness on its side.
-Losses are counted and have the bounds of a proportion instead: see `losses`. Repeats that do not
-differ show no spread: see `repeats.interval_without_spread`.
+Losses are counted and have the bounds of a proportion instead: see `losses`. What falls with them,
+such as a throughput or the score of a call, may be lower by all the losses that these bounds leave
+open, however little the repeats differ: see `Unseen`. Of other repeats that do not differ see
+`repeats.interval_without_spread`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from qospec.catalogue.kinds import discover
 from qospec.dataclass import NamedTuple
 from qospec.engine.measure.metric import Metric
-from qospec.judge.repeats import decide, interval_without_spread, repeats_to_decide
+from qospec.engine.measure.tally import Delays
+from qospec.judge.losses import pool_missing
+from qospec.judge.repeats import decide, interval_without_spread, rare_share, repeats_to_decide
 from qospec.judge.statistics import (
     MAX_SKEWNESS_BELOW,
+    MAX_SKEWNESS_BELOW_GREATEST,
     MAX_SKEWNESS_OF_RATIO,
     RESOLUTION,
+    SKEWNESS_BELOW_GREATEST,
     Values,
     assumed_skewness,
     half_width,
@@ -37,6 +43,7 @@ from qospec.model.expression import (
     Counted,
     Measured,
     bound_expression,
+    evaluate,
     find_declared_bounds,
     list_observed,
 )
@@ -47,7 +54,7 @@ if TYPE_CHECKING:
 
     from qospec.judge.losses import Losses
     from qospec.judge.repeats import ConfidenceLevels, MoreRepeats, RepeatReadings
-    from qospec.model.expression import Expression, Value
+    from qospec.model.expression import Expression, Leaf, Value
 
 
 class Skewness(NamedTuple):
@@ -60,6 +67,40 @@ class Skewness(NamedTuple):
 SYMMETRIC = Skewness()
 COUNTS = ("planned", "received")
 """What was offered, and what arrived of it."""
+LATE = "late"
+"""What arrived, but is as good as lost to a call."""
+
+
+class Unseen(NamedTuple):
+    """By how much losses that the repeats did not show may lower a mean.
+
+    Attributes:
+        missing: What the repeats lost.
+        fall: By how much the mean falls at most if all is lost in place of nothing; None: unknown.
+        shown: By how much it did per share of what these repeats lost, or less.
+        room: How far the mean is above the least value, which rare other repeats may have.
+        slope: By how much a constraint's value rises if the mean does by 1.
+    """
+
+    missing: Losses
+    fall: Fraction | None
+    shown: Fraction
+    room: Fraction
+    slope: Fraction
+
+    def margin(self, confidence: Fraction, repeats: int) -> Fraction:
+        """Return by how much the constraint's value may change, with its sign.
+
+        Each loss may make it fall by the most; where k independent ones were seen, that counts for
+        one in k + 1, and else they are like these.
+        """
+        most = rare_share(confidence, repeats) * self.room
+        if self.fall is not None:
+            _, more = self.missing.margins_of_error(confidence, repeats)
+            effect = self.missing.design_effect(confidence, repeats)
+            independent = self.missing.lost * repeats / (self.missing.repeats * effect)
+            most = min(most, (self.shown + (self.fall - self.shown) / (1 + independent)) * more)
+        return -self.slope * most
 
 
 class MeanConstraint(NamedTuple):
@@ -72,30 +113,16 @@ class MeanConstraint(NamedTuple):
         increasing: Whether the values grow with the losses.
         skewness: What is assumed of the values' distribution.
         possible: What each value can be, whatever is measured.
+        unseen: What losses that were not seen may change.
     """
 
     values: Values
-    strict: bool
+    strict: bool = False
     losses: Losses | None = None
     increasing: bool = True
     skewness: Skewness = SYMMETRIC
     possible: Bounds = ANYTHING
-
-    @classmethod
-    def of(
-        cls,
-        values: Values,
-        *,
-        strict: bool,
-        losses: Losses | None = None,
-        increasing: bool = True,
-        skewness: Skewness = SYMMETRIC,
-        possible: Bounds = ANYTHING,
-    ) -> MeanConstraint:
-        """Return the constraint, with its values rounded where they differ."""
-        if len(set(values)) > 1:
-            values = [Fraction(round(value * RESOLUTION), RESOLUTION) for value in values]
-        return cls(values, strict, losses, increasing, skewness, possible)
+    unseen: tuple[Unseen, ...] = ()
 
     @property
     def mean(self) -> Fraction:
@@ -124,11 +151,16 @@ class MeanConstraint(NamedTuple):
             below, above = self.losses.margins_of_error(confidence, repeats)
             below, above = (below, above) if self.increasing else (above, below)
             return Bounds(middle - below, middle + above)
+        changes = [losses.margin(confidence, repeats) for losses in self.unseen]
+        lower = middle + sum((change for change in changes if change < 0), Fraction(0))
+        higher = middle + sum((change for change in changes if change > 0), Fraction(0))
         if self.identical:
-            return interval_without_spread(middle, self.possible, confidence, repeats)
-        skewed = self.skewness
-        below, above = (half_width(self.values, each, confidence, repeats) for each in skewed)
-        return Bounds(middle - below, middle + above)
+            least, most = interval_without_spread(middle, self.possible, confidence, repeats)
+            return Bounds(lower if lower < middle else least, higher if higher > middle else most)
+        below, above = (
+            half_width(self.values, skewed, confidence, repeats) for skewed in self.skewness
+        )
+        return Bounds(min(lower, middle - below), max(higher, middle + above))
 
     def holds(self, levels: ConfidenceLevels) -> bool | None:
         """Return whether the whole interval is on the good side; None if that is undecided."""
@@ -150,6 +182,13 @@ class MeanConstraint(NamedTuple):
         return Fraction(1) if losses is None else losses.design_effect(confidence, repeats)
 
 
+def round_values(values: Values) -> Values:
+    """Return values with as many digits as matter where they differ; else as they are."""
+    if len(set(values)) == 1:
+        return values
+    return [Fraction(round(value * RESOLUTION), RESOLUTION) for value in values]
+
+
 def skewness(expression: Expression, repeats: Sequence[RepeatReadings]) -> Skewness:
     """Return the skewness to assume for the values of an expression in the repeats."""
     leaves = list(dict.fromkeys(list_observed(expression)))
@@ -163,6 +202,67 @@ def skewness(expression: Expression, repeats: Sequence[RepeatReadings]) -> Skewn
     return Skewness(most, most)
 
 
+def unseen(expression: Expression, repeats: Sequence[RepeatReadings]) -> tuple[Unseen, ...]:
+    """Return what losses that were not seen may change of an expression, which is linear.
+
+    There is none if what it observes does not fall with losses, or not all of it.
+    """
+    observed = list(dict.fromkeys(list_observed(expression)))
+    leaves = [leaf for leaf in observed if not _is_sent(leaf)]
+    falling = [leaf for leaf in leaves if _falls(leaf)]
+    values = {leaf: _values(leaf, repeats) for leaf in observed}
+    if len(falling) < len(leaves) or not all(values.values()):
+        return ()
+    means: dict[Leaf, Value] = {leaf: mean(found) for leaf, found in values.items()}
+    known = []
+    for leaf in falling:
+        middle, missing = mean(values[leaf]), _missing(leaf, repeats)
+        ends = [evaluate(expression, {**means, leaf: middle + step}.get) for step in (0, 1)]
+        numbers = [end for end in ends if isinstance(end, Fraction)]
+        if missing is None or len(numbers) < len(ends):
+            return ()
+        known.append(_unseen_of(leaf, middle, missing, numbers[1] - numbers[0]))
+    return tuple(known)
+
+
+def _is_sent(leaf: Measured | Counted) -> bool:
+    return isinstance(leaf, Measured) and leaf.of_source
+
+
+def _falls(leaf: Measured | Counted) -> TypeGuard[Measured]:
+    """Return whether a value is that of a flow, and falls with what does not arrive of it."""
+    metric = _metric(leaf)
+    known = metric.delivered or metric.fall_per_loss is not None
+    return known and isinstance(leaf, Measured) and bool(leaf.flow) and leaf.least is not None
+
+
+def _unseen_of(leaf: Measured, middle: Fraction, missing: Losses, slope: Fraction) -> Unseen:
+    metric, lost = _metric(leaf), missing.value
+    fall = metric.fall_per_loss if leaf.statistic in ("", "mean") else None
+    if metric.delivered and lost < 1:
+        fall = middle / (1 - lost)
+    shown = fall or Fraction(0)
+    if lost and leaf.most is not None:
+        shown = min(shown, (leaf.most - middle) / lost)
+    return Unseen(missing, fall, shown, middle - (leaf.least or 0), slope)
+
+
+def _missing(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | None:
+    """Return what did not arrive of what was planned, or not in time for a call; None: unknown."""
+    names = (*COUNTS, LATE) if _metric(leaf).of_calls else COUNTS
+    rows = [[_count(leaf, name, repeat) for name in names] for repeat in repeats]
+    known = [[count for count in row if count is not None] for row in rows]
+    if any(len(row) < len(names) for row in known):
+        return None
+    delays = [repeat.delays(leaf) or Delays() for repeat in repeats]
+    gone = [planned - received + sum(late) for planned, received, *late in known]
+    return pool_missing([planned for planned, *_ in known], gone, delays)
+
+
+def _values(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> list[Fraction]:
+    return [value for repeat in repeats if isinstance(value := repeat.read(leaf), Fraction)]
+
+
 def skewness_of(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> Skewness:
     """Return the skewness to assume for a measured value.
 
@@ -170,13 +270,15 @@ def skewness_of(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> 
     downwards as well; where they have a limit above, it is that from there. What passes a place,
     maxima, and scores of calls have limits that nobody knows: the ends of what the repeats gave.
     """
-    values = [value for repeat in repeats if isinstance(value := repeat.read(leaf), Fraction)]
+    values = _values(leaf, repeats)
     mirrored = [-value for value in values]
     metric = _metric(leaf)
     passes = isinstance(leaf, Measured) and leaf.place is not None and not leaf.flow
     above = assumed_skewness(values, min(values) if passes else _least(leaf, repeats, values))
     if passes or _is_extreme(leaf) or metric.of_calls:
-        below = assumed_skewness(mirrored, -max(values), MAX_SKEWNESS_BELOW)
+        below = assumed_skewness(
+            mirrored, -max(values), MAX_SKEWNESS_BELOW_GREATEST, SKEWNESS_BELOW_GREATEST
+        )
     elif (most := find_declared_bounds(leaf).most) is not None:
         below = assumed_skewness(mirrored, -most, MAX_SKEWNESS_OF_RATIO)
     elif isinstance(leaf, Measured) and metric.delivered:
@@ -210,10 +312,16 @@ def could_not_be_better(below: Expression, repeat: RepeatReadings) -> bool:
     )
 
 
-def _counts(leaf: Measured, repeat: RepeatReadings) -> list[Value]:
+def _counts(leaf: Measured, repeat: RepeatReadings) -> list[int | None]:
     """Return what was planned of a flow in a repeat, and what arrived."""
-    of = replace(leaf, statistic="", place=None, dimension=CELLS)
-    return [repeat.read(replace(of, metric=name)) for name in COUNTS]
+    return [_count(leaf, name, repeat) for name in COUNTS]
+
+
+def _count(leaf: Measured, metric: str, repeat: RepeatReadings) -> int | None:
+    """Return a number of items of a flow in a repeat; None without data."""
+    of = replace(leaf, metric=metric, statistic="", place=None, dimension=CELLS)
+    value = repeat.read(of)
+    return int(value) if isinstance(value, Fraction) else None
 
 
 def _metric(leaf: Measured | Counted) -> type[Metric]:
@@ -250,12 +358,12 @@ def _skewness_by_deficits(
     deviation of the values, which also differ since what is sent is drawn.
     """
     counts = [_counts(leaf, repeat) for repeat in repeats]
-    known = [[count for count in pair if isinstance(count, Fraction)] for pair in counts]
-    arrived = sum((pair[-1] for pair in known if len(pair) == len(COUNTS)), Fraction(0))
+    known = [[count for count in pair if count is not None] for pair in counts]
+    arrived = sum(pair[-1] for pair in known if len(pair) == len(COUNTS))
     deviation = square_root(variance(values))
     if not arrived or not deviation or any(len(pair) < len(COUNTS) for pair in known):
         return Fraction(0)
-    deficits = [planned - received for planned, received in known]
+    deficits = [Fraction(planned - received) for planned, received in known]
     scale = mean(values) * len(known) / arrived
     part = min(Fraction(1), square_root(variance(deficits)) * scale / deviation)
     return assumed_skewness(deficits, Fraction(0), MAX_SKEWNESS_BELOW) * part**3

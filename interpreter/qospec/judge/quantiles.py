@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.catalogue.kinds import discover
 from qospec.dataclass import NamedTuple
 from qospec.engine.measure.metric import Metric
-from qospec.judge.distribution import Distribution
+from qospec.judge.distribution import Distribution, allow_for_few
 from qospec.judge.repeats import decide, looks_back, markov_share, repeats_to_decide
 from qospec.judge.statistics import binomial_critical_value
 from qospec.judge.verdict import MIRRORED
@@ -45,13 +45,6 @@ if TYPE_CHECKING:
 
 THRESHOLDS = 2
 """Thresholds beyond which enough items must lie to estimate the design effect."""
-
-SMALL_SAMPLE_CORRECTION = 5
-"""The design effect is enlarged by this over k, for k independent delays beyond the quantile.
-
-When these are few by chance, the repeats differ less by chance, too. Found by calibration, see
-docs/design/confidence.md: without it 8 of 100 false criteria passed where 5 may.
-"""
 
 
 class Estimate(Protocol):
@@ -176,8 +169,7 @@ class Quantile:
             return Fraction(self._delays.count, self._repeats)
         found = self._delays.design_effect(self._beyond, confidence, THRESHOLDS, repeats)
         rarer = min(self._beyond, 1 - self._beyond) * self._delays.count * repeats / self._repeats
-        independent = (rarer or 1) / found  # `p0` is the least delay alone
-        return 1 + (found - 1) * (1 + SMALL_SAMPLE_CORRECTION / independent)
+        return allow_for_few(found, rarer or Fraction(1))  # `p0` is the least delay alone
 
 
 def _known(choose: Callable[..., int], *ends: int | None) -> int | None:

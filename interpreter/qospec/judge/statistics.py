@@ -44,6 +44,8 @@ MAX_SKEWNESS_BELOW = 8
 """Likewise below a limit, where most repeats may be, such as what was offered."""
 MAX_SKEWNESS_OF_RATIO = 20
 """Likewise below 1, such as that of fairness, which falls with the square of what differs."""
+SKEWNESS_BELOW_GREATEST, MAX_SKEWNESS_BELOW_GREATEST = 20, 12
+"""The skewness per deviation, and the most, below the greatest of the values themselves."""
 
 Values = Sequence[Fraction]
 
@@ -212,7 +214,12 @@ def variance(values: Values) -> Fraction:
     return sum(((value - middle) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
 
 
-def assumed_skewness(values: Values, least: Fraction, greatest: int = MAX_SKEWNESS) -> Fraction:
+def assumed_skewness(
+    values: Values,
+    least: Fraction,
+    greatest: int = MAX_SKEWNESS,
+    per_deviation: int = SKEWNESS_PER_DEVIATION,
+) -> Fraction:
     """Return the skewness to assume for values that cannot be below `least`, up to `greatest`."""
     deviation = square_root(variance(values))
     above = mean(values) - least
@@ -220,7 +227,7 @@ def assumed_skewness(values: Values, least: Fraction, greatest: int = MAX_SKEWNE
         return Fraction(0)
     if above <= 0:
         return Fraction(greatest)
-    return min(Fraction(greatest), SKEWNESS_PER_DEVIATION * deviation / above)
+    return min(Fraction(greatest), per_deviation * deviation / above)
 
 
 def half_width(values: Values, skewness: Fraction, confidence: Fraction, repeats: int) -> Fraction:

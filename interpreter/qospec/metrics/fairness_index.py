@@ -31,6 +31,8 @@ class FairnessIndex(Metric):
     better = "more"
     least = 0
     most = 1
+    fall_per_loss = Fraction(1)
+    """Of equal members x at most 1 it is at least their mean: no x is less than its square."""
     needs = frozenset({"shares"})
 
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:

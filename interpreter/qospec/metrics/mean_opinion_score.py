@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from qospec.catalogue.kinds import metric
 from qospec.engine.measure.metric import CallMetric
+from qospec.voice.codecs import STEEPEST
 from qospec.voice.emodel import predict_opinion_score
 
 
@@ -23,6 +24,8 @@ class MeanOpinionScore(CallMetric):
 
     least = 1
     most = Fraction(9, 2)
+    fall_per_loss = Fraction(53, 1000) * STEEPEST
+    """The slope of MOS over R is at most 0.053, at R = 160 / 3."""
 
     def score(self, rating: Fraction) -> Fraction:
         """Return the mean opinion score that corresponds to R."""

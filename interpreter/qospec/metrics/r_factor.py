@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
 from qospec.engine.measure.metric import CallMetric
+from qospec.voice.codecs import STEEPEST
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -34,6 +35,7 @@ class RFactor(CallMetric):
 
     least = 0
     most = 100
+    fall_per_loss = STEEPEST
 
     def score(self, rating: Fraction) -> Fraction:
         """Return R itself."""

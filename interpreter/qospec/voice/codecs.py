@@ -22,6 +22,8 @@ PS_PER_US = 10**6
 LEAST_ROBUSTNESS = Fraction("4.3")
 """Bpl where none is tabulated: the default, and the lowest value that is permitted.
 Source: ITU-T G.107, 7.7, table 2."""
+STEEPEST = Fraction(95 * 100) / LEAST_ROBUSTNESS
+"""By how much R falls at most per share of packets lost: 95 / Bpl per cent, if all are in a row."""
 
 
 class Codec(NamedTuple):

@@ -114,6 +114,22 @@ def test_where_all_may_count_as_one_it_may_be_lost_or_not():
     assert found.interval(CONFIDENCE, 2) == (0, 1)
 
 
+def test_one_burst_hardly_tells_how_long_others_are():
+    """50 lost in one repeat of five differ by 2000 / 39.6 = 50.5 times what independent ones do.
+
+    That is one burst: by 5 over its number more, and by the square of 2.132 / 1.645.
+    """
+    found = counted((1_000,) * 5, (0, 0, 50, 0, 0), sent_by_repeat=())
+    effect = (1 + 49.505 * (1 + 5 * 50.505 / 50)) * (2.13185 / 1.64485) ** 2
+    assert float(found.design_effect(CONFIDENCE)) == pytest.approx(effect, rel=1e-3)
+
+
+def test_repeats_that_lose_nothing_bound_what_others_lose():
+    """All of 100 were lost in one repeat of five: clusters of 100 of 500 leave more open."""
+    found = counted((100,) * 5, (0, 0, 100, 0, 0), sent_by_repeat=())
+    assert float(found.interval(CONFIDENCE, 5).most) == pytest.approx(0.6574, abs=1e-4)
+
+
 def test_of_equal_repeats_some_may_lose_all_or_nothing():
     """A share of them that their number does not exclude; the lower end is of what surely was."""
     delays = Delays(1_000, min_ps=1, max_ps=9, buckets=((1, 10, 1_000),))

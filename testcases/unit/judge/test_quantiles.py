@@ -14,9 +14,9 @@ from qospec.judge.confidence import (
     UNTOLD,
     judge_repeats,
 )
-from qospec.judge.means import MeanConstraint
+from qospec.judge.distribution import SMALL_SAMPLE_CORRECTION
+from qospec.judge.means import MeanConstraint, round_values
 from qospec.judge.quantiles import (
-    SMALL_SAMPLE_CORRECTION,
     EstimateConstraint,
     NeededBounds,
     Quantile,
@@ -446,8 +446,8 @@ def test_both_sides_of_within_may_be_reached() -> None:
 
 
 def test_not_to_differ_takes_all_that_is_measured() -> None:
-    same = MeanConstraint.of([Fraction(3)] * 5, strict=False)
-    other = MeanConstraint.of([Fraction(n) for n in range(5)], strict=False)
+    same = MeanConstraint(round_values([Fraction(3)] * 5))
+    other = MeanConstraint(round_values([Fraction(n) for n in range(5)]))
     expression = Operation("-", (P90, MEAN), TIME)
     for second, identical in ((same, True), (other, False)):
         asked = EstimateConstraint(
@@ -458,8 +458,8 @@ def test_not_to_differ_takes_all_that_is_measured() -> None:
 
 def test_values_that_differ_are_rounded_and_others_stay_exact() -> None:
     third = Fraction(1, 3)
-    assert MeanConstraint.of([third] * 3, strict=False).values == [third] * 3
-    rounded = MeanConstraint.of([third, 2 * third], strict=False).values
+    assert MeanConstraint(round_values([third] * 3)).values == [third] * 3
+    rounded = MeanConstraint(round_values([third, 2 * third])).values
     assert rounded == [
         Fraction(333333333333333333333, 10**21),
         Fraction(666666666666666666667, 10**21),

@@ -24,6 +24,14 @@ def test_it_lies_between_one_share_and_one(shares, factor):
     assert (index == 1) == (len(set(shares)) == 1)
 
 
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=9).filter(any))
+def test_of_equal_members_it_falls_by_no_more_than_what_they_lose(arrived):
+    """It does where each loses all or nothing."""
+    lost = 1 - Fraction(sum(arrived), 100 * len(arrived))
+    assert FairnessIndex().measure(of(tuple(arrived))) >= 1 - FairnessIndex.fall_per_loss * lost
+    assert FairnessIndex().measure(of((100, 100, 100, 0))) == 1 - Fraction(1, 4)
+
+
 def of(shares: tuple[int, ...]) -> Tally:
     return Tally(len(shares), 0, 0, 0, 0, {}, 53, 10**12, shares=shares)
 

@@ -49,8 +49,9 @@ class Seen:
     def __init__(self, row: dict) -> None:
         self._row = row
 
-    def read(self, leaf: Measured) -> Fraction:
-        return Fraction(self._row[leaf.metric])
+    def read(self, leaf: Measured) -> Fraction | None:
+        value = self._row.get(leaf.metric)
+        return None if value is None else Fraction(value)
 
     def delays(self, _leaf: Measured) -> Delays:
         return Delays()

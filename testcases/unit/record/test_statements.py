@@ -83,7 +83,9 @@ def test_none_lost_says_what_it_proves(planned) -> None:
     sent = sum(int(each["f"]["sent"]["value"]) for each in found["repeats"])
     ratio = 1 - 0.05 ** (1 / sent)
     for statement in found["statements"]:
-        count, _, words = statement["note"].partition(" lost: ")
+        note, _, rarely = statement["note"].partition("; ")
+        assert rarely == "bursts in fewer than 40 % of repeats may not have been seen"
+        count, _, words = note.partition(" lost: ")
         assert count == f"0 of {sent}"
         digits, power = words.removeprefix("with 95 % confidence the ratio is below ").split(
             " × 10"

@@ -62,6 +62,9 @@ class Metric(ABC):
     delivered: ClassVar[bool] = False
     """Whether it grows with what arrives of what was planned, and falls by what does not: for the
     judge, who assumes that it differs downwards from that."""
+    fall_per_loss: ClassVar[Fraction | None] = None
+    """By how much the mean falls at most where all is lost in place of nothing, if that is known;
+    for the judge, who allows for losses that repeats did not show."""
     counting: ClassVar[Counting | None] = None
     """What it counts, if it is a number of some items out of all, or their share; for the judge."""
     noun: ClassVar[str] = "values"
