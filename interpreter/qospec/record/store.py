@@ -26,9 +26,9 @@ from qospec.writing import WriteError, explain_failure, write_whole
 MAX_SLUG_LENGTH = 40
 MAX_REPORTED = 3
 """Problems of a file."""
-MAX_BYTES = 256 << 20
+MAX_BYTES = 192 << 20
 """Of the files of a record that are read together; a suite of 2,000 cases takes 100 MB."""
-MAX_VALUES = 10_000_000
+MAX_VALUES = 5_000_000
 """In them, with the members of objects and the items of lists: each takes some 150 bytes."""
 REMEDY = "copy the record again from where it was made, or make a new one with `qos run`"
 
@@ -121,8 +121,10 @@ class Record:
                 f" {MAX_VALUES:_} values together; run fewer cases at a time"
             )
         try:
+            text = data.decode()
+            del data  # with values and text it would be most of what a large record takes
             document = json.loads(
-                data.decode(), object_pairs_hook=_without_doubles, parse_constant=_refuse_constant
+                text, object_pairs_hook=_without_doubles, parse_constant=_refuse_constant
             )
         except ValueError as error:
             raise self._damaged(name, f"it is not JSON: {error}") from error
