@@ -72,6 +72,7 @@ class Tester:
         resolution_ps: Between two times that it can tell apart; 0: all.
         overhead_ps: What it adds to each delay that it reads.
         lowest_rate: The fewest items/s that it can send of a flow.
+        aal5_connections: The most connections of AAL5 that it can send and take; 0: any number.
     """
 
     slotted: bool = True
@@ -79,6 +80,7 @@ class Tester:
     resolution_ps: int = 0
     overhead_ps: int = 0
     lowest_rate: Fraction = Fraction(0)
+    aal5_connections: int = 0
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from qospec.protocol.streams import NO_FLOW
 from qospec.units import CELL_RATE, PACKET_RATE, RATE, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from qospec.catalogue.form import Form
     from qospec.engine.line.clock import Clock
@@ -90,10 +90,12 @@ def _overload(case: Case, shares: dict[int, Fraction], carries: str, layer: str)
     )
 
 
-def too_slow_to_send(case: Case, network: Network, survey: Survey) -> Iterator[Diagnostic]:
+def too_slow_to_send(
+    case: Case, network: Network, members: Sequence[Member]
+) -> Iterator[Diagnostic]:
     """Yield each flow that sends less than a host of it can, once."""
     seen = set()
-    for member in survey.members:
+    for member in members:
         if member.stream.kind != "user" or member.stream.flow in seen:
             continue
         flow, host = case.flows[member.stream.flow], network.hosts[member.origin]
@@ -109,6 +111,30 @@ def too_slow_to_send(case: Case, network: Network, survey: Survey) -> Iterator[D
                 label=format_value(rate, dimension),
                 notes=(f"the `lowest_rate` of `{host.path}` is {least}",),
                 help=f"send at least {least}, or let the host have a lower `lowest_rate`",
+            )
+
+
+def too_many_of_aal5(
+    case: Case, network: Network, members: Sequence[Member]
+) -> Iterator[Diagnostic]:
+    """Yield the flow by which a host sends or takes more connections of AAL5 than it can."""
+    found: dict[int, list[Flow]] = {}
+    for member in members:
+        flow = None if member.stream.kind != "user" else case.flows[member.stream.flow]
+        if flow is not None and flow.traffic.is_framed and flow.traffic.aal == "aal5":
+            for end in (member.origin, member.target):
+                found.setdefault(end, []).append(flow)
+    for end, flows in sorted(found.items()):
+        host, count = network.hosts[end], sum(flow.connections for flow in flows)
+        most = host.tester.aal5_connections
+        if most and count > most:
+            yield Diagnostic(
+                "E0316",
+                f"`{host.path}` has {count} connections of AAL5, at most {most} are possible",
+                flows[-1].span,
+                secondary=tuple(map(Label, dict.fromkeys(flow.span for flow in flows[:-1]))),
+                notes=(f"the `aal5_connections` of `{host.path}` are {most}",),
+                help="carry frames by `aal = aal3_4`, or end flows at hosts of their own",
             )
 
 

@@ -20,7 +20,7 @@ from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
 from qospec.plan.warnings import Classes
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable, Iterator, Sequence
 
     from qospec.diagnostics import Diagnostic
     from qospec.model.checked import CheckedSuite
@@ -35,7 +35,8 @@ def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
     """
     network = case.networks[name]
     members = tuple(members_of(case.flows, network))
-    routes = _routes(case, network, members, problems)
+    within = _testers_fit(case, network, members, problems)
+    routes = _routes(case, network, members, problems) if within else None
     survey = None if routes is None else _survey(case, network, members, routes, problems)
     if survey is None:
         return None
@@ -69,7 +70,7 @@ def verify(
             if routes is not None:
                 classes.add(case, routes)
         routes = known[key]
-        if routes is None:
+        if routes is None or not _testers_fit(case, network, members, problems):
             continue
         passages.add(case, name, members, routes)
         sent = tuple(map(_sizes_of, members))
@@ -143,6 +144,19 @@ def _too_large(trial: Case, span: Span, most_items: int) -> Iterator[Diagnostic]
     items, _ = items_sent(with_changes(trial))
     if items > most_items:
         yield feasibility.too_many_cells(span, trial, items, most_items)
+
+
+def _testers_fit(
+    case: Case, network: Network, members: Sequence[Member], problems: Problems
+) -> bool:
+    """Return whether hosts can send what flows ask of them; `problems` says what they cannot."""
+    unfit = [
+        *feasibility.too_slow_to_send(case, network, members),
+        *feasibility.too_many_of_aal5(case, network, members),
+    ]
+    for problem in unfit:
+        problems.add(problem)
+    return not unfit
 
 
 def _routes(
@@ -241,8 +255,8 @@ def _load_fits(case: Case, name: str, survey: Survey, problems: Problems, *, for
 
     Lines are compared with what is asked of them if it is `formed` as they take it.
     """
-    unfit = [*feasibility.too_slow_to_send(case, case.networks[name], survey)]
-    if formed and not unfit and not case.run.overload:
+    unfit = []
+    if formed and not case.run.overload:
         unfit = [*feasibility.overloads(case, case.networks[name], survey, asked_bps)]
     doubtful = [*warnings.late_keys(case, survey), *tolerances.too_small(case, survey)]
     for each in (*unfit, *doubtful):

@@ -43,7 +43,8 @@ MEANINGS: dict[str, str] = {
     " `ask.exchanges.delay.p99`",
     "frames": "the frames of a flow of cells that form some, as in `user.frames.loss`",
     "host": "a port of the tester, as in `a, b = host` or `a = host(count = 4, slotted = false)`;"
-    " its faults are `clock = 20 ppm`, `resolution = 0.5 us`, `overhead = 1 us` and `lowest_rate`",
+    " its faults are `clock = 20 ppm`, `resolution = 0.5 us`, `overhead = 1 us`, `lowest_rate`"
+    " and `aal5_connections`",
     "flows": "the list of all flows of a test, as in `for f in flows { report f.delay.p99 }`",
     "test_flows": "the list of the flows of a point that depend on a variable of the phase, as in"
     " `for f in half.test_flows { report f.delay.p99 }`; the others send the same in each phase",

@@ -40,8 +40,9 @@ PROPERTIES = {
     "resolution": ("resolution_ps", Domain("time", 0, PS_PER_S)),
     "overhead": ("overhead_ps", Domain("time", -PS_PER_S, PS_PER_S)),
     "lowest_rate": ("lowest_rate", Domain("cell rate", 0)),
+    "aal5_connections": ("aal5_connections", Domain("integer", 1, 2**20)),
 }
-"""By argument of `host` that is a quantity: the attribute of a `Tester`, and what it may be."""
+"""By argument of `host` that is a number: the attribute of a `Tester`, and what it may be."""
 
 
 @dataclass(frozen=True)
