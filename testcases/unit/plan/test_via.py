@@ -5,6 +5,8 @@ from fractions import Fraction
 import pytest
 from drivers import seen
 
+from qospec.capture.error import CaptureError
+from qospec.capture.links import find_link
 from qospec.engine.graph.components import find_components, is_cyclic
 
 CELL_US = 424 / Fraction("149.76")
@@ -142,3 +144,14 @@ test t on bench {
 """
     )
     assert [j.verdict for j in ran(case).judgements] == ["pass"] * 3
+
+
+def test_links_on_the_way_can_be_captured_by_their_names(planned) -> None:
+    """What counts legs is behind a line, and is no link."""
+    (case,) = planned(OWN_INPUTS + BENCH + WAYS % "")
+    network, planned_network = case.case.networks[""], case.networks[""]
+    with pytest.raises(CaptureError) as error:
+        find_link(network, planned_network, "")
+    links = {element.path for element in network.elements if " -> " in element.path}
+    assert set(error.value.choices) < links
+    assert find_link(network, planned_network, "box.p[5].tx").name == "box.p[5] -> box.p[6]"
