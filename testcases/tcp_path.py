@@ -14,6 +14,7 @@ from qospec.engine.event.transition import (
     FIRST_BLOCK,
     NUMBER,
     SIZE,
+    STAMP,
     WINDOW,
     Transition,
     lose,
@@ -41,7 +42,7 @@ class Probe(Element):
     causes = ("policed",)
 
     def __init__(self, lost=(), held=None):
-        self.seen, self.windows, self.blocks = [], [], []
+        self.seen, self.windows, self.blocks, self.stamps = [], [], [], []
         self._lost, self._held = frozenset(lost), dict(held or {})
 
     def transition(self, _setting):
@@ -53,6 +54,8 @@ class Probe(Element):
             is_lost = order in self._lost
             columns = range(FIRST_BLOCK, min(FIRST_BLOCK + 3, items.shape[1]))
             self.blocks.append([int(items[item, k]) for k in columns if items[item, k]])
+            if items.shape[1] > STAMP:
+                self.stamps.append((int(items[item, NUMBER]), int(items[item, STAMP])))
             self.windows.append((now_ps, int(items[item, NUMBER]), int(items[item, WINDOW])))
             self.seen.append((now_ps, int(items[item, NUMBER]), int(items[item, SIZE]), is_lost))
             if is_lost:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from qospec.catalogue.kinds import LONGEST_PS, Boolean, Domain, Time, UnfitError, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.endpoint.congestion import CongestionControl
-from qospec.engine.endpoint.tcp_connection import BLOCK_BYTES, BLOCK_OPTION_BYTES, BLOCKS
+from qospec.engine.endpoint.tcp_connection import (
+    BLOCK_BYTES,
+    BLOCK_OPTION_BYTES,
+    BLOCKS,
+    STAMP_BYTES,
+)
 from qospec.engine.endpoint.tcp_receiver import Receiver, WindowRule
 from qospec.engine.endpoint.tcp_sender import Sender
 from qospec.engine.endpoint.traffic import Endpoints, ExchangeTraffic
@@ -67,7 +72,7 @@ LARGEST_FIRST_BYTES, LARGEST_FIRST_SEGMENTS = 14_600, 10
     source="RFC 9293 (TCP); RFC 5681, 3 (slow start, congestion avoidance, fast retransmit) and 4.2"
     " (acknowledgements); RFC 6582 (NewReno); RFC 6298 (timeout); RFC 6928 (initial window);"
     " RFC 1122, 4.2.3.3, 4.2.3.4 (silly windows, Nagle's algorithm); RFC 2018, RFC 6675 (SACK);"
-    " RFC 3042 (limited transmit)",
+    " RFC 3042 (limited transmit); RFC 7323, 3 and 4 (time stamps)",
     carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
@@ -88,8 +93,8 @@ class Tcp(ExchangeTraffic):
     once: their delay is the time from first sending one until it is acknowledged. Of a `transfer`
     the exchange is the whole of it.
 
-    Not modelled: time stamps, ECN, the options of a SYN (windows above 65,535 bytes are scaled),
-    closing a connection; sequence numbers have 64 bits.
+    Not modelled: ECN, the options of a SYN (windows above 65,535 bytes are scaled), closing a
+    connection; sequence numbers have 64 bits. Captures show options as data.
     """
 
     causes = ("timed_out",)
@@ -127,6 +132,9 @@ class Tcp(ExchangeTraffic):
     sack: Boolean = False
     """Whether acknowledgements report what came out of order, up to three ranges, by which losses
     of a window are repaired in one round trip."""
+    time_stamps: Boolean = False
+    """Whether all packets have time stamps, 12 bytes more, by which each round trip is timed, also
+    of what was sent again."""
     limited_transmit: Boolean = False
     """Whether each of the first two duplicate acknowledgements lets a new segment be sent."""
     ack_every: Every = 2
@@ -181,7 +189,8 @@ class Tcp(ExchangeTraffic):
 
     @property
     def _header_bytes(self) -> int:
-        return IPV4_HEADER_BYTES + self._headers.transport_bytes
+        stamp = STAMP_BYTES if self.time_stamps else 0
+        return IPV4_HEADER_BYTES + self._headers.transport_bytes + stamp
 
     def exchanged(self, near: Clock, far: Clock) -> SentPackets:
         """Return the segments and their acknowledgements on the first links of both ends.
@@ -262,6 +271,7 @@ class Tcp(ExchangeTraffic):
             retries=self.retries,
             control=self.algorithm or CongestionControl(),
             sack=self.sack,
+            is_stamped=self.time_stamps,
             prompts=self.limited_transmit,
             spread_ps=self.spread,
             is_drawn=self.begins == "random",
@@ -278,6 +288,7 @@ class Tcp(ExchangeTraffic):
                 patience_ps=self.ack_timer,
                 rule=self._make_window_rule(mss),
                 sacks=self.sack,
+                is_stamped=self.time_stamps,
                 read_bytes=self.read_size or NEVER_BYTES,
                 read_every_ps=self.read_every or 0,
                 header_bytes=header_bytes,

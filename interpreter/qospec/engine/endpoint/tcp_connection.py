@@ -4,7 +4,8 @@ Sequence numbers count the bytes of a connection in 64 bits, so they never wrap:
 0, the first byte of data has 1. The column NUMBER of a packet to the receiver holds the number of
 its first byte, NO_DATA if it only acknowledges, PROBE if it asks for the window; that of an
 acknowledgement, the number of the byte that the receiver expects, 0 in answer to a SYN, and its
-column WINDOW how many bytes it takes from there on. Each of the columns from FIRST_BLOCK on holds
+column WINDOW how many bytes it takes from there on. STAMP is when a packet was sent, or of an
+acknowledgement, when that was of which it tells. Each of the columns from FIRST_BLOCK on holds
 what came out of order, the latest first: how far behind that number it begins, and its length in
 LENGTH_BITS bits; 0 of none. What is sent again has the bounds that it had
 at first.
@@ -39,6 +40,8 @@ UNLIMITED = 2**40
 SYN, FIRST_BYTE = 0, 1
 NO_END = 2**60
 """Beyond the last byte of a connection that has always something to send."""
+STAMP_BYTES = 12
+"""What a time stamp adds to a header, padded. Source: RFC 7323, appendix A."""
 BLOCKS, LENGTH_BITS = 3, 31
 BLOCK_OPTION_BYTES, BLOCK_BYTES = 4, 8
 """What blocks add to a header: padded, and each of them. Source: RFC 2018, 3."""
@@ -61,13 +64,14 @@ BLOCK_OPTION_BYTES, BLOCK_BYTES = 4, 8
     RETRIES,
     PARTIAL,
     SACK,
+    STAMPED,
     PROMPTS,
     STOP,
     CONNECTIONS,
     HAS_BEGUN,
     ALARM_AT,
     SENDER,
-) = range(23)
+) = range(24)
 """The first numbers of the state: what the sender is; whether the connections have their times to
 begin; when the alarm goes off. A row for each connection follows, as one for the heap of deadlines,
 then for each a ring of PLACES for the segments under way."""

@@ -40,6 +40,7 @@ from qospec.engine.endpoint.tcp_connection import (
     SACK,
     SACKED,
     SEND_BUFFER,
+    STAMPED,
     START,
     STATUS,
     STOP,
@@ -51,7 +52,7 @@ from qospec.engine.endpoint.tcp_connection import (
     WRITTEN,
 )
 from qospec.engine.endpoint.tcp_scoreboard import compute_pipe, find_lost, find_segment, note_resent
-from qospec.engine.event.transition import NUMBER, make, send
+from qospec.engine.event.transition import NUMBER, STAMP, make, send
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.kernel import kernel
 
@@ -67,6 +68,8 @@ def send_packet(state: Whole, row: int, number: int, size_bytes: int, event: Eve
     connection = state[FIRST_SEGMENT] + row - 1
     packet = make(items, out, connection, size_bytes, state[MARKS], now_ps)
     items[packet, NUMBER] = number
+    if state[STAMPED]:
+        items[packet, STAMP] = now_ps
     send(out, 0, packet, now_ps)
 
 

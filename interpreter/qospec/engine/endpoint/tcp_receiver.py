@@ -32,6 +32,7 @@ from qospec.engine.event.transition import (
     NUMBER,
     SIZE,
     SPARE,
+    STAMP,
     WINDOW,
     Transition,
     make,
@@ -63,21 +64,22 @@ if TYPE_CHECKING:
     READ_SIZE,
     READ_EVERY,
     SACKS,
+    STAMPED,
     RANGES,
     CONNECTIONS,
     STOP,
     ALARM_AT,
     RECEIVER,
-) = range(20)
+) = range(21)
 """The first numbers of the state: what the receiver is, and when its alarm goes off. A row for each
 connection follows, as one for the heap of deadlines, then one for the reader of each, then for each
 connection the RANGES that came out of order: the first number of each, and the one behind its last,
 ascending and apart."""
-EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, RECENT = range(DEADLINE, DEADLINE + 6)
+EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, ANSWERED, ECHO, RECENT = range(DEADLINE, DEADLINE + 8)
 COLUMNS = RECENT + BLOCKS
 """The columns of a row: RCV.NXT; bytes in order that are not acknowledged; ranges in use; behind
-what the reader has read; RCV.NXT + RCV.WND as last announced. From RECENT on, numbers of the latest
-segments that came out of order, the last first."""
+what the reader has read; RCV.NXT + RCV.WND as last announced; Last.ACK.sent and TS.Recent of RFC
+7323. From RECENT on, numbers of the latest segments that came out of order, the last first."""
 
 
 class WindowRule(NamedTuple):
@@ -109,6 +111,7 @@ class Receiver(Endpoint):
         patience_ps: How long one waits for so much.
         rule: Of the window.
         sacks: Whether it reports what came out of order.
+        is_stamped: Whether packets have time stamps.
         read_bytes: How much is read at a time.
         read_every_ps: How long after what has come, and after one reading; 0: all is read at once.
         header_bytes: The size of an acknowledgement.
@@ -122,6 +125,7 @@ class Receiver(Endpoint):
     patience_ps: int
     rule: WindowRule
     sacks: bool
+    is_stamped: bool
     read_bytes: int
     read_every_ps: int
     header_bytes: int
@@ -145,6 +149,7 @@ class Receiver(Endpoint):
             self.read_bytes,
             self.read_every_ps,
             self.sacks,
+            self.is_stamped,
             ranges,
             count,
             setting.stop_ps,
@@ -154,7 +159,7 @@ class Receiver(Endpoint):
         no_deadlines(table)
         table[:, EXPECTED] = table[:, READ] = FIRST_BYTE
         table[:, EDGE] = FIRST_BYTE + self.buffer_bytes
-        last = "third_block" if self.sacks else "window"
+        last = "third_block" if self.sacks else "stamp" if self.is_stamped else "window"
         return Transition(state, _receive_segment, _wake, within=count_columns(last))
 
 
@@ -172,32 +177,41 @@ def _receive_segment(
     row = 1 + items[item, CONNECTION] - state[FIRST_SEGMENT]
     number, end = items[item, NUMBER], items[item, NUMBER] + items[item, SIZE] - state[HEADER_BYTES]
     event = items, now_ps, out
+    if state[STAMPED] and number <= table[row, ANSWERED]:
+        table[row, ECHO] = max(table[row, ECHO], items[item, STAMP])  # RFC 7323, 4.3
     send(out, RECEIVED, item, now_ps)
     if number in (SYN, PROBE):
         _acknowledge(state, table, row, SYN if number == SYN else table[row, EXPECTED], event)
     elif number != NO_DATA:
-        begun, is_whole = table[row, EXPECTED], table[row, APART] == 0
-        is_in_order = number <= begun < end
-        if is_in_order and is_whole:
-            table[row, EXPECTED] = end
-        elif is_in_order:
-            _fill_hole(state, table, row, end)
-        elif number > begun:
-            _keep(state, table, row, number, end)
-            if state[SACKS]:
-                _note_recent(state, table, row, number)
-        table[row, UNACKNOWLEDGED] += table[row, EXPECTED] - begun
+        is_next = _take(state, table, row, number, end)
         if state[READ_EVERY] == 0:
             table[row, READ] = table[row, EXPECTED]
         elif table[row, READ] < table[row, EXPECTED]:
             _await_reader(state, table, row, now_ps, out)
         is_enough = table[row, UNACKNOWLEDGED] >= state[ENOUGH] or end == state[END]
         is_enough = is_enough or _is_update_due(state, table, row)
-        if is_in_order and is_whole and not is_enough:
+        if is_next and not is_enough:
             _wait(state, table, row, now_ps, out)
         else:
             _acknowledge(state, table, row, table[row, EXPECTED], event)
     return DONE
+
+
+@kernel
+def _take(state: Whole, table: Whole, row: int, number: int, end: int) -> bool:
+    """Take a segment; return whether it is the next one, and nothing waits behind it."""
+    begun, is_whole = table[row, EXPECTED], table[row, APART] == 0
+    is_in_order = number <= begun < end
+    if is_in_order and is_whole:
+        table[row, EXPECTED] = end
+    elif is_in_order:
+        _fill_hole(state, table, row, end)
+    elif number > begun:
+        _keep(state, table, row, number, end)
+        if state[SACKS]:
+            _note_recent(state, table, row, number)
+    table[row, UNACKNOWLEDGED] += table[row, EXPECTED] - begun
+    return is_in_order and is_whole  # type: ignore[no-any-return]
 
 
 @kernel
@@ -287,6 +301,9 @@ def _acknowledge(state: Whole, table: Whole, row: int, number: int, event: Event
     packet = make(items, out, connection, size_bytes, state[MARKS], now_ps)
     items[packet, NUMBER] = number
     items[packet, WINDOW] = table[row, EDGE] - table[row, EXPECTED]
+    table[row, ANSWERED] = table[row, EXPECTED]
+    if state[STAMPED]:
+        items[packet, STAMP] = table[row, ECHO]
     if blocks[0]:
         for k in range(BLOCKS):
             items[packet, FIRST_BLOCK + k] = blocks[k]

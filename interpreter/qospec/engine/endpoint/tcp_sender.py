@@ -70,6 +70,7 @@ from qospec.engine.endpoint.tcp_connection import (
     SEGMENT,
     SENDER,
     SMOOTHED,
+    STAMPED,
     STOP,
     SYN,
     THRESHOLD,
@@ -105,6 +106,7 @@ from qospec.engine.event.transition import (
     NO_ITEMS,
     NUMBER,
     SPARE,
+    STAMP,
     WINDOW,
     Transition,
     lose,
@@ -142,6 +144,7 @@ class Sender(Endpoint):
         retries: How often in a row it expires before the connection is given up.
         control: Of the congestion window.
         sack: Whether acknowledgements tell of what came out of order.
+        is_stamped: Whether packets have time stamps, by which round trips are timed.
         prompts: Whether each of the first two duplicates lets it send a segment.
         spread_ps: Over how long the connections begin.
         is_drawn: Whether they begin at drawn times, and not evenly.
@@ -163,6 +166,7 @@ class Sender(Endpoint):
     retries: int
     control: CongestionControl
     sack: bool
+    is_stamped: bool
     prompts: bool
     spread_ps: int
     is_drawn: bool
@@ -196,6 +200,7 @@ class Sender(Endpoint):
             self.retries,
             self.control.repairs_all,
             self.sack,
+            self.is_stamped,
             self.prompts,
             setting.stop_ps,
             count,
@@ -212,7 +217,9 @@ class Sender(Endpoint):
             wake,
             (("", *self.causes),),
             first_alarm_ps=0,
-            within=count_columns("third_block" if self.sack else "window"),
+            within=count_columns(
+                "third_block" if self.sack else "stamp" if self.is_stamped else "window"
+            ),
         )
 
     def _begin_ps(self, setting: Setting) -> Whole:
@@ -260,6 +267,8 @@ def _receive_acknowledgement(
         if state[SACK]:
             is_duplicate = take_blocks(state, table, row, items, item)
         if number > table[row, ACKNOWLEDGED]:
+            if state[STAMPED]:
+                _take_sample(state, table, row, now_ps - items[item, STAMP])
             _advance(state, table, row, number, event)
         elif table[row, ACKNOWLEDGED] == table[row, HIGHEST]:
             table[row, RETRIED] = 0
@@ -349,7 +358,7 @@ def _advance(state: Whole, table: Whole, row: int, number: int, event: Event) ->
     table[row, ACKNOWLEDGED], table[row, RETRIED] = number, 0
     if table[row, NEXT_BYTE] < number:
         table[row, NEXT_BYTE], table[row, NEXT] = number, table[row, FIRST]
-    if 0 < table[row, TIMED] <= number:
+    if 0 < table[row, TIMED] <= number and not state[STAMPED]:
         _take_sample(state, table, row, now_ps - table[row, TIMED_AT])
         table[row, TIMED] = 0
     is_timer_kept = False

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SENT, CONNECTION, SIZE, MARKS, AT, NEXT, MORE = range(7)
 """The columns of an item: those of a batch; for the driver, its time of arrival at the next
 element, and the item that arrives there after it; from MORE on, those of `Batch.more`."""
-FRAME, SEAL, NUMBER, FRAGMENT, WINDOW, FIRST_BLOCK, SECOND_BLOCK, THIRD_BLOCK = (
+FRAME, SEAL, NUMBER, FRAGMENT, WINDOW, STAMP, FIRST_BLOCK, SECOND_BLOCK, THIRD_BLOCK = (
     MORE + place for place in range(len(COLUMNS))
 )
 USUAL = 3
