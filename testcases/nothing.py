@@ -29,6 +29,7 @@ AT_MOST = "it bounds a value on one side, and the other side is a criterion of i
 SAME_INPUT = "it follows from what is put in, whatever the device is"
 
 NOTHING = [
+    Nothing("clip", {"hosts": "clip.nothing"}),
     Nothing(
         "comparison",
         {"routers": "comparison.nothing"},

@@ -58,6 +58,13 @@ WRONG = [
         {"never_twice"},
     ),
     Wrong(
+        "clip.by_packet_alone",
+        "hosts",
+        "throughput.qos",
+        ("goodput_by_size:packet=1_500B", "goodput_by_size:packet=9_180B"),
+        {"by_hand", "near"},
+    ),
+    Wrong(
         "tcp.unlimited",
         "stacks",
         "closed_forms.qos",
