@@ -79,7 +79,7 @@ coverage: setup ## Measure the test coverage of the package
 bench: setup ## Compare the speed of the engine with C in the same run
 	$(BIN)/python benchmarks/run.py w1 frames w2 w3 both_ways ring echo
 
-ratios: setup ## Record how fast the engine is beside C, which test-nightly compares with, on an idle machine
+ratios: setup ## Record how fast engine and starts are beside peers, which test-nightly compares with, on an idle machine
 	$(BIN)/python benchmarks/ratios.py --record
 
 digests: setup ## Renew the digests of the suites' results, after an intended change of results

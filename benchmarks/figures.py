@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -138,17 +139,40 @@ def children(command: list[str]) -> tuple[float, float]:
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    before, start = os.times(), time.perf_counter()
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, cwd=ROOT, env=USERS, capture_output=True, text=True, check=False)
     wall_s = time.perf_counter() - start
     with contextlib.suppress(ChildProcessError):
         while True:
             os.wait()
-    after = os.times()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr}")
-    cpu_s = after.children_user + after.children_system
-    return wall_s, cpu_s - before.children_user - before.children_system
+    cpu_s = after.ru_utime + after.ru_stime
+    return wall_s, cpu_s - before.ru_utime - before.ru_stime
+
+
+def compare_processes(
+    commands: dict[str, list[str]], module: str, most_s: dict[str, float], repeats: int
+) -> list[Figure]:
+    """Return the median CPU time of commands beside that of a Python that imports a module.
+
+    They take turns, and the first of each does not count. A start is mostly imports, so the peer is
+    slow or fast where the commands are. `most_s` has the target of some.
+    """
+    turns = {**commands, "": [sys.executable, "-c", f"import {module}"]}
+    times_s: dict[str, list[float]] = {name: [] for name in turns}
+    for turn in range(repeats + 1):
+        for name, words in turns.items():
+            _, cpu_s = children(words)
+            times_s[name] += [cpu_s] if turn else []
+    taken_s = {name: statistics.median(each) for name, each in times_s.items()}
+    peer, peer_name = taken_s.pop(""), f"import {module}"
+    targets = {name: f"<= {most_s[name]} s" for name in commands if name in most_s}
+    return [
+        Figure(name, each, "s CPU", peer, peer_name, peer / each, targets.get(name, ""))
+        for name, each in taken_s.items()
+    ]
 
 
 def command() -> list[str]:

@@ -1,4 +1,4 @@
-"""Time of `qos check` on a project of some thousand lines: wall time of whole processes.
+"""Time of `qos check` on a project of some thousand lines: CPU time of whole processes.
 
 Twice the text should take twice the time, whatever the project's size.
 A project is made of sites. A site is two files of some 125 lines each: a laboratory (a device, a
@@ -7,7 +7,6 @@ topology, traffic) and a suite of tests on it, with sweeps.
 
 from __future__ import annotations
 
-import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -16,11 +15,10 @@ import figures
 from figures import Figure
 
 LINES = 3_000
-FILE_S = 0.25
-PROJECT_S = 1.5
+MOST_S = {"language.file": 0.25, "language.project": 1.5}
 MOST_GROWTH = 1.3
 """How much longer each line may take in a project of four times the size."""
-REPEATS = 5
+REPEATS = 3
 TINY = {"LINES": 300, "REPEATS": 1}
 
 LABORATORY = """\
@@ -136,29 +134,21 @@ def project(folder: Path, lines: int) -> int:
     return written
 
 
-def _check_s(path: Path) -> float:
-    command = [*figures.command(), "check", str(path)]
-    walls = [figures.children(command)[0] for _ in range(REPEATS + 1)]
-    return statistics.median(walls[1:])
-
-
 def measure() -> list[Figure]:
-    """Return the wall time of a file and of projects of one, two and four times the size."""
+    """Return the CPU time of a file and of projects of one, two and four times the size."""
+    sizes: dict[str, int] = {}
+    commands: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as temporary:
-        walls: dict[int, float] = {}
-        sizes: dict[int, int] = {}
-        for factor in (1, 2, 4):
-            folder = Path(temporary) / f"project_{factor}"
+        for name, factor in {"project": 1, "twice": 2, "four_times": 4}.items():
+            folder = Path(temporary) / name
             folder.mkdir()
-            sizes[factor] = project(folder, factor * LINES)
-            walls[factor] = _check_s(folder)
-        file_s = _check_s(Path(temporary) / "project_1" / "suite_0.qos")
-    growth = (walls[4] / sizes[4]) / (walls[1] / sizes[1])
-    print(f"{sizes[1]:_}, {sizes[2]:_} and {sizes[4]:_} lines", file=sys.stderr)
-    return [
-        Figure("language.file", file_s, "s", target=f"<= {FILE_S} s"),
-        Figure("language.project", walls[1], "s", target=f"<= {PROJECT_S} s"),
-        Figure("language.twice", walls[2], "s"),
-        Figure("language.four_times", walls[4], "s"),
-        Figure("language.growth", growth, "times a line", target=f"<= {MOST_GROWTH}"),
-    ]
+            sizes[name] = project(folder, factor * LINES)
+            commands[f"language.{name}"] = [*figures.command(), "check", str(folder)]
+        file = Path(temporary) / "project" / "suite_0.qos"
+        commands["language.file"] = [*figures.command(), "check", str(file)]
+        compared = figures.compare_processes(commands, "numba", MOST_S, REPEATS)
+    once, _, four_times, _ = compared
+    growth = (four_times.value / sizes["four_times"]) / (once.value / sizes["project"])
+    print(" and ".join(f"{each:_} lines" for each in sizes.values()), file=sys.stderr)
+    target = f"<= {MOST_GROWTH}"
+    return [*compared, Figure("language.growth", growth, "times a line", target=target)]

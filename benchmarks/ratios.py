@@ -1,10 +1,10 @@
-"""Compare the speed beside C with what is recorded: python benchmarks/ratios.py [--record].
+"""Compare the speed beside peers with what is recorded: python benchmarks/ratios.py [--record].
 
 A ratio depends less on the machine than a time, yet a single run may be off by several percent: a
 process keeps the memory layout that it began with, and what else the machine does changes. So each
 benchmark runs in several fresh processes, one after the other in rounds, and the median ratio
-counts. Each of these is itself a median of turns of ours and C's. On another kind of processor or
-with another compiler ratios differ: record them anew there.
+counts. Each of these is itself a median of turns of ours and the peer's. On another kind of
+processor or with another compiler ratios differ: record them anew there.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "ratios.json"
-NAMES = ("w1", "frames", "w2", "w3", "w4", "both_ways", "ring", "echo")
-"""The benchmarks whose peer does the same work in C; that of `frames` are the same cells alone."""
+NAMES = ("w1", "frames", "w2", "w3", "w4", "both_ways", "ring", "echo", "start", "language")
+"""The benchmarks whose peer does the same work in C; that of `frames` are the same cells alone,
+that of `start` and `language` is a Python that imports click or Numba."""
 ROUNDS = 5
 MOST_FALL = 0.1
 """The part of a recorded ratio that may be missing. Medians of five processes differ by less."""
@@ -30,7 +31,7 @@ def measure(rounds: int) -> dict[str, float]:
     """Return the median ratio to the peer of each figure.
 
     Raises:
-        subprocess.CalledProcessError: A benchmark failed, or its results differ from C's.
+        subprocess.CalledProcessError: A benchmark failed, or its results differ from the peer's.
     """
     ratios: dict[str, list[float]] = defaultdict(list)
     for _ in range(rounds):
@@ -54,7 +55,7 @@ def find_falls(recorded: dict[str, float], measured: dict[str, float]) -> list[s
 
 def main() -> int:
     """Print all ratios, measured and recorded; return 1 if one fell, or one is missing."""
-    parser = argparse.ArgumentParser(description="Compare ratios to C with those recorded.")
+    parser = argparse.ArgumentParser(description="Compare ratios to peers with those recorded.")
     parser.add_argument("--record", action="store_true", help=f"write {RECORDED.name} instead")
     parser.add_argument(
         "--rounds", type=int, default=ROUNDS, metavar="N", help=f"default: {ROUNDS}"

@@ -1,19 +1,27 @@
-"""Time of the small commands, with a warm disk cache: whole processes."""
+"""CPU time of the small commands, with a warm disk cache: whole processes."""
 
 from __future__ import annotations
 
-import statistics
-import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import figures
-from figures import Figure
+
+if TYPE_CHECKING:
+    from figures import Figure
 
 SUITE = "testcases/suites/eantc"
-COMMANDS = {"start.version": (["--version"], 0.1), "start.check": (["check", SUITE], 0.3)}
-CPU = {"start.run": 0.6, "start.report": 0.3}
-"""The most CPU seconds of a trivial run, and of making its report again."""
+MOST_S = {
+    "start.version": 0.05,
+    "start.check": 0.25,
+    "start.suite": 0.3,
+    "start.run": 0.6,
+    "start.report": 0.3,
+}
+"""The most CPU seconds of each command: of a trifle `check`, `run` and `report`."""
+REPEATS = 7
+TINY = {"REPEATS": 1}
 TRIFLE = """qos 1
 import std.media
 topology wire {
@@ -26,55 +34,27 @@ test trifle on wire {
   expect steady.lost == 0
 }
 """
-BARE = [sys.executable, "-c", "pass"]
-"""The peer: a Python program that does nothing."""
-NUMBA = [sys.executable, "-c", "import numba"]
-"""The peer of a run: a program that only imports the compiler."""
 
 
 def measure() -> list[Figure]:
-    """Return the time of each command, beside a Python that does nothing or imports Numba."""
-    commands = {name: [*figures.command(), *words] for name, (words, _) in COMMANDS.items()}
+    """Return the time of each command, beside a Python that imports what it needs most."""
+    version = {"start.version": [*figures.command(), "--version"]}
     with tempfile.TemporaryDirectory() as folder:
-        walls, cpus = _taken(
-            {**commands, **_of_a_trifle(Path(folder)), "bare": BARE, "numba": NUMBA}
-        )
-    bare, numba = walls["bare"], cpus["numba"]
-    return [
-        *(
-            Figure(name, walls[name], "s", bare, "bare Python", bare / walls[name], f"<= {most} s")
-            for name, (_, most) in COMMANDS.items()
-        ),
-        *(
-            Figure(
-                name, cpus[name], "s CPU", numba, "import numba", numba / cpus[name], f"<= {most} s"
-            )
-            for name, most in CPU.items()
-        ),
-    ]
+        others = _list_commands_on_a_trifle(Path(folder))
+        others["start.suite"] = [*figures.command(), "check", SUITE]
+        return [
+            *figures.compare_processes(version, "click", MOST_S, REPEATS),
+            *figures.compare_processes(others, "numba", MOST_S, REPEATS),
+        ]
 
 
-def _of_a_trifle(folder: Path) -> dict[str, list[str]]:
-    """Return the commands that run a specification in a folder, and make its report again."""
+def _list_commands_on_a_trifle(folder: Path) -> dict[str, list[str]]:
+    """Return the commands that check and run a specification, and make its report again."""
     path = folder / "trifle.qos"
     path.write_text(TRIFLE, encoding="utf-8")
     run = [*figures.command(), "run", str(path), "--record", str(folder / "records")]
     figures.children(run)
     (record,) = (folder / "records").iterdir()
     report = [*figures.command(), "report", str(record), "-o", str(folder / "report.html")]
-    return {"start.run": run, "start.report": report}
-
-
-def _taken(commands: dict[str, list[str]]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the median wall and CPU seconds of commands that take turns."""
-    walls: dict[str, list[float]] = {name: [] for name in commands}
-    cpus: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(figures.REPEATS + 1):
-        for name, command in commands.items():
-            wall_s, cpu_s = figures.children(command)
-            walls[name].append(wall_s)
-            cpus[name].append(cpu_s)
-    return (
-        {name: statistics.median(times[1:]) for name, times in walls.items()},
-        {name: statistics.median(times[1:]) for name, times in cpus.items()},
-    )
+    check = [*figures.command(), "check", str(path)]
+    return {"start.check": check, "start.run": run, "start.report": report}
