@@ -17,6 +17,7 @@ from qospec.check.device.nodes import DevicePlan
 from qospec.check.evaluate.context import CheckError, explain_too_deep, make_error
 from qospec.check.evaluate.scope import Binding, Scope, bind_known, explain_clash
 from qospec.check.evaluate.values import POISON, Value
+from qospec.check.modules import files
 from qospec.check.records.parameters import let_binding
 from qospec.check.records.record import Record
 from qospec.check.test import flows, properties
@@ -30,7 +31,7 @@ from qospec.model.suite import Property, Reference, Suite, Template, Test
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from qospec.check.evaluate.evaluator import Evaluator
@@ -58,11 +59,11 @@ def build_suite(
     `scopes` has the names of each, from `collect_scopes`.
     """
     networks = Networks(evaluator)
-    references = []
-    for unit in units:
-        for declaration in unit.tree.declarations if unit.tree else ():
-            reference = _check_alone(declaration, scopes[unit.path], networks, evaluator)
-            references += [reference] if reference else []
+    references = [
+        reference
+        for unit in units
+        for reference in _check_declarations(unit, scopes[unit.path], networks, evaluator)
+    ]
     examined = _list_properties(units, scopes, evaluator)
     finite = [Test(p.name, p.doc, p.cases, p.span) for p, _ in examined if p.cases is not None]
     tests: list[Test] = []
@@ -193,6 +194,22 @@ def _evaluate_value(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -
     if isinstance(node, ast.Reference):
         return ReferenceValue(node, scope, evaluator)
     return TestValue(node, scope, evaluator) if isinstance(node, ast.Test) else POISON
+
+
+def _check_declarations(
+    unit: Unit, scope: Scope, networks: Networks, evaluator: Evaluator
+) -> Iterator[Reference]:
+    """Check each declaration of a file on its own; yield its references.
+
+    What the library declares was checked before it was released: what is used of it is checked as
+    it is used.
+    """
+    released = not unit.named and files.is_of_library(unit.path)
+    for declaration in unit.tree.declarations if unit.tree else ():
+        if not released or isinstance(declaration, ast.Reference):
+            reference = _check_alone(declaration, scope, networks, evaluator)
+            if reference is not None:
+                yield reference
 
 
 def _check_alone(

@@ -192,11 +192,15 @@ def find_common_root(found: Sequence[Path]) -> Path:
     return Path(os.path.commonpath(roots)) if roots else Path.cwd()
 
 
+def is_of_library(path: Path) -> bool:
+    """Return whether a file, its links resolved, is of the library."""
+    return path.is_relative_to(resolve_links(STDLIB))
+
+
 def write_recorded_path(path: Path, root: Path) -> str:
     """Return a file's path as records have it: `std/...` of the library, else from the root on."""
-    library = resolve_links(STDLIB)
-    if path.is_relative_to(library):
-        return Path("std", path.relative_to(library)).as_posix()
+    if is_of_library(path):
+        return Path("std", path.relative_to(resolve_links(STDLIB))).as_posix()
     return Path(os.path.relpath(path, root)).as_posix()
 
 
