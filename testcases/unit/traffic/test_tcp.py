@@ -119,6 +119,17 @@ def test_the_third_duplicate_begins_a_fast_retransmit():
     assert [counted[k] for k in range(3)] == [2, 4, 4]
 
 
+@pytest.mark.parametrize("is_sacking", [False, True])
+@pytest.mark.parametrize(("behind", "times"), [(2, 1), (3, 2)])
+def test_only_a_third_duplicate_is_taken_for_a_loss(behind, times, is_sacking):
+    """RFC 5681, 3.2: a segment that two others overtake is not sent again, one that three do is."""
+    traffic = replace(STEADY, sack=is_sacking)
+    _, there, back = observe(traffic, 6 * RTT, held={2 + 8: behind})
+    assert [number for _, number in there.data].count(8) == times
+    duplicates = [number for _, number, _, _ in back.seen].count(1 + 8 * MSS) - 1
+    assert duplicates == behind
+
+
 def test_a_timeout_begins_again_with_one_segment():
     """A whole window of 8 is lost: after 1 s slow start, up to half of what was under way."""
     _, there, _ = observe(STEADY, 40 * RTT, there=range(2 + 8, 2 + 16))
