@@ -230,7 +230,8 @@ class MemberRouting:
 
     def _find_next(self, marks: int) -> str:
         """Return the line by which items with these marks leave next, of those named; "": none."""
-        return (*self._member.via, "")[LEG.of(marks)]
+        via = self._member.via
+        return (*via, "")[LEG.of(marks)] if via else ""  # asked of every edge, and most name none
 
     def _may_leave(self, draft: Draft, item_class: ItemClass) -> bool:
         """Return whether items may leave by a line: by one that is named, if it is the next."""
