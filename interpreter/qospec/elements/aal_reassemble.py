@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from qospec.calculus.guarantee import Guarantee, Guarantees
 from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.adaptation import AdaptationEnd
@@ -35,10 +36,13 @@ from qospec.engine.security.seal import TAMPERED
 from qospec.protocol.aal import AALS
 
 if TYPE_CHECKING:
+    from qospec.calculus.guarantee import Arrival
     from qospec.catalogue.form import Form
+    from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Marks, Sizes, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
 
 Timeout = Annotated[int | None, Domain("time", 1, LONGEST_PS)]
 
@@ -97,6 +101,13 @@ class AalReassemble(AdaptationEnd):
     """How long a frame may take from its first cell to its last; by default, any time."""
 
     causes = CAUSES[1:]
+    ends = ("cells", "misinserted", "oam")
+
+    def guarantees(
+        self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
+    ) -> Guarantees:
+        """Return that a packet goes on when its last cell comes."""
+        return Guarantees((Guarantee(0, 0),))
 
     @property
     def discards_for(self) -> tuple[str, ...]:

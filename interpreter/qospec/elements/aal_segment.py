@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.calculus.curve import NOTHING
+from qospec.calculus.guarantee import Guarantee, Guarantees, bound_items
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.adaptation import AdaptationEnd
@@ -30,9 +32,12 @@ from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
 
 if TYPE_CHECKING:
+    from qospec.calculus.guarantee import Arrival
     from qospec.catalogue.form import Form
+    from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
+    from qospec.engine.line.clock import Clock
 
 HEADER_BYTES, LEAST_BYTES, PER_CELL_BYTES, COUNT, FIRST = range(5)
 """The state: what is put around a packet, how small that is with it at least, and how much of it a
@@ -61,6 +66,16 @@ class AalSegment(AdaptationEnd):
 
     inserts = ("cells",)
     cuts = True
+
+    def guarantees(
+        self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
+    ) -> Guarantees:
+        return Guarantees((Guarantee(0, 0),))
+
+    def inserted(self, passing: Arrival) -> Arrival:
+        """Return all cells but the last of each packet, as many as the largest has."""
+        most = self.adaptation.count_cells(max(passing.sizes, default=1)) - 1
+        return bound_items(passing.items.scale_by(most) if most else NOTHING, (CELL_BYTES,))
 
     def form_after(self, form: Form) -> Form:
         return form.cut_into_cells(self.adaptation, self.mtu_bytes)

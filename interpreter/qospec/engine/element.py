@@ -155,6 +155,8 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     them."""
     cuts: ClassVar[bool] = False
     """Whether what it inserts are parts or copies of items that come: these have their marks."""
+    ends: ClassVar[tuple[KindName, ...]] = ()
+    """The kinds of which all items end in it; proofs use it."""
     makes: ClassVar[bool] = False
     """Whether it is an endpoint: it makes items, which count as planned, and runs by events."""
     signals: ClassVar[bool] = False

@@ -338,3 +338,47 @@ def test_a_long_chain_has_a_bound(planned) -> None:
     """
     (case,) = planned(text)
     assert case.networks[""].proofs.delay(0, 1).most_ps == 551 * US
+
+
+IN_CELLS = """
+device edge {
+  port lan: packet
+  port wan: cell
+  cut = aal_segment
+  join = aal_reassemble
+  out = fifo { limit = 1_000 cell }
+  back = fifo { limit = 100 pkt }
+  lan.rx -> cut -> out -> wan.tx
+  wan.rx -> join -> back -> lan.tx
+}
+
+topology cells {
+  a, b = host
+  left, right = edge
+  link a -- left.lan via media.fast_ethernet
+  link left.wan -- right.wan via line { rate = 4.24 Mbit/s @cell, slotted = false }
+  link right.lan -- b via media.fast_ethernet
+}
+
+test t on cells {
+  flow f = packets {
+    size = 1_500 B @ip
+    source = replay { at = [0 us, 0 us, 0 us] }
+  } from a to b
+  run { measure = 20 ms }
+  expect f.lost == 0 pkt
+}
+"""
+
+
+def test_packets_are_bounded_across_cells(planned, ran) -> None:
+    """Three packets of 32 cells, each 100 us on the line.
+
+    The bound is as if they were cut at once, and their last cells came one behind the other.
+    """
+    case = case_of(planned, IN_CELLS)
+    measured_ps = ran(case).readings._tallies["f"].delays.max_ps
+    assert measured_ps == (121_440 + 96 * 100_000 - 2 * 123_040 + 122_080) * 1_000
+    proof = case.networks[""].proofs.delay(0, 1)
+    last_ns = 122_080 + 2 * (123_040 - 100_000)
+    assert proof.most_ps == (121_440 + 96 * 100_000 + last_ns) * 1_000 > measured_ps

@@ -70,8 +70,8 @@ class _Routes:
         arriving: By input of a node, the forms of the items that may arrive, by key.
         onward: By input of a node and key, the outputs that they may take.
         begins: By key, where its items are first on the network.
-        unknown: Of what elements insert of which they state no bound, nor when it is stamped, the
-            path of the element.
+        unknown: Of what elements insert of which they state no bound, or which has the stamps of
+            the items that they cut, the path of the element.
     """
 
     arriving: dict[Place, dict[Key, set[Form]]] = field(default_factory=dict)
@@ -181,13 +181,16 @@ class _Analysis:
                     for kind in element.inserts if key.kind == "user" else ():
                         made = Key(key.source, kind)
                         routes.begins.setdefault(made, set()).add(to)
-                        if element.inserted(describe_unbounded(_sizes({after}))) is None:
+                        bound = element.inserted(describe_unbounded(_sizes({form})))
+                        if element.cuts or bound is None:
                             routes.unknown[made] = self._nodes[place.node].path
                         waiting.append((made, to, after))
 
     def _outputs(self, place: Place, key: Key) -> tuple[int, ...]:
         """Return the outputs that items may take."""
         node = self._nodes[place.node]
+        if key.kind in node.element.ends:
+            return ()
         if node.outputs is None:
             return (node.element.output_of(place.input, kind=key.kind),)
         first, stop = self._indices(key)
@@ -248,13 +251,12 @@ class _Analysis:
             before = self._routes.arriving[place][key]
             after = {node.element.form_after(form) for form in before}
             resized |= after != before
-            passing = self._delayed(arrival, guarantee)
-            if after != before:
-                passing = bound_items(passing.items, _sizes(after))
+            coming = self._delayed(arrival, guarantee)
+            passing = coming if after == before else bound_items(coming.items, _sizes(after))
             passing = self._admitted(passing, key, node)
             parts[key] = passing
             for kind in node.element.inserts if key.kind == "user" else ():
-                made = node.element.inserted(passing)
+                made = node.element.inserted(coming)
                 parts[Key(key.source, kind)] = made or describe_unbounded(passing.sizes)
         sizes = tuple(sorted({size for part in parts.values() for size in part.sizes}))
         if node.element.inserts:
