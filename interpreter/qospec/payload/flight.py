@@ -52,8 +52,8 @@ class Items(NamedTuple):
         """Return the number of items."""
         return self.batch.count
 
-    def where(self, which: Rows | Truths | Whole) -> Items:
-        """Return the items of an index array or a boolean mask."""
+    def where(self, which: Rows | Truths | Whole | slice) -> Items:
+        """Return the items of an index array, a boolean mask or a slice."""
         return Items(
             self.batch.select(which),
             self.number[which],

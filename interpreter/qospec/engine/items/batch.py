@@ -84,8 +84,8 @@ class Batch(NamedTuple):
             more[start:stop],
         )
 
-    def select(self, which: Whole | Rows | Truths) -> Batch:
-        """Return the items of an index array or a boolean mask."""
+    def select(self, which: Whole | Rows | Truths | slice) -> Batch:
+        """Return the items of an index array, a boolean mask or a slice."""
         at_ps, sent_ps, connection, size_bytes, marks, more = self
         return Batch(
             at_ps[which],
