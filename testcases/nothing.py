@@ -244,9 +244,6 @@ NOTHING = [
                     "losses_at_intervals.once_again",
                 ),
                 "it says how long the path is": ("a_window_in_each_round_trip.shortest",),
-                "it bounds a value on one side, and another p is a criterion of its own": (
-                    "random_losses.timeouts",
-                ),
                 LEVEL: ("a_line_is_shared.even",),
             }
         },

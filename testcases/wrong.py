@@ -62,7 +62,7 @@ WRONG = [
         "hosts",
         "throughput.qos",
         ("goodput_by_size:packet=1_500B", "goodput_by_size:packet=9_180B"),
-        {"by_hand", "near"},
+        {"by_hand", "calibrated", "larger_give_more"},
     ),
     Wrong(
         "tcp.unlimited",
@@ -101,7 +101,7 @@ WRONG = [
         "controls",
         "closed_forms.qos",
         ("cubic_between_losses",),
-        {"window"},
+        {"between"},
     ),
     Wrong(
         "tcp.holds_nothing",
@@ -350,6 +350,13 @@ WRONG = [
         "tcp.qos",
         ("tcp_through_a_vpn:series=software_1700", "tcp_through_a_vpn:series=hardware_1700"),
         {"by_hand", "to_the_digit"},
+    ),
+    Wrong(
+        "lancom.no_accelerator",
+        VPN_ROUTERS,
+        "tcp.qos",
+        ("tcp_through_a_vpn:series=hardware_1700",),
+        {"by_hand", "to_the_digit", "quite_as_by_udp"},
     ),
     Wrong(
         "lancom.sends_each_write",
