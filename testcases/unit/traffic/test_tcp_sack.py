@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tcp_path import BULK, HEADERS, MS, MSS, RTT, STEADY, S, observe
+from tcp_path import BULK, HEADERS, MS, MSS, RTT, STEADY, S, observe, rounds
 
 from qospec.congestion.cubic import Cubic
+from qospec.congestion.newreno import Newreno
 
 SACKING = replace(STEADY, sack=True, initial_window=16, send_buffer=16 * MSS)
 FIRST = 2 + 16
@@ -95,6 +96,28 @@ def test_limited_transmit_finds_a_third_duplicate(is_prompted):
         assert [number for _, number in there.data][3:5] == [3, 4]
     else:
         assert times[1] - times[0] >= S - MS
+
+
+@pytest.mark.parametrize("is_sacking", [False, True])
+@pytest.mark.parametrize(("algorithm", "expected"), [(Newreno(), 8), (Cubic(), 11)])
+def test_what_limited_transmit_has_sent_does_not_raise_the_threshold(
+    algorithm, expected, is_sacking
+):
+    """RFC 5681, 3.2, step 2; RFC 6675, 5, (4.2): of 16 under way half, or 70 % by CUBIC, is left.
+
+    The two segments that the first duplicates have let go are not counted among the 16.
+    """
+    traffic = replace(
+        BULK,
+        sack=is_sacking,
+        algorithm=algorithm,
+        initial_window=16,
+        receive_buffer=64 * MSS,
+        send_buffer=64 * MSS,
+        limited_transmit=True,
+    )
+    _, there, _ = observe(traffic, 5 * RTT, there=[2])
+    assert rounds(there)[:2] == [16, expected]
 
 
 @given(

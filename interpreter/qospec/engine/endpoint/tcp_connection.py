@@ -86,6 +86,7 @@ then for each a ring of PLACES for the segments under way."""
     CONGESTION_WINDOW,
     THRESHOLD,
     DUPLICATE,
+    PROMPTED,
     RECOVERING,
     RECOVER,
     RTO,
@@ -106,15 +107,15 @@ then for each a ring of PLACES for the segments under way."""
     RESEND,
     WHOLE,
     OWN,
-) = range(DEADLINE, DEADLINE + 30)
+) = range(DEADLINE, DEADLINE + 31)
 OWN_FIELDS = 8
 COLUMNS = OWN + OWN_FIELDS
 """The columns of a row, named in RFC 9293, 5681 and 6298: SND.UNA, SND.NXT, the highest number sent
 so far, behind what the application has written, SND.UNA + SND.WND, Max(SND.WND), cwnd, ssthresh,
-duplicate acknowledgements, whether and until where it recovers, RTO, SRTT, RTTVAR, the byte whose
-acknowledgement is timed (0: none) and since when, at first when the connection begins, retries in a
-row, probes of a window. Of the segments, counted from 0: the first under way, the next to send, the
-one behind the last. Of RFC 6675: bytes that are sacked, lost, and sent again; up to which segment
+duplicate acknowledgements, the new bytes that the first of them have let go, whether and until
+where it recovers, RTO, SRTT, RTTVAR, the byte whose acknowledgement is timed (0: none) and since
+when, at first when the connection begins, retries in a row, probes of a window. Of the segments,
+counted from 0: the first under way, the next to send, the one behind the last. Of RFC 6675: bytes that are sacked, lost, and sent again; up to which segment
 those not sacked are lost; the bytes sacked from there on; the first segment that may be sent again.
 WHOLE is the exchange, if it is one transfer. From OWN on, OWN_FIELDS of the congestion control."""
 START, BEHIND, ITEM, STATUS, SEGMENT = range(5)

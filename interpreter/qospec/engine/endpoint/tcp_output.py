@@ -32,6 +32,7 @@ from qospec.engine.endpoint.tcp_connection import (
     PLACES,
     PROBE,
     PROBED,
+    PROMPTED,
     PROMPTS,
     RECOVERING,
     RESEND,
@@ -112,7 +113,7 @@ def send_segments(state: Whole, table: Whole, row: int, event: Event) -> None:
     Each of the first two duplicates may let another one go. Source: RFC 3042, 2.
     """
     now_ps = event[1]
-    end = table[row, ACKNOWLEDGED] + table[row, CONGESTION_WINDOW]
+    end = allowed = table[row, ACKNOWLEDGED] + table[row, CONGESTION_WINDOW]
     if state[PROMPTS] and not table[row, RECOVERING]:
         end += min(table[row, DUPLICATE], DUPLICATES - 1) * state[MSS]
     end = min(end, table[row, EDGE])
@@ -130,6 +131,8 @@ def send_segments(state: Whole, table: Whole, row: int, event: Event) -> None:
         while size_bytes > 0:
             _begin_segment(state, table, row, size_bytes, event)
             _send_next(state, table, row, table[row, HIGHEST], event)
+            if table[row, HIGHEST] > allowed:
+                table[row, PROMPTED] += size_bytes
             size_bytes = _find_size(state, table, row, end)
 
 
