@@ -1,4 +1,4 @@
-"""Reno: the first loss of a window is repaired, others by a timeout."""
+"""Reno: a recovery repairs one loss; others need duplicates of their own, or a timeout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qospec.engine.endpoint.congestion import CongestionControl
 class Reno(CongestionControl):
     """Add a segment in each round trip, halve the window at a loss, and repair the first of it.
 
-    Any acknowledgement of new data ends the recovery.
+    Any acknowledgement of new data ends the recovery; three duplicates behind it begin another.
     """
 
     repairs_all = False

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tcp_path import MSS, RTT, STEADY, S, observe
+from tcp_path import MS, MSS, RTT, STEADY, S, observe
 
 from qospec.congestion.newreno import Newreno
 from qospec.congestion.reno import Reno
@@ -18,3 +18,18 @@ def test_reno_waits_for_a_timeout_where_newreno_does_not():
         ends[name] = next(at for at, n, _, _ in back.seen if n >= 1 + 16 * MSS) - begun
     assert ends["newreno"] < 6 * RTT
     assert ends["reno"] > S
+
+
+def test_reno_begins_another_fast_retransmit_for_another_loss_of_the_window():
+    """RFC 5681, 3.2, asks for three duplicates; that all of it is new, RFC 6582 does.
+
+    Of a window of 16 segments 0 and 8 are lost. The repair of the first ends the recovery, and what
+    was sent in it is answered by duplicates: the third of them repairs the other.
+    """
+    wide = 64 * MSS
+    traffic = replace(STEADY, initial_window=16, send_buffer=wide, receive_buffer=wide)
+    lost = [2, 2 + 8]
+    _, there, back = observe(replace(traffic, algorithm=Reno()), 6 * RTT, there=lost)
+    again = [at for at, number in there.data if number == 8][1]
+    duplicates = [at for at, number, _, _ in back.seen if number == 1 + 8 * MSS][1:]
+    assert again - duplicates[2] < RTT // 2 + MS

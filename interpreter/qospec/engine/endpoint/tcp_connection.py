@@ -115,9 +115,10 @@ so far, behind what the application has written, SND.UNA + SND.WND, Max(SND.WND)
 duplicate acknowledgements, the new bytes that the first of them have let go, whether and until
 where it recovers, RTO, SRTT, RTTVAR, the byte whose acknowledgement is timed (0: none) and since
 when, at first when the connection begins, retries in a row, probes of a window. Of the segments,
-counted from 0: the first under way, the next to send, the one behind the last. Of RFC 6675: bytes that are sacked, lost, and sent again; up to which segment
-those not sacked are lost; the bytes sacked from there on; the first segment that may be sent again.
-WHOLE is the exchange, if it is one transfer. From OWN on, OWN_FIELDS of the congestion control."""
+counted from 0: the first under way, the next to send, the one behind the last. Of RFC 6675: bytes
+that are sacked, lost, and sent again; up to which segment those not sacked are lost; the bytes
+sacked from there on; the first segment that may be sent again. WHOLE is the exchange, if it is one
+transfer. From OWN on, OWN_FIELDS of the congestion control."""
 START, BEHIND, ITEM, STATUS, SEGMENT = range(5)
 """Of a segment: the number of its first byte, the one behind its last, its exchange, its status."""
 UNKNOWN, LOST, RESENT, SACKED = range(4)

@@ -422,8 +422,9 @@ def _recover(state: Whole, table: Whole, row: int, bytes_acknowledged: int, even
 def _count_duplicate(state: Whole, table: Whole, row: int, event: Event) -> None:
     """Count a duplicate acknowledgement; the third one begins a fast retransmit.
 
-    Not one for data sent before the last recovery or timeout. Under way is not what limited transmit
-    has added. Source: RFC 5681, 3.2; RFC 6582, 3.2; RFC 6675, 5, steps 1 to 4.
+    Not one for data sent before the last recovery or timeout, if that was to repair all. Under way
+    is not what limited transmit has added. Source: RFC 5681, 3.2; RFC 6582, 3.2; RFC 6675, 5, steps
+    1 to 4.
     """
     mss = state[MSS]
     table[row, DUPLICATE] += 1
@@ -434,7 +435,8 @@ def _count_duplicate(state: Whole, table: Whole, row: int, event: Event) -> None
             table[row, CONGESTION_WINDOW] += mss
         return
     is_lost = table[row, DUPLICATE] == DUPLICATES or (state[SACK] and is_first_lost(table, row))
-    if is_lost and table[row, ACKNOWLEDGED] > table[row, RECOVER]:
+    is_new = table[row, ACKNOWLEDGED] > table[row, RECOVER]
+    if is_lost and (is_new or not (state[PARTIAL] or state[SACK])):
         under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED] - table[row, PROMPTED]
         on_loss(table, row, mss, under_way, event[1])
         table[row, RECOVERING], table[row, RECOVER] = 1, table[row, HIGHEST]
