@@ -61,7 +61,7 @@ Algorithm = Annotated[CongestionControl | None, Domain("congestion")]
 """A congestion control."""
 
 MOST_SEGMENTS = 2**22
-"""Of all connections of a flow under way at once: 40 bytes of state for each, and 112 in flight."""
+"""Of all connections of a flow under way at once: 44 bytes of state for each, and 112 in flight."""
 NEVER_BYTES = 2**40
 """More than a window moves by."""
 LARGEST_FIRST_BYTES, LARGEST_FIRST_SEGMENTS = 14_600, 10

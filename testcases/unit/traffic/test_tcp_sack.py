@@ -54,6 +54,33 @@ def test_the_first_block_holds_the_segment_that_is_acknowledged():
     assert sizes == [HEADERS + 12, HEADERS + 20, HEADERS + 28, HEADERS + 28]
 
 
+def test_as_many_blocks_as_fit_are_reported_the_latest_first():
+    """RFC 2018, 4: as ranges are filled, those that had no room are reported again.
+
+    Segments 10, 8, 6, 4, 3, 5 and 7 arrive, 9 does not; what is sent behind them is lost.
+    """
+    traffic = replace(SACKING, initial_window=17, send_buffer=17 * MSS)
+    held = {8: 3, 6: 6, 4: 9, 3: 11, 5: 10, 7: 9}
+    _, _, back = observe(
+        traffic,
+        2 * RTT - RTT // 4,
+        there=[2 + 9, *range(2 + 11, 2 + 17)],
+        held={2 + number: behind for number, behind in held.items()},
+    )
+    begin = next(k for k, blocks in enumerate(back.blocks) if blocks)
+    assert blocks_of(back)[begin : begin + 7] == [
+        (3, [(10, 11)]),
+        (3, [(8, 9), (10, 11)]),
+        (3, [(6, 7), (8, 9), (10, 11)]),
+        (3, [(4, 5), (6, 7), (8, 9)]),
+        (5, [(6, 7), (8, 9), (10, 11)]),
+        (7, [(8, 9), (10, 11)]),
+        (9, [(10, 11)]),
+    ]
+    sizes = [size - HEADERS for _, _, size, _ in back.seen]
+    assert sizes[begin : begin + 7] == [12, 20, 28, 28, 28, 20, 12]
+
+
 def test_what_is_sent_in_a_recovery_follows_the_pipe():
     """RFC 6675, 5: of 16 under way the first is lost, the window is then 8.
 

@@ -73,13 +73,15 @@ if TYPE_CHECKING:
 ) = range(21)
 """The first numbers of the state: what the receiver is, and when its alarm goes off. A row for each
 connection follows, as one for the heap of deadlines, then one for the reader of each, then for each
-connection the RANGES that came out of order: the first number of each, and the one behind its last,
-ascending and apart."""
-EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, ANSWERED, ECHO, RECENT = range(DEADLINE, DEADLINE + 8)
-COLUMNS = RECENT + BLOCKS
+connection the RANGES that came out of order, ascending and apart, in RANGE numbers each: the first
+number, the one behind the last, and which of all segments kept so far was the latest of it."""
+ORDER, RANGE = 2, 3
+EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, ANSWERED, ECHO, KEPT, COLUMNS = range(
+    DEADLINE, DEADLINE + 9
+)
 """The columns of a row: RCV.NXT; bytes in order that are not acknowledged; ranges in use; behind
 what the reader has read; RCV.NXT + RCV.WND as last announced; Last.ACK.sent and TS.Recent of RFC
-7323. From RECENT on, numbers of the latest segments that came out of order, the last first."""
+7323; how many segments came out of order so far."""
 
 
 class WindowRule(NamedTuple):
@@ -135,7 +137,7 @@ class Receiver(Endpoint):
         exchange, ranges = self.exchange, self.ranges
         count, answers = exchange.connections, exchange.sent.answers
         assert answers is not None  # noqa: S101 -- an exchange has them
-        state = np.zeros(RECEIVER + (1 + 2 * count) * COLUMNS + 2 * count * ranges, np.int64)
+        state = np.zeros(RECEIVER + (1 + 2 * count) * COLUMNS + count * ranges * RANGE, np.int64)
         state[:RECEIVER] = (
             exchange.requests,
             exchange.answers - exchange.requests,
@@ -208,8 +210,6 @@ def _take(state: Whole, table: Whole, row: int, number: int, end: int) -> bool:
         _fill_hole(state, table, row, end)
     elif number > begun:
         _keep(state, table, row, number, end)
-        if state[SACKS]:
-            _note_recent(state, table, row, number)
     table[row, UNACKNOWLEDGED] += table[row, EXPECTED] - begun
     return is_in_order and is_whole  # type: ignore[no-any-return]
 
@@ -292,55 +292,33 @@ def _acknowledge(state: Whole, table: Whole, row: int, number: int, event: Event
     meet_deadline(table, row)
     table[row, UNACKNOWLEDGED] = 0
     connection = state[FIRST_SEGMENT] + row - 1 + state[MORE_OF_ACKNOWLEDGEMENTS]
-    blocks, size_bytes = (0, 0, 0), state[HEADER_BYTES]
-    if state[SACKS] and table[row, APART] and number != SYN:
-        blocks = _find_blocks(state, table, row)
-        size_bytes += BLOCK_OPTION_BYTES
-        for block in blocks:
-            size_bytes += BLOCK_BYTES * (block != 0)
+    size_bytes = state[HEADER_BYTES]
+    is_reported = state[SACKS] and table[row, APART] and number != SYN
+    if is_reported:
+        size_bytes += BLOCK_OPTION_BYTES + min(BLOCKS, table[row, APART]) * BLOCK_BYTES
     packet = make(items, out, connection, size_bytes, state[MARKS], now_ps)
     items[packet, NUMBER] = number
     items[packet, WINDOW] = table[row, EDGE] - table[row, EXPECTED]
     table[row, ANSWERED] = table[row, EXPECTED]
     if state[STAMPED]:
         items[packet, STAMP] = table[row, ECHO]
-    if blocks[0]:
-        for k in range(BLOCKS):
-            items[packet, FIRST_BLOCK + k] = blocks[k]
+    if is_reported:
+        _write_blocks(state, table, row, items, packet)
     send(out, 0, packet, now_ps)
 
 
 @kernel
-def _find_blocks(state: Whole, table: Whole, row: int) -> tuple[int, int, int]:
-    """Return the ranges of the latest segments, each once, as a packet holds them.
-
-    Source: RFC 2018, 4: the first is that of the segment that is acknowledged.
-    """
-    one = _find_block(state, table, row, table[row, RECENT])
-    two = _find_block(state, table, row, table[row, RECENT + 1])
-    three = _find_block(state, table, row, table[row, RECENT + 2])
-    if three in (one, two):
-        three = 0
-    if two == one:
-        two = 0
-    if one == 0:
-        one, two = two, 0
-    if two == 0:
-        two, three = three, 0
-    if one == 0:
-        one, two = two, 0
-    return one, two, three
-
-
-@kernel
-def _find_block(state: Whole, table: Whole, row: int, number: int) -> int:
-    """Return the range that holds a number, as a packet does; 0 if none does."""
-    first, expected = _find_ranges(state, row), table[row, EXPECTED]
-    for place in range(first, first + 2 * table[row, APART], 2):
-        if state[place] <= number < state[place + 1]:
-            length = state[place + 1] - state[place]
-            return ((state[place] - expected) << LENGTH_BITS) + length  # type: ignore[no-any-return]
-    return 0
+def _write_blocks(state: Whole, table: Whole, row: int, items: Whole, packet: int) -> None:
+    """Write as many ranges as a packet holds, the latest first. Source: RFC 2018, 4."""
+    first, before = _find_ranges(state, row), table[row, KEPT] + 1
+    for k in range(min(BLOCKS, table[row, APART])):
+        latest, order = first, 0
+        for place in range(first, first + table[row, APART] * RANGE, RANGE):
+            if order < state[place + ORDER] < before:
+                latest, order = place, state[place + ORDER]
+        start, length = state[latest], state[latest + 1] - state[latest]
+        items[packet, FIRST_BLOCK + k] = ((start - table[row, EXPECTED]) << LENGTH_BITS) + length
+        before = order
 
 
 @kernel
@@ -350,11 +328,11 @@ def _fill_hole(state: Whole, table: Whole, row: int, end: int) -> None:
     It is acknowledged at once.
     """
     first, gone, apart = _find_ranges(state, row), 0, table[row, APART]
-    while gone < apart and state[first + 2 * gone] <= end:
-        end = max(end, state[first + 2 * gone + 1])
+    while gone < apart and state[first + gone * RANGE] <= end:
+        end = max(end, state[first + gone * RANGE + 1])
         gone += 1
-    for place in range(first, first + 2 * (apart - gone)):
-        state[place] = state[place + 2 * gone]
+    for place in range(first, first + (apart - gone) * RANGE):
+        state[place] = state[place + gone * RANGE]
     table[row, EXPECTED], table[row, APART] = end, apart - gone
 
 
@@ -362,35 +340,27 @@ def _fill_hole(state: Whole, table: Whole, row: int, end: int) -> None:
 def _keep(state: Whole, table: Whole, row: int, number: int, end: int) -> None:
     """Keep a segment that came out of order, joined with the ranges that it meets."""
     first, before, apart = _find_ranges(state, row), 0, table[row, APART]
-    while before < apart and state[first + 2 * before + 1] < number:
+    while before < apart and state[first + before * RANGE + 1] < number:
         before += 1
     behind = before
-    while behind < apart and state[first + 2 * behind] <= end:
-        number = min(number, state[first + 2 * behind])
-        end = max(end, state[first + 2 * behind + 1])
+    while behind < apart and state[first + behind * RANGE] <= end:
+        number = min(number, state[first + behind * RANGE])
+        end = max(end, state[first + behind * RANGE + 1])
         behind += 1
     moved = before + 1 - behind
     if moved > 0:
-        for place in range(first + 2 * apart - 1, first + 2 * behind - 1, -1):
-            state[place + 2] = state[place]
+        for place in range(first + apart * RANGE - 1, first + behind * RANGE - 1, -1):
+            state[place + RANGE] = state[place]
     elif moved < 0:
-        for place in range(first + 2 * behind, first + 2 * apart):
-            state[place + 2 * moved] = state[place]
-    state[first + 2 * before], state[first + 2 * before + 1] = number, end
+        for place in range(first + behind * RANGE, first + apart * RANGE):
+            state[place + moved * RANGE] = state[place]
+    table[row, KEPT] += 1
+    place = first + before * RANGE
+    state[place], state[place + 1], state[place + ORDER] = number, end, table[row, KEPT]
     table[row, APART] = apart + moved
-
-
-@kernel
-def _note_recent(state: Whole, table: Whole, row: int, number: int) -> None:
-    """Note the latest number, in place of the last if both are of one range."""
-    block = _find_block(state, table, row, number)
-    if _find_block(state, table, row, table[row, RECENT]) != block:
-        for k in range(BLOCKS - 1, 0, -1):
-            table[row, RECENT + k] = table[row, RECENT + k - 1]
-    table[row, RECENT] = number
 
 
 @kernel
 def _find_ranges(state: Whole, row: int) -> int:
     """Return the place of the first range of a connection."""
-    return RECEIVER + (1 + 2 * state[CONNECTIONS]) * COLUMNS + 2 * (row - 1) * state[RANGES]  # type: ignore[no-any-return]
+    return RECEIVER + (1 + 2 * state[CONNECTIONS]) * COLUMNS + (row - 1) * state[RANGES] * RANGE  # type: ignore[no-any-return]
