@@ -81,6 +81,22 @@ def test_as_many_blocks_as_fit_are_reported_the_latest_first():
     assert sizes[begin : begin + 7] == [12, 20, 28, 28, 28, 20, 12]
 
 
+@pytest.mark.parametrize("is_sacking", [False, True])
+def test_a_hole_that_is_not_known_as_lost_is_sent_again_if_nothing_is_new(is_sacking):
+    """RFC 6675, 4, NextSeg, (3): of a transfer of 10 segments 0 and 8 are lost.
+
+    But one segment behind 8 is reported. It is sent again as soon as the window allows, in the same
+    round trip as 0, and not by a timeout; NewReno sends it a round trip later.
+    """
+    traffic = replace(SACKING, sack=is_sacking, transfer=10 * MSS)
+    seen, there, _ = observe(traffic, 3 * S, there=[2, 2 + 8])
+    begun = there.data[0][0]
+    again = [round((at - begun) / RTT) for at, _ in there.data[10:]]
+    assert [number for _, number in there.data[10:]] == [0, 8]
+    assert again == ([1, 1] if is_sacking else [1, 2])
+    assert seen.tally(2, 3).received == 1
+
+
 def test_what_is_sent_in_a_recovery_follows_the_pipe():
     """RFC 6675, 5: of 16 under way the first is lost, the window is then 8.
 

@@ -104,10 +104,11 @@ then for each a ring of PLACES for the segments under way."""
     RESENT_BYTES,
     LOST_TO,
     SACKED_BEHIND,
+    SACKED_TO,
     RESEND,
     WHOLE,
     OWN,
-) = range(DEADLINE, DEADLINE + 31)
+) = range(DEADLINE, DEADLINE + 32)
 OWN_FIELDS = 8
 COLUMNS = OWN + OWN_FIELDS
 """The columns of a row, named in RFC 9293, 5681 and 6298: SND.UNA, SND.NXT, the highest number sent
@@ -117,12 +118,14 @@ where it recovers, RTO, SRTT, RTTVAR, the byte whose acknowledgement is timed (0
 when, at first when the connection begins, retries in a row, probes of a window. Of the segments,
 counted from 0: the first under way, the next to send, the one behind the last. Of RFC 6675: bytes
 that are sacked, lost, and sent again; up to which segment those not sacked are lost; the bytes
-sacked from there on; the first segment that may be sent again. WHOLE is the exchange, if it is one
-transfer. From OWN on, OWN_FIELDS of the congestion control."""
+sacked from there on; the segment behind the last that is sacked; the first segment that may be sent
+again. WHOLE is the exchange, if it is one transfer. From OWN on, OWN_FIELDS of the congestion
+control."""
 START, BEHIND, ITEM, STATUS, SEGMENT = range(5)
 """Of a segment: the number of its first byte, the one behind its last, its exchange, its status."""
-UNKNOWN, LOST, RESENT, SACKED = range(4)
-"""What is known of a segment: nothing, that it is lost, and sent again, or that it has arrived."""
+UNKNOWN, LOST, RESENT, REPEATED, SACKED = range(5)
+"""What is known of a segment: nothing, that it is lost, and sent again, that it is sent again but
+not known as lost, or that it has arrived."""
 AFTER_FIRST = 2
 """`RECOVERING` is 1 more than the number of partial acknowledgements."""
 CLOSED, OPENING, OPEN, GIVEN_UP = range(4)

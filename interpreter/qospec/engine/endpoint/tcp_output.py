@@ -40,6 +40,7 @@ from qospec.engine.endpoint.tcp_connection import (
     RTO,
     SACK,
     SACKED,
+    SACKED_TO,
     SEND_BUFFER,
     STAMPED,
     START,
@@ -52,7 +53,7 @@ from qospec.engine.endpoint.tcp_connection import (
     WRITE,
     WRITTEN,
 )
-from qospec.engine.endpoint.tcp_scoreboard import compute_pipe, find_lost, find_segment, note_resent
+from qospec.engine.endpoint.tcp_scoreboard import compute_pipe, find_hole, find_segment, note_resent
 from qospec.engine.event.transition import NUMBER, STAMP, make, send
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.kernel import kernel
@@ -204,11 +205,12 @@ def send_again(state: Whole, table: Whole, row: int, event: Event) -> None:
 def _fill_pipe(state: Whole, table: Whole, row: int, event: Event) -> None:
     """Send what is lost once more, then what is new, while less is under way than the window.
 
-    Source: RFC 6675, 5, step C, and 4, NextSeg, rules 1 and 2.
+    If there is nothing new, other holes before the last segment that has arrived. Source: RFC 6675,
+    5, step C, and 4, NextSeg, rules 1 to 3.
     """
     mss, now_ps = state[MSS], event[1]
     while compute_pipe(table, row) + mss <= table[row, CONGESTION_WINDOW]:
-        segment = find_lost(state, table, row)
+        segment = find_hole(state, table, row, table[row, LOST_TO])
         if segment < table[row, LOST_TO]:
             resend(state, table, row, segment, event)
             continue
@@ -216,15 +218,19 @@ def _fill_pipe(state: Whole, table: Whole, row: int, event: Event) -> None:
         is_going = now_ps < state[STOP] or state[TRANSFER]
         if is_going and table[row, NEXT] == table[row, LAST]:
             size_bytes = _find_size(state, table, row, table[row, EDGE])
-        if size_bytes == 0:
+        if size_bytes > 0:
+            _begin_segment(state, table, row, size_bytes, event)
+            _send_next(state, table, row, table[row, HIGHEST], event)
+            continue
+        segment = find_hole(state, table, row, table[row, SACKED_TO])
+        if segment >= table[row, SACKED_TO]:
             return
-        _begin_segment(state, table, row, size_bytes, event)
-        _send_next(state, table, row, table[row, HIGHEST], event)
+        resend(state, table, row, segment, event)
 
 
 @kernel
 def resend(state: Whole, table: Whole, row: int, segment: int, event: Event) -> None:
-    """Send a segment again that is lost."""
+    """Send a segment again that has not arrived."""
     place = find_segment(state, row, segment)
     size_bytes = state[place + BEHIND] - state[place + START]
     send_packet(state, row, state[place + START], size_bytes + state[HEADER_BYTES], event)

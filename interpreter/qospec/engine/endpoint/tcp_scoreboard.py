@@ -4,7 +4,7 @@ What is not sacked is lost if more than two segments' worth behind it is. Sums a
 change their status, so that what is under way, the pipe, is known at once. Source: RFC 6675, 4.
 
 Not modelled: three pieces that are sacked apart, and hold less than that; a receiver that drops
-what it has reported.
+what it has reported; the rescue retransmission (NextSeg, rule 4).
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ from qospec.engine.endpoint.tcp_connection import (
     LOST_TO,
     MSS,
     PLACES,
+    REPEATED,
     RESEND,
     RESENT,
     RESENT_BYTES,
     SACKED,
     SACKED_BEHIND,
     SACKED_BYTES,
+    SACKED_TO,
     SEGMENT,
     SENDER,
     START,
@@ -88,6 +90,7 @@ def _note_sacked(state: Whole, table: Whole, row: int, start: int, behind: int) 
         _forget_loss(state, table, row, place)
         size_bytes = state[place + BEHIND] - state[place + START]
         state[place + STATUS] = SACKED
+        table[row, SACKED_TO] = max(table[row, SACKED_TO], segment + 1)
         table[row, SACKED_BYTES] += size_bytes
         if segment >= table[row, LOST_TO]:
             table[row, SACKED_BEHIND] += size_bytes
@@ -105,8 +108,8 @@ def _note_lost(state: Whole, table: Whole, row: int) -> None:
         if behind <= (DUPLICATES - 1) * state[MSS]:
             return
         table[row, SACKED_BEHIND] = behind
-        if state[place + STATUS] == UNKNOWN:
-            state[place + STATUS] = LOST
+        if state[place + STATUS] in (UNKNOWN, REPEATED):
+            state[place + STATUS] = LOST if state[place + STATUS] == UNKNOWN else RESENT
             table[row, LOST_BYTES] += size_bytes
         table[row, LOST_TO] += 1
 
@@ -119,20 +122,27 @@ def is_first_lost(table: Whole, row: int) -> bool:
 
 @kernel
 def note_first_lost(state: Whole, table: Whole, row: int) -> None:
-    """Note the first segment as lost, whatever is sacked behind it; begin to send again with it."""
+    """Note the first segment as lost, whatever is sacked behind it; begin to send again with it.
+
+    It may have been sent again in the recovery before.
+    """
     place = find_segment(state, row, table[row, FIRST])
-    if state[place + STATUS] == UNKNOWN:
+    if state[place + STATUS] != SACKED:
+        _forget_loss(state, table, row, place)
         state[place + STATUS] = LOST
         table[row, LOST_BYTES] += state[place + BEHIND] - state[place + START]
     table[row, RESEND] = table[row, FIRST]
 
 
 @kernel
-def find_lost(state: Whole, table: Whole, row: int) -> int:
-    """Return the first segment that is lost and was not sent again; LOST_TO or more of none."""
+def find_hole(state: Whole, table: Whole, row: int, end: int) -> int:
+    """Return the first segment before an end to send again, as it has not arrived; else `end`.
+
+    Or more, if what lies beyond has been sent again.
+    """
     segment = max(table[row, RESEND], table[row, FIRST])
-    while segment < table[row, LOST_TO]:
-        if state[find_segment(state, row, segment) + STATUS] == LOST:
+    while segment < end:
+        if state[find_segment(state, row, segment) + STATUS] in (UNKNOWN, LOST):
             break
         segment += 1
     table[row, RESEND] = segment
@@ -141,8 +151,8 @@ def find_lost(state: Whole, table: Whole, row: int) -> int:
 
 @kernel
 def note_resent(table: Whole, row: int, state: Whole, place: int) -> None:
-    """Note that a segment that is lost is sent again."""
-    state[place + STATUS] = RESENT
+    """Note that a segment is sent again: two of it are under way unless the first is lost."""
+    state[place + STATUS] = RESENT if state[place + STATUS] == LOST else REPEATED
     table[row, RESENT_BYTES] += state[place + BEHIND] - state[place + START]
 
 
@@ -171,7 +181,7 @@ def _forget_loss(state: Whole, table: Whole, row: int, place: int) -> None:
     size_bytes, status = state[place + BEHIND] - state[place + START], state[place + STATUS]
     if status in (LOST, RESENT):
         table[row, LOST_BYTES] -= size_bytes
-    if status == RESENT:
+    if status in (RESENT, REPEATED):
         table[row, RESENT_BYTES] -= size_bytes
 
 
@@ -181,4 +191,5 @@ def forget_all(state: Whole, table: Whole, row: int) -> None:
     for segment in range(table[row, FIRST], table[row, LAST]):
         state[find_segment(state, row, segment) + STATUS] = UNKNOWN
     table[row, SACKED_BYTES] = table[row, LOST_BYTES] = table[row, RESENT_BYTES] = 0
-    table[row, SACKED_BEHIND], table[row, LOST_TO] = 0, table[row, FIRST]
+    table[row, SACKED_BEHIND] = table[row, SACKED_TO] = 0
+    table[row, LOST_TO] = table[row, FIRST]
