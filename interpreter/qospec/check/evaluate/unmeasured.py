@@ -43,7 +43,11 @@ def explain_unknown_metric(
     known = [each for each in catalogue.select_role("metric").values() if carries in each.carries]
     spellings = [spelling for each in known for spelling in (each.name, *each.aliases)]
     word = name.text.lower()
-    meant = OF_EXCHANGES.get(word, "") if "exchanges" in parts else ""
+    meant = OF_EXCHANGES.get(word, "")
+    if path.endswith(".exchanges"):
+        meant = meant.partition("exchanges.")[2]
+    elif "exchanges" not in parts:
+        meant = ""
     meant = meant or translate(word, (*spellings, *parts))
     absent = describe_not_modelled(word)
     near = meant or ("" if absent else suggest_name(name.text, [*spellings, *parts]))

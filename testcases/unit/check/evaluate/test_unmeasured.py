@@ -40,6 +40,20 @@ def test_a_part_of_a_flow_by_another_name_is_offered_with_the_others(checked, te
 @pytest.mark.parametrize(
     ("text", "help_"),
     [
+        ("ask.exchanges.rtt.mean < 1 ms", "write `delay`"),
+        ("ask.exchanges.response_time.mean < 1 ms", "write `delay`"),
+        ("ask.exchanges.goodput > 1 pkt/s", "write `throughput`"),
+        ("ask.exchanges.transactions == 1 pkt", "write one that `qos metrics` lists"),
+    ],
+)
+def test_of_exchanges_their_own_metric_is_offered(checked, text, help_):
+    [problem] = checked(PAIR.replace("EXPECTED", text))[1]
+    assert (problem.code, problem.help) == ("E0501", help_)
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [
         ("plain.requests.lost == 0 pkt", "write one that `qos metrics` lists"),
         ("plain.rtt.mean < 1 ms", "let `plain` be an `echo`, and measure `plain.exchanges.delay`"),
     ],
