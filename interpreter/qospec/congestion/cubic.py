@@ -38,7 +38,8 @@ class Cubic(CongestionControl):
 
     It is 70 % of the window after a loss. Where Reno's window would be larger, it is as large.
 
-    Not modelled: HyStart++ (RFC 9406), the undoing of spurious reductions.
+    Not modelled: HyStart++ (RFC 9406), the undoing of spurious reductions; that its clock stands
+    still while a buffer limits (4.2, 5.8).
     """
 
     @property

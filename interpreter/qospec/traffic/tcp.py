@@ -94,7 +94,9 @@ class Tcp(ExchangeTraffic):
     the exchange is the whole of it.
 
     Not modelled: ECN, the options of a SYN (windows above 65,535 bytes are scaled), closing a
-    connection; sequence numbers have 64 bits. Captures show options as data.
+    connection; a fourth range of `sack`; the longer history of the timeout that more samples in a
+    round trip ask for (RFC 7323, 4.2); an octet of data in the probe of a window (RFC 9293,
+    3.8.6.1). Sequence numbers have 64 bits. Captures show options as data.
     """
 
     causes = ("timed_out",)
