@@ -31,11 +31,11 @@ class VcSwitch(Fabric):
 
     ports: Ports
     """Number of outputs, and of inputs."""
-    entries: Annotated[int | None, Domain("integer", 1, MAX_OUTPUTS)] = None
-    """Number of inputs, if another: one, behind a bus that all cells take."""
     latency: Time = 0
     """Time from the last bit in until the cell is ready for the output."""
     level: Annotated[Literal["vc", "vp"], Domain("choice", choices=("vc", "vp"))] = "vc"
     """Whether cells are switched by VPI and VCI, or by VPI alone."""
     arbitration: Arbitration = "fixed_order"
     """Which input goes first if several compete: the lowest, each in turn, or one at random."""
+    entries: Annotated[int | None, Domain("integer", 1, MAX_OUTPUTS)] = None
+    """Number of inputs, if another: one, behind a bus that all cells take."""
