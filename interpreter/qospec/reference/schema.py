@@ -211,7 +211,7 @@ def _build_mapping(parts: Sequence[Part]) -> Schema:
     }
     if {"is", "with"} <= keys:
         made["allOf"] = [{"$ref": "#/$defs/record"}]
-    if {"via", "with"} <= keys:
+    if {"between", "with"} <= keys:
         made["properties"]["with"] = {"$ref": "#/$defs/changes of line"}
     return made
 
