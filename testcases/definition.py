@@ -17,10 +17,23 @@ from qospec.engine import kernel
 from qospec.engine.event import component, drive, transition
 from qospec.engine.event.component import Component
 from qospec.engine.items import totals
-from qospec.engine.items.batch import COLUMNS, Batch
+from qospec.engine.items.batch import COLUMNS, Batch, empty
 
 PLENTY = 10_000
 """Rows of the pool, more than any network of the tests has items."""
+
+
+def read_rows(rows: np.ndarray) -> Batch:
+    """Return what goes out, in rows of the outbox, as items."""
+    form = empty()
+    return Batch(
+        at_ps=rows[:, drive.AT_PS],
+        sent_ps=rows[:, drive.SENT_PS],
+        connection=rows[:, drive.OF].astype(form.connection.dtype),
+        size_bytes=rows[:, drive.SIZED].astype(form.size_bytes.dtype),
+        marks=rows[:, drive.MARKED].astype(form.marks.dtype),
+        more=rows[:, drive.NOTED :],
+    ).narrowed()
 
 
 @contextlib.contextmanager
@@ -97,7 +110,7 @@ class ReferenceComponent(Component):
                 continue
             self.happen(at_ps, place, element, item)
         for outlet, rows in sorted(self.gone.items()):
-            deliver(outlet, np.array(rows))
+            deliver(outlet, read_rows(np.array(rows)))
 
     def happen(self, now_ps: int, place: int, element: int, item: int) -> None:
         """Let the element answer, and do what it says."""

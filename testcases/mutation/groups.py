@@ -59,7 +59,7 @@ VERDICTS = (
 )
 GROUPS = {
     "elements": Group(
-        ("elements/*.py", "engine/**/*.py"),
+        ("elements/*.py", "congestion/*.py", "engine/**/*.py"),
         MODELS,
         "python",
         (*METERS, *METRICS, *TRAFFIC, *ITEM_BY_ITEM),
