@@ -247,6 +247,10 @@ class Kind:
     carries: tuple[Counted, ...] = CARRIED
     described_in: tuple[type[Any], ...] = ()
 
+    def __hash__(self) -> int:
+        """Return that of its role and name: its tables have none."""
+        return hash((self.role, self.name))
+
     @property
     def is_served(self) -> bool:
         """Return whether items wait in it for the line that it feeds."""
