@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from qospec.catalogue.kinds import NESTED, REQUIRED
 from qospec.check.evaluate.context import CheckError, add_use, join_mistakes, make_error
 from qospec.check.evaluate.scope import FIELD, Binding, Scope, find_given
-from qospec.check.evaluate.values import List, Map, Poison, Value
+from qospec.check.evaluate.values import List, Map, Poison, Symbol, Value
 from qospec.check.records import fields, layers
 from qospec.check.records.spelling import (
     ARTICLES,
@@ -361,14 +361,18 @@ def build_nested(value: Value, parameter: Parameter, span: Span, evaluator: Eval
     """
     if isinstance(value, Poison):
         return None
-    kind, role = getattr(value, "kind", None), NESTED[parameter.domain.name]
+    role, known = NESTED[parameter.domain.name], evaluator.context.catalogue
+    named = known.find(role, value.name) if isinstance(value, Symbol) else None
+    if named is not None:  # a sweep over kinds by their names alone is one over words
+        value = Record(named, {}, span, evaluator)
+    kind = getattr(value, "kind", None)
     if kind is None or kind.role != role:
         raise make_error(
             "E0204",
             f"`{parameter.name}` is {ARTICLES[role]}, "
             f"not {ARTICLES[kind.role] if kind else value.what}",
             span,
-            note=f"there are: {' '.join(evaluator.context.catalogue.select_role(role))}",
+            note=f"there are: {' '.join(known.select_role(role))}",
             help=f"write it in the device: `NAME = {kind.name} {{ … }}`"
             if kind and kind.role == "element"
             else "",

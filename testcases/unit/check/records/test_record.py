@@ -193,3 +193,39 @@ def test_each_of_several_devices_has_a_mistake_of_its_own(checked):
     text = f"{GATEWAYS}topology t {{\n  {made}\n}}\n"
     found = [each.span.text for each in checked(text)[1] if each.severity == "error"]
     assert found == ['"****"', '"******"']
+
+
+POLICED = """
+device d(policy: TYPE = tail) {
+  port p, q: packet
+  e = fifo { limit = 64 pkt, drop = policy }
+  p.rx -> e -> q.tx
+  q.rx -> p.tx
+}
+"""
+
+
+def test_a_kind_that_is_named_by_a_word_is_meant_where_only_kinds_can_stand(checked):
+    assert not checked(POLICED.replace("TYPE", "Name"))[1]
+    text = """
+import std.media
+topology straight {
+  a, b = host
+  link a -- b via media.fast_ethernet
+}
+test controlled on straight {
+  sweep control_of in [cubic, newreno]
+  flow bulk = tcp { algorithm = control_of } from a to b
+  run { measure = 1 s }
+  expect bulk.lost == 0 pkt
+}
+"""
+    suite, problems = checked(text)
+    assert [each for each in problems if each.severity == "error"] == []
+    controls = [case.flows[0].traffic.algorithm for case in suite.tests[0].cases]
+    assert [type(each).__name__ for each in controls] == ["Cubic", "Newreno"]
+
+
+def test_a_kind_may_be_the_default_of_a_parameter_of_no_type(checked):
+    problems = checked(POLICED.replace("TYPE", "Policy"))[1]
+    assert [each.code for each in problems] == ["E0115"]
