@@ -592,23 +592,3 @@ def test_two_queues_are_not_moved_before_each_other(checked, wires, help_):
     parts = "\n".join(f"{each} = {kinds.get(each, 'fifo { limit = 8 cell }')}" for each in used)
     text = f"device box {{\nport west, east: cell\n{parts}\n{wires}\neast.rx -> west.tx\n}}"
     assert [each.help for each in checked(text)[1]] == ([help_] if help_ else [])
-
-
-@pytest.mark.parametrize(
-    ("element", "near"),
-    [
-        ("fif { limit = 64 pkt }", "did you mean `fifo`?"),
-        ("rde { limit = 64 pkt }", ""),  # `red` is a drop policy
-        ("fifo { limit = 64 pkt, drop = rde { low = 1 pkt } }", "did you mean `red`?"),
-        ("fifo { limit = 64 pkt, drop = cdel { target = 5 ms } }", ""),  # `codel` is an element
-    ],
-)
-def test_only_what_can_stand_there_is_suggested(checked, element, near):
-    text = f"device d {{\n  port p, q: packet\n  e = {element}\n  p.rx -> e -> q.tx\n}}"
-    assert [each.label for each in checked(text)[1] if each.code == "E0101"] == [near]
-
-
-def test_an_element_for_a_drop_policy_is_told_where_it_belongs(checked):
-    text = "device d {\n  e = fifo { limit = 64 pkt, drop = codel { target = 5 ms } }\n}"
-    (problem,) = [each for each in checked(text)[1] if each.code == "E0204"]
-    assert problem.help == "write it in the device: `NAME = codel { … }`"

@@ -77,3 +77,23 @@ def test_the_place_that_is_called_first_comes_first(checked, text):
     (first,) = clash.secondary
     assert first.text.startswith("first declared here")
     assert first.span.start < clash.span.start
+
+
+@pytest.mark.parametrize(
+    ("element", "near"),
+    [
+        ("fif { limit = 64 pkt }", "did you mean `fifo`?"),
+        ("rde { limit = 64 pkt }", ""),  # `red` is a drop policy
+        ("fifo { limit = 64 pkt, drop = rde { low = 1 pkt } }", "did you mean `red`?"),
+        ("fifo { limit = 64 pkt, drop = cdel { target = 5 ms } }", ""),  # `codel` is an element
+    ],
+)
+def test_only_what_can_stand_there_is_suggested(checked, element, near):
+    text = f"device d {{\n  port p, q: packet\n  e = {element}\n  p.rx -> e -> q.tx\n}}"
+    assert [each.label for each in checked(text)[1] if each.code == "E0101"] == [near]
+
+
+def test_an_element_for_a_drop_policy_is_told_where_it_belongs(checked):
+    text = "device d {\n  e = fifo { limit = 64 pkt, drop = codel { target = 5 ms } }\n}"
+    (problem,) = [each for each in checked(text)[1] if each.code == "E0204"]
+    assert problem.help == "write it in the device: `NAME = codel { … }`"
