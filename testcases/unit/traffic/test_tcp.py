@@ -165,21 +165,26 @@ US = 10**6
 
 
 @given(
-    lost=st.tuples(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60))),
+    lost=st.tuples(st.sets(st.integers(0, 80)), st.sets(st.integers(0, 80))),
     fields=st.fixed_dictionaries(
         {
             "ack_every": st.integers(1, 3),
             "algorithm": st.sampled_from([None, Reno(), Cubic()]),
-            "initial_window": st.integers(1, 12),
+            "initial_window": st.integers(1, 20),
             "connections": st.integers(1, 3),
+            "sack": st.booleans(),
+            "limited_transmit": st.booleans(),
+            "write_size": st.sampled_from([None, 300, 1_700]),
+            "nagle": st.booleans(),
+            "read_every": st.sampled_from([None, 70 * US]),
             "receive_buffer": st.integers(MSS, 20 * MSS),
         }
     ),
     chunk=st.integers(1_000, 9_000),
 )
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=30)
 def test_all_that_is_sent_is_acknowledged_in_the_end(lost, fields, chunk):
-    """Whatever is lost; and the size of batches changes nothing."""
+    """Whatever is lost, and however it is written and read; and batches change nothing."""
     traffic = replace(BULK, **fields, retries=100, min_rto=300 * US, ack_timer=200 * US)
     seen, _, _ = observe(traffic, 2_000 * US, *lost, rtt=100 * US)
     n = traffic.connections

@@ -3,8 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tcp_path import BULK, HEADERS, MS, MSS, RTT, STEADY, S, observe, rounds
 
 from qospec.congestion.cubic import Cubic
@@ -161,34 +159,3 @@ def test_what_limited_transmit_has_sent_does_not_raise_the_threshold(
     )
     _, there, _ = observe(traffic, 5 * RTT, there=[2])
     assert rounds(there)[:2] == [16, expected]
-
-
-@given(
-    lost=st.tuples(st.sets(st.integers(0, 80)), st.sets(st.integers(0, 80))),
-    fields=st.fixed_dictionaries(
-        {
-            "ack_every": st.integers(1, 3),
-            "algorithm": st.sampled_from([None, Cubic()]),
-            "initial_window": st.integers(1, 20),
-            "connections": st.integers(1, 3),
-            "limited_transmit": st.booleans(),
-            "write_size": st.sampled_from([None, 300, 1_700]),
-            "nagle": st.booleans(),
-            "read_every": st.sampled_from([None, 70 * US]),
-            "receive_buffer": st.integers(MSS, 20 * MSS),
-        }
-    ),
-    chunk=st.integers(1_000, 9_000),
-)
-@settings(deadline=None, max_examples=15)
-def test_all_that_is_sent_is_acknowledged_in_the_end(lost, fields, chunk):
-    """Whatever is lost, and however it is written and read; and batches change nothing."""
-    traffic = replace(BULK, sack=True, **fields, retries=100, min_rto=300 * US, ack_timer=200 * US)
-    seen, _, _ = observe(traffic, 2_000 * US, *lost, rtt=100 * US)
-    n = traffic.connections
-    tally = seen.tally(2 * n, 3 * n)
-    assert tally.received == tally.sent
-    assert not tally.lost
-    assert not seen.ledger.imbalance
-    again, _, _ = observe(traffic, 2_000 * US, *lost, rtt=100 * US, chunk=chunk)
-    assert again.tally(2 * n, 3 * n) == tally
