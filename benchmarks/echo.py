@@ -67,7 +67,7 @@ class InC:
     ) -> None:
         """Take the number of clients; everything else is done in C."""
         self._run, self._clients, self._duration_ms = library.echo, clients, duration_ms
-        fields = transmission.line_of(line(clients).clock(stamps=False))
+        fields = transmission.build_line(line(clients).clock(stamps=False))
         values = {name: int(fields[getattr(transmission, name)]) for name in LINE}
         self._line, self._limit = LineInC(**values, free_ps=0, part=0), limit
         self.counts: dict[str, np.ndarray] = {}

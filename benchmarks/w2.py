@@ -207,7 +207,7 @@ class InC:
 
 def line_in_c(line: Line) -> Pointers:
     """Return a line as C has it."""
-    fields = transmission.line_of(line.clock(stamps=False))
+    fields = transmission.build_line(line.clock(stamps=False))
     return LineInC(
         **{name: int(fields[getattr(transmission, name)]) for name in LINE}, free_ps=0, part=0
     )

@@ -19,7 +19,7 @@ from figures import Figure, MismatchError
 from qospec.elements import gcra
 from qospec.engine.element import Setting
 from qospec.engine.graph import emulation
-from qospec.engine.items.batch import Batch, plain, uninitialised
+from qospec.engine.items.batch import Batch, allocate_batch, build_batch
 from qospec.engine.items.contract import Contract
 from qospec.engine.random import Draws
 from qospec.protocol.streams import number_flow
@@ -44,7 +44,7 @@ def cells() -> list[Batch]:
         now_ps = int(at_ps[-1])
         flow = draws.integers(0, FLOWS, count).astype(np.int32)
         batches.append(
-            plain(
+            build_batch(
                 at_ps=at_ps,
                 sent_ps=at_ps,
                 connection=flow,
@@ -72,7 +72,7 @@ class Police:
         self._batches = batches
         self._inputs = [columns(batch) for batch in batches]
         self._violates = np.empty(emulation.CHUNK, np.uint8)
-        self._out = uninitialised(batches[0].count)
+        self._out = allocate_batch(batches[0].count)
 
     def ours(self, seen: list[np.ndarray] | None = None) -> None:
         """Police all cells; append to `seen`, for each batch, conforming cells, then the others."""

@@ -99,7 +99,7 @@ class InC:
         self._run, self._case = library.w4, case
         self._lines = []
         for each in lines(case):
-            fields = transmission.line_of(each.clock(stamps=False))
+            fields = transmission.build_line(each.clock(stamps=False))
             values = {name: int(fields[getattr(transmission, name)]) for name in LINE}
             self._lines.append(LineInC(**values, free_ps=0, part=0))
         self.counts: dict[str, np.ndarray] = {}

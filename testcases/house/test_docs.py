@@ -21,8 +21,8 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element, Setting
 from qospec.engine.endpoint.congestion import CongestionControl
 from qospec.engine.endpoint.traffic import ExchangeTraffic
-from qospec.engine.event.process import EventProcess, process_of
-from qospec.engine.items.batch import FOREVER_PS, plain
+from qospec.engine.event.process import EventProcess, build_process
+from qospec.engine.items.batch import FOREVER_PS, build_batch
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.metric import Metric
@@ -164,7 +164,7 @@ def test_the_documented_kinds_are_found(examples: Catalogue) -> None:
         assert_documented(kind)
 
 
-@pytest.mark.parametrize("driver", [process_of, lambda *given: EventProcess(*given).process])
+@pytest.mark.parametrize("driver", [build_process, lambda *given: EventProcess(*given).process])
 def test_the_documented_element_does_what_it_says(
     examples: Catalogue, driver: Callable[..., Any]
 ) -> None:
@@ -175,7 +175,7 @@ def test_the_documented_element_does_what_it_says(
     for first in (0, 4):  # in two batches, so that the state is carried
         at_ps = np.arange(first, first + 4, dtype=np.int64)
         like = np.zeros(4, np.int32)
-        cells = plain(
+        cells = build_batch(
             at_ps=at_ps,
             sent_ps=at_ps,
             connection=like,
@@ -200,7 +200,7 @@ def test_the_documented_scheduler_serves_the_longest_queue(examples: Catalogue) 
         columns = {"size_bytes": (same + 1_500).astype(np.int32), "marks": same.astype(np.uint32)}
         sent_ps = np.arange(count) + 10 * len(packets)
         connection = same.astype(np.int32)
-        packets.append(plain(at_ps=same, sent_ps=sent_ps, connection=connection, **columns))
+        packets.append(build_batch(at_ps=same, sent_ps=sent_ps, connection=connection, **columns))
     step = element.process(state, tuple(packets), FOREVER_PS)
     assert step.departures[0].sent_ps.tolist() == [0, 10, 11, 12, 1, 13]
 

@@ -29,8 +29,8 @@ from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.elements.fragment import Fragment
 from qospec.elements.reassemble import Reassemble
 from qospec.engine.element import Setting
-from qospec.engine.event.process import process_of
-from qospec.engine.items.batch import FOREVER_PS, Batch, plain
+from qospec.engine.event.process import build_process
+from qospec.engine.items.batch import FOREVER_PS, Batch, build_batch
 from qospec.engine.items.contract import Contract
 from qospec.engine.items.merge import merged
 from qospec.engine.items.piece import MORE_FOLLOW, note_piece
@@ -38,7 +38,7 @@ from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.security.association import Association
-from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX, number_in, seal_of, size_in
+from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX, build_seal, number_in, size_in
 from qospec.fuzz.strategies import SLOT_PS, STM1, buffers, records, values
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.streams import INSERTED, KindName
@@ -163,7 +163,7 @@ def coming(
     alike = draw(st.booleans()) or (clock is not None and clock.slotted)
     small = 53 if clock is None else clock.smallest_bytes
     sizes = np.full(count, 53) if alike else draw(_column([53, 53, small, 64, 1_500], count))
-    return plain(
+    return build_batch(
         at_ps=at_ps,
         sent_ps=np.arange(first, first + count),
         connection=np.array(draw(_column(range(indices), count)), np.int32),
@@ -183,7 +183,7 @@ def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[i
     agreed = {each.name: getattr(element, each.name) for each in fields(Association)}
     for spi in (element.spi, other):
         sender = EspEncrypt(**agreed | {"spi": spi})
-        (left,) = process_of(sender, setting)((batch,), FOREVER_PS).departures
+        (left,) = build_process(sender, setting)((batch,), FOREVER_PS).departures
         made.append(left)
     seal, again = _rekeyed(element, made[0].column("seal")), np.arange(batch.count) % 7 == 6
     seal = np.where(
@@ -203,7 +203,7 @@ def fragmented(setting: Setting, batch: Batch, order: list[int]) -> Batch:
         sent_ps=batch.sent_ps * 1_000,
         connection=batch.connection % np.int32(setting.streams.count),
     )
-    cut = process_of(Fragment(MTU_BYTES), setting)((batch,), FOREVER_PS).departures[0]
+    cut = build_process(Fragment(MTU_BYTES), setting)((batch,), FOREVER_PS).departures[0]
     came = cut.select(np.array([n for n in order if n < cut.count], np.int64)).part(0, batch.count)
     return came.moved(batch.at_ps[: came.count])
 
@@ -218,7 +218,7 @@ def adapted(element: AalReassemble, setting: Setting, batch: Batch, lost: set[in
         size_bytes=np.minimum(batch.size_bytes * np.int32(3), np.int32(element.mtu_bytes)),
     )
     sender = AalSegment(element.aal, element.encapsulation, element.mtu)
-    cells = process_of(sender, setting)((user,), FOREVER_PS).departures[0]
+    cells = build_process(sender, setting)((user,), FOREVER_PS).departures[0]
     kept = np.array([n for n in range(cells.count) if n not in lost], np.int64)
     cells = cells.select(kept)
     others = batch.select(batch.connection >= np.int32(setting.streams.count))
@@ -231,7 +231,7 @@ def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
     """Return the seals of packets of which each three have an association of their own."""
     indices, last = element.indices, len(element.indices) - 1
     found = [
-        seal_of(number_in(each), indices[min(n // 3, last)], size_in(each))
+        build_seal(number_in(each), indices[min(n // 3, last)], size_in(each))
         for n, each in enumerate(seal.tolist())
     ]
     return np.array(found, np.int64)
@@ -240,7 +240,7 @@ def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
 def encrypted_cells(setting: Setting, batch: Batch, sent: list[int]) -> Batch:
     """Return cells as they arrive from the other end: of each `sent` ones like it, the last."""
     sender, all_sent = CellEncrypt(), batch.select(np.repeat(np.arange(batch.count), sent))
-    (left,) = process_of(sender, setting)((all_sent,), FOREVER_PS).departures
+    (left,) = build_process(sender, setting)((all_sent,), FOREVER_PS).departures
     return batch.with_column("seal", left.column("seal")[np.cumsum(sent, dtype=np.int64) - 1])
 
 

@@ -28,9 +28,9 @@ from qospec.elements.gcra import Gcra
 from qospec.elements.reassemble import Reassemble
 from qospec.elements.shape import Shape
 from qospec.engine.element import Element, Loss, Setting
-from qospec.engine.event.process import EventProcess, process_of
+from qospec.engine.event.process import EventProcess, build_process
 from qospec.engine.event.transition import DONE, send
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.kernel import kernel
 from qospec.engine.line import transmission
@@ -81,7 +81,7 @@ def by_events(element: Element, setting: Setting) -> Any:
 def outcome(
     example: Any,
     cuts: tuple[int, ...] = (),
-    driver: Callable[[Element, Setting], Any] = process_of,
+    driver: Callable[[Element, Setting], Any] = build_process,
 ) -> Outcome:
     """Return what the element gives, and hold it to its watermarks and times on the way."""
     element = example.element
@@ -118,7 +118,7 @@ def outcome(
             least_ps = until_ps + element.lookahead_ps(example.setting.clock)
             assert now_ps >= max(min(least_ps, FOREVER_PS), before[number]), "a watermark too low"
             hold_to_watermarks(left, before[number], now_ps)
-            departures[number] = joined(departures[number], left)
+            departures[number] = join_batches(departures[number], left)
             before[number] = now_ps
         note_losses(losses, step.losses, came_ps, until_ps)
         for times in (step.waits or {}).values():
@@ -251,7 +251,7 @@ def keeps_account(example: Any) -> None:
     """
     element, has_line = example.element, example.setting.clock is not None
     came = {name: item.at_ps for name, item in items(example.arrivals)}
-    given = outcome(example, driver=by_events if has_line else process_of)
+    given = outcome(example, driver=by_events if has_line else build_process)
     assert not given.services or element.serves, "it does not state that it serves items"
     times = [time for service in given.services for time in service]
     assert times == sorted(times), f"it works on two items at once: {given.services}"
@@ -352,7 +352,7 @@ def regardless_of_order(example: Any, given: Outcome) -> Any:
 def keeps_bounds(example: Any) -> None:
     """No kernel has an index beyond an array, which compiled code would not notice."""
     with kernels_as_python(bounded):
-        for driver in (process_of, by_events):
+        for driver in (build_process, by_events):
             outcome(example, example.cuts, driver)
 
 

@@ -12,7 +12,7 @@ from qospec.capture.error import CaptureError
 from qospec.capture.sightings import Sightings
 from qospec.engine.arrays import np
 from qospec.engine.graph import emulation
-from qospec.engine.security.seal import index_in
+from qospec.engine.security.seal import read_index
 from qospec.payload.fill import Fill
 from qospec.payload.flight import ARRIVED, PARTS
 from qospec.payload.packets import describe_flows
@@ -93,7 +93,7 @@ class Writer:
             self._file.write(pcapng.build_packets(part.batch.at_ps, self._bytes(part), comments))
         self.written += items.total
         if self.encryption is None:
-            self.indices.update(map(index_in, items.batch.column("seal").tolist()))
+            self.indices.update(map(read_index, items.batch.column("seal").tolist()))
 
     def _refuse_copies(self, items: Items) -> None:
         """Raise CaptureError if packets come twice here: a copy does not tell its packet."""

@@ -13,7 +13,7 @@ from qospec.engine.arrays import np
 from qospec.engine.experiment import Tap
 from qospec.engine.security.end import SecurityEnd
 from qospec.engine.security.seal import UNTAMPERED
-from qospec.engine.security.state_vector import jump_of
+from qospec.engine.security.state_vector import count_jumps
 from qospec.payload.associations import derive_cell_key, find_encrypting
 from qospec.payload.flight import UNKNOWN
 from qospec.payload.keystreams import Keystreams
@@ -55,7 +55,7 @@ class CellEncryption:
         which = np.flatnonzero(seal)
         if len(which):
             vc = self._find_vc(items)[which]
-            self._keep_keys(vc, jump_of(seal[which]))
+            self._keep_keys(vc, count_jumps(seal[which]))
             made[which] = self._keystreams.xored(self._sender[vc], vc, seal[which], plain[which])
         return made
 
@@ -69,7 +69,9 @@ class CellEncryption:
         which = np.flatnonzero(seal)
         made = np.empty((len(which), 9), np.uint8)
         made[:, 1:] = encode_big_endian(seal[which], 8)
-        rows = zip(self._find_vc(items)[which].tolist(), jump_of(seal[which]).tolist(), strict=True)
+        rows = zip(
+            self._find_vc(items)[which].tolist(), count_jumps(seal[which]).tolist(), strict=True
+        )
         made[:, 0] = [self._number_key(vc, jump) & 1 for vc, jump in rows]
         return which, made
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from qospec.capture.error import CaptureError
 from qospec.engine.arrays import np
-from qospec.engine.security.seal import UNTAMPERED, index_in, number_in, size_in
+from qospec.engine.security.seal import UNTAMPERED, number_in, read_index, size_in
 from qospec.payload.associations import find_encrypting, list_associations
 from qospec.payload.packets import prepend_header
 
@@ -106,7 +106,7 @@ def make_wrap(associations: Mapping[int, Secured]) -> Wrap:
         inside = size_in(int(seal[0])) - inner.shape[1]
         made = prepend_header(items, inner, inside) if inside else inner
         numbers = np.array([number_in(each) for each in seal.tolist()])
-        association = associations[index_in(int(seal[0]))]
+        association = associations[read_index(int(seal[0]))]
         made = association.tampered(association.sealed(numbers, made), seal < 0)
         outside = inner.shape[1] + size_bytes - made.shape[1]
         return prepend_header(items, made, outside) if outside else made
@@ -116,4 +116,4 @@ def make_wrap(associations: Mapping[int, Secured]) -> Wrap:
 
 def make_length_reader(associations: Mapping[int, Secured]) -> Callable[[int], int]:
     """Return what tells, given a seal, how long the packet is that was encrypted so."""
-    return lambda seal: associations[index_in(seal)].esp.size_of(size_in(seal))
+    return lambda seal: associations[read_index(seal)].esp.size_of(size_in(seal))

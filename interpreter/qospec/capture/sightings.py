@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import joined
+from qospec.engine.items.batch import join_batches
 from qospec.payload.flight import UNKNOWN, Flight, Items, copy_batch, find
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Sightings:
         self._began: list[Batch] = []
         self._passed: list[Batch] = []
         self._ended: list[_Ended] = []
-        self._waiting = self._flight.seen(joined(), tap.place)
+        self._waiting = self._flight.seen(join_batches(), tap.place)
 
     def began(self, batch: Batch) -> None:
         """Number items that are sent; each connection's are sent in order."""
@@ -105,11 +105,11 @@ class Sightings:
         return self._waiting.total
 
     def _number_items(self) -> None:
-        self._flight.add(joined(*self._began))
+        self._flight.add(join_batches(*self._began))
         self._began = []
 
     def _note_passed(self) -> None:
-        passed, self._passed = joined(*self._passed), []
+        passed, self._passed = join_batches(*self._passed), []
         if passed.count:
             self._waiting = self._waiting.then(self._flight.seen(passed, self.taps[0].place))
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import congestion
 from qospec.dataclass import dataclass
-from qospec.engine.endpoint.congestion import CongestionControl, Hooks, own_fields
+from qospec.engine.endpoint.congestion import CongestionControl, Hooks, list_own_fields
 from qospec.engine.endpoint.tcp_connection import CONGESTION_WINDOW, SMOOTHED, THRESHOLD
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
 
-BEGAN, ORIGIN, INFLECTION, FRIENDLY, GAINED, GAINED_FRIENDLY, BEFORE = own_fields(7)
+BEGAN, ORIGIN, INFLECTION, FRIENDLY, GAINED, GAINED_FRIENDLY, BEFORE = list_own_fields(7)
 """Since when congestion is avoided (0: not yet), W_max, K, W_est, what is gained of the
 next byte of the window and of W_est, and cwnd_prior. W_max is 0 after a timeout."""
 UNIT_PS = 10**12 // 1024

@@ -10,7 +10,7 @@ from qospec.engine.queue.drop_policy import (
     ClassMark,
     DropPolicy,
     Rule,
-    values,
+    list_values,
     verify_keys,
     verify_threshold,
 )
@@ -45,5 +45,5 @@ class Threshold(DropPolicy):
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
         for _, amount in self.at:
             verify_threshold("at", amount, limit)
-        marks = values(self.by, self.at)
+        marks = list_values(self.by, self.at)
         return {mark: Rule(amount.amount) for mark, (_, amount) in zip(marks, self.at, strict=True)}

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import LimitsByMark, RatiosByMark, dropping
 from qospec.dataclass import dataclass
 from qospec.engine.queue.admission import Averaging
-from qospec.engine.queue.drop_policy import ClassMark, Curve, DropPolicy, Rule, values, verify_keys
+from qospec.engine.queue.drop_policy import (
+    ClassMark,
+    Curve,
+    DropPolicy,
+    Rule,
+    list_values,
+    verify_keys,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +62,7 @@ class Wred(Averaging, DropPolicy):
 
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
         high, p = dict(self.high), dict(self.p)
-        marks = values(self.by, self.low)
+        marks = list_values(self.by, self.low)
         return {
             mark: Rule(curve=Curve(low, high[key], p[key], self.gentle))
             for mark, (key, low) in zip(marks, self.low, strict=True)

@@ -30,8 +30,8 @@ from qospec.engine.items.batch import (
     read_note,
 )
 from qospec.engine.items.partition import partition
-from qospec.engine.items.piece import MORE_FOLLOW, length_in, number_in, whole_in
-from qospec.engine.kernel import kernel, part
+from qospec.engine.items.piece import MORE_FOLLOW, number_in, read_length_bytes, read_whole
+from qospec.engine.kernel import kernel, view_part
 from qospec.engine.security.seal import TAMPERED
 from qospec.protocol.aal import AALS
 
@@ -169,7 +169,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         lose(out, fate - 1, item)
     else:
         items[item, FRAME] = 0
-        grow(out, item, length_in(piece) - items[item, SIZE])
+        grow(out, item, read_length_bytes(piece) - items[item, SIZE])
         send(out, 0, item, now_ps)
     return DONE
 
@@ -189,14 +189,14 @@ def _take_all_in(batch: Batch, state: Whole, fate: Marks, counts: Whole) -> None
 def _read_lengths(frames: Whole, size_bytes: Sizes) -> None:
     """Write the size of each packet."""
     for i in range(len(frames)):
-        size_bytes[i] = length_in(frames[i])
+        size_bytes[i] = read_length_bytes(frames[i])
 
 
 @kernel
 def _take_in(state: Whole, connection: int, piece: int, seal: int, now_ps: int) -> int:
     """Return the fate of a cell: it ends, it brings a packet, or that is lost for one of CAUSES."""
     kind = connection // state[COUNT]
-    frame = part(state, FRAMES + WIDTH * (connection - kind * state[COUNT]), WIDTH)
+    frame = view_part(state, FRAMES + WIDTH * (connection - kind * state[COUNT]), WIDTH)
     first = kind * state[COUNT]
     if kind > 0 and first != state[FIRST]:
         if first == state[FIRST_MISINSERTED] and not state[IS_SEQUENCED]:
@@ -206,7 +206,7 @@ def _take_in(state: Whole, connection: int, piece: int, seal: int, now_ps: int) 
             frame[VIOLATION] = CRC_ERROR
         return ENDS
     if frame[CELLS] > 0 and now_ps - frame[BEGAN_PS] > state[TIMEOUT_PS]:
-        is_late = whole_in(piece) == frame[WHOLE]
+        is_late = read_whole(piece) == frame[WHOLE]
         frame[CELLS], frame[VIOLATION] = 0, TIMED_OUT if is_late else NO_ERROR
     if frame[CELLS] == 0 or (state[IS_SEQUENCED] and number_in(piece) == 0):
         frame[BEGAN_PS] = now_ps
@@ -229,13 +229,13 @@ def _note_cell(state: Whole, frame: Whole, piece: int, is_changed: int) -> None:
         elif is_first or (number - frame[EXPECTED]) % SEQUENCE != 0:
             violation = SEQUENCE_VIOLATION
     elif number != (0 if is_first else frame[EXPECTED]) or (
-        not is_first and whole_in(piece) != frame[WHOLE]
+        not is_first and read_whole(piece) != frame[WHOLE]
     ):
         violation = CRC_ERROR
     if is_changed:
         violation = CRC_ERROR
     if is_first:
-        frame[WHOLE] = whole_in(piece)
+        frame[WHOLE] = read_whole(piece)
     if frame[VIOLATION] == NO_ERROR:
         frame[VIOLATION] = violation
     frame[EXPECTED] = number + 1
@@ -249,6 +249,6 @@ def _check(state: Whole, frame: Whole, piece: int) -> int:
         return TOO_LONG
     if frame[VIOLATION] != NO_ERROR:
         return frame[VIOLATION]  # type: ignore[no-any-return]
-    if frame[CELLS] != number_in(piece) + 1 or frame[WHOLE] != whole_in(piece):
+    if frame[CELLS] != number_in(piece) + 1 or frame[WHOLE] != read_whole(piece):
         return LENGTH_VIOLATION
     return NO_ERROR

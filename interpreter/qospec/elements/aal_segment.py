@@ -26,7 +26,7 @@ from qospec.engine.event.transition import (
     make,
     send,
 )
-from qospec.engine.items.batch import FRAME_PLACE, Batch, count_columns, uninitialised
+from qospec.engine.items.batch import FRAME_PLACE, Batch, allocate_batch, count_columns
 from qospec.engine.items.piece import LENGTH_BITS, MORE_FOLLOW, note_piece
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
@@ -92,7 +92,7 @@ class AalSegment(AdaptationEnd):
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         counts = np.empty(batch.count, np.int64)
-        cells = uninitialised(
+        cells = allocate_batch(
             _count_all(batch, state, counts), width=max(batch.width, count_columns("frame"))
         )
         ends = np.cumsum(counts) - 1

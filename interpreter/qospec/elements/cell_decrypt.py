@@ -15,9 +15,9 @@ from qospec.engine.security.seal import TAMPERED, UNTAMPERED
 from qospec.engine.security.state_vector import (
     CELL_KEY_BYTES,
     POSITIONS,
-    oam_vc,
-    positions,
-    user_vc,
+    build_positions,
+    find_oam_vc,
+    find_user_vc,
 )
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class CellDecrypt(SecurityEnd):
         return form._replace(keys=())
 
     def start(self, setting: Setting) -> Whole:
-        return positions(setting.streams)
+        return build_positions(setting.streams)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(
@@ -98,11 +98,11 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 @kernel
 def _is_garbled(state: Whole, connection: int, seal: int) -> bool:
     """Return whether a cell was encrypted at another position than that of this end."""
-    vc = user_vc(state, connection)
+    vc = find_user_vc(state, connection)
     if vc >= 0:
         state[POSITIONS + vc] += 1
         return seal & UNTAMPERED != state[POSITIONS + vc]  # type: ignore[no-any-return]
-    vc = oam_vc(state, connection)
+    vc = find_oam_vc(state, connection)
     if vc >= 0 and seal > 0:
         state[POSITIONS + vc] = seal
     return False

@@ -13,10 +13,10 @@ from qospec.engine.security.end import SecretKey, SecurityEnd, check_length
 from qospec.engine.security.state_vector import (
     CELL_KEY_BYTES,
     POSITIONS,
-    after_jump,
-    oam_vc,
-    positions,
-    user_vc,
+    build_positions,
+    find_oam_vc,
+    find_position_after_jump,
+    find_user_vc,
 )
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class CellEncrypt(SecurityEnd):
         return form._replace(keys=self.keys)
 
     def start(self, setting: Setting) -> Whole:
-        return positions(setting.streams)
+        return build_positions(setting.streams)
 
     def transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, columns=count_columns("seal"))
@@ -97,12 +97,12 @@ def _next_seal(state: Whole, connection: int) -> int:
 
     It is 0 for what is not encrypted.
     """
-    vc = user_vc(state, connection)
+    vc = find_user_vc(state, connection)
     if vc >= 0:
         state[POSITIONS + vc] += 1
         return state[POSITIONS + vc]  # type: ignore[no-any-return]
-    vc = oam_vc(state, connection)
+    vc = find_oam_vc(state, connection)
     if vc >= 0:
-        state[POSITIONS + vc] = after_jump(state[POSITIONS + vc])
+        state[POSITIONS + vc] = find_position_after_jump(state[POSITIONS + vc])
         return state[POSITIONS + vc]  # type: ignore[no-any-return]
     return 0

@@ -10,10 +10,10 @@ from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, send
 from qospec.engine.items.partition import (
     MAX_OUTPUTS,
-    output_in,
+    build_routing_table,
+    encode_table,
+    find_output,
     partition_by_table,
-    routing_table,
-    table_state,
 )
 from qospec.engine.kernel import kernel
 
@@ -51,10 +51,10 @@ class Classify(Element):
         return self.classes
 
     def start(self, setting: Setting) -> RoutingTable:
-        return routing_table(setting)
+        return build_routing_table(setting)
 
     def transition(self, setting: Setting) -> Transition:
-        return Transition(table_state(setting), _arrive)
+        return Transition(encode_table(setting), _arrive)
 
     def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
@@ -65,5 +65,5 @@ class Classify(Element):
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send an item to its class at once; see `engine.event.transition`."""
-    send(out, output_in(state, 0, items[item, CONNECTION], items[item, MARKS]), item, now_ps)
+    send(out, find_output(state, 0, items[item, CONNECTION], items[item, MARKS]), item, now_ps)
     return DONE

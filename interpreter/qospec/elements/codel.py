@@ -19,15 +19,15 @@ from qospec.engine.event.transition import (
     SIZE,
     Transition,
     lose,
+    report_wait,
     send,
-    waited,
     wake_at,
 )
-from qospec.engine.items.ring import doubled
-from qospec.engine.kernel import kernel, rows
+from qospec.engine.items.ring import double_ring
+from qospec.engine.kernel import kernel, view_rows
 from qospec.engine.line import transmission
 from qospec.engine.line.guarantee import guarantee_line
-from qospec.engine.line.transmission import FREE, LEAD, PART, STAMPS, start_of, transmit
+from qospec.engine.line.transmission import FREE, LEAD, PART, STAMPS, find_start, transmit
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 from qospec.units import PS_PER_S
 
@@ -101,7 +101,7 @@ class Codel(Element):
     def transition(self, setting: Setting) -> Transition:
         own = [self.limit.amount, self.limit.unit == "byte", self.target, self.interval, self.mtu]
         state = np.zeros(LAW + PLACES + WIDTH * PLACES, np.int64)
-        state[: transmission.FIELDS] = transmission.line_of(setting.clock)
+        state[: transmission.FIELDS] = transmission.build_line(setting.clock)
         state[LIMIT:HEAD] = own
         state[RING] = LAW + PLACES
         state[LAW : state[RING]] = self._list_intervals(PLACES)
@@ -121,7 +121,7 @@ class Codel(Element):
     def _replenish(self, state: Whole, lacking: int) -> Whole:
         law, ring = state[LAW : state[RING]], state[state[RING] :]
         if lacking == NO_PLACES:
-            ring = doubled(ring, WIDTH, state[HEAD], state[TAIL])
+            ring = double_ring(ring, WIDTH, state[HEAD], state[TAIL])
         else:
             law = np.array(self._list_intervals(2 * len(law)), np.int64)
         state[RING] = LAW + len(law)
@@ -148,7 +148,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     """Send a packet at once, let it wait or lose it; see `engine.event.transition`."""
     if _find_lacking(state) != DONE:
         return _find_lacking(state)
-    state[FREE], state[PART] = start_of(state, now_ps)
+    state[FREE], state[PART] = find_start(state, now_ps)
     if state[FREE] == now_ps and state[HEAD] < state[TAIL]:
         _serve(state, items, now_ps, out)  # what begins in this ps has made room
     amount = items[item, SIZE] if state[IN_BYTES] else 1
@@ -158,7 +158,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     elif state[HELD] + amount > state[LIMIT]:
         lose(out, OVERFLOWS, item)
     else:
-        ring = rows(state, state[RING], _count_places(state), WIDTH)
+        ring = view_rows(state, state[RING], _count_places(state), WIDTH)
         place = state[TAIL] & _count_places(state) - 1
         ring[place, ITEM], ring[place, CAME], ring[place, AMOUNT] = item, now_ps, amount
         state[TAIL] += 1
@@ -214,14 +214,14 @@ def _take(state: Whole, items: Whole, now_ps: int, out: Whole) -> tuple[int, boo
 
     Source: RFC 8289, 5.6.
     """
-    ring = rows(state, state[RING], _count_places(state), WIDTH)
+    ring = view_rows(state, state[RING], _count_places(state), WIDTH)
     place = state[HEAD] & _count_places(state) - 1
     item, came_ps = ring[place, ITEM], ring[place, CAME]
     state[HEAD] += 1
     state[HELD] -= ring[place, AMOUNT]
     state[BYTES] -= items[item, SIZE]
     if came_ps < now_ps:
-        waited(out, 0, came_ps, now_ps)
+        report_wait(out, 0, came_ps, now_ps)
     is_late = False
     if now_ps - came_ps < state[TARGET] or state[BYTES] <= state[MTU]:
         state[ABOVE] = 0

@@ -11,7 +11,7 @@ from qospec.engine.kernel import kernel
 from qospec.engine.scheduler import round_robin
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.round_robin import LEFT, TURN
-from qospec.engine.scheduler.scheduler import Scheduler, Taken, beside, check_numbers
+from qospec.engine.scheduler.scheduler import Scheduler, Taken, check_numbers, compute_bounded_share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,7 +64,7 @@ class Custom(Scheduler):
             more_ps = turn_ps / counts[number]
             return Taken(max(turn_ps - more_ps * mine.smallest_bytes, Fraction(0)), byte_ps=more_ps)
 
-        return beside(number, inputs, clock, taken)
+        return compute_bounded_share(number, inputs, clock, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {TURN: tuple(count for _, count in self.byte_counts)}

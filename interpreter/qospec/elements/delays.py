@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.varying_delay import Delaying, VaryingDelay, in_turn
+from qospec.engine.varying_delay import Delaying, VaryingDelay, give_in_turn
 
 if TYPE_CHECKING:
     from qospec.engine.element import Setting
@@ -44,4 +44,4 @@ class Delays(VaryingDelay):
 
     def delaying(self, setting: Setting) -> Delaying:
         often = np.tile(np.array(self.each, np.int64), -(-AT_A_TIME // len(self.each)))
-        return in_turn(lambda: often)
+        return give_in_turn(lambda: often)

@@ -9,8 +9,15 @@ from qospec.catalogue.kinds import Data, Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Quanta, Taken, Weighted, beside
-from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, WAITS, input_fields, own_fields
+from qospec.engine.scheduler.scheduler import Quanta, Taken, Weighted, compute_bounded_share
+from qospec.engine.scheduler.tree import (
+    FIRST,
+    LAST,
+    SIZE,
+    WAITS,
+    list_input_fields,
+    list_own_fields,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,9 +29,9 @@ if TYPE_CHECKING:
 
 LARGEST_QUANTUM = 2**40
 
-FRONT, BACK, GRANTED = own_fields(3)
+FRONT, BACK, GRANTED = list_own_fields(3)
 """The first and the last input of the list, and whether the first has had its quantum."""
-BEHIND, ACTIVE, DEFICIT, QUANTUM = input_fields(4)
+BEHIND, ACTIVE, DEFICIT, QUANTUM = list_input_fields(4)
 """The next input of the list, whether this one is on it, and what it may send."""
 
 
@@ -134,7 +141,7 @@ class Drr(Weighted):
             before_ps = first_bytes * other.dearest_ps
             return Taken(before_ps, byte_ps=ratio * other.dearest_ps)
 
-        return beside(number, inputs, clock, taken)
+        return compute_bounded_share(number, inputs, clock, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {QUANTUM: self.quanta.each}

@@ -9,9 +9,9 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.event.transition import DONE, SEAL, SIZE, Transition, grow, lose, send
 from qospec.engine.items.batch import count_columns
-from qospec.engine.kernel import kernel, part
+from qospec.engine.kernel import kernel, view_part
 from qospec.engine.security.association import Association
-from qospec.engine.security.seal import TAMPERED, index_in, number_in, size_in
+from qospec.engine.security.seal import TAMPERED, number_in, read_index, size_in
 from qospec.protocol import replay
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _outcome(state: Whole, seal: int, now_ps: int) -> int:
     """Return what a packet is, and remember it if it is accepted."""
     if number_in(seal) == 0:
         return UNPROTECTED
-    index = index_in(seal)
+    index = read_index(seal)
     if index > state[INDEX] and index <= state[LAST_INDEX]:
         if seal < 0 and state[AUTHENTICATES]:
             return CHANGED
@@ -125,7 +125,7 @@ def _outcome(state: Whole, seal: int, now_ps: int) -> int:
         if index != state[BEFORE] or now_ps >= state[CLOSES_PS]:
             return UNKNOWN
         is_second = 1 - is_second
-    window = part(state, WINDOWS + is_second * state[SLOTS], state[SLOTS])
+    window = view_part(state, WINDOWS + is_second * state[SLOTS], state[SLOTS])
     number = number_in(seal)
     found = _examine(window, number)
     if found != replay.FRESH:

@@ -13,7 +13,7 @@ from qospec.engine.items.batch import FOREVER_PS, count_columns
 from qospec.engine.kernel import kernel
 from qospec.engine.security.association import Association
 from qospec.engine.security.rekeying import Rekeying
-from qospec.engine.security.seal import LARGEST_NUMBER, seal_of
+from qospec.engine.security.seal import LARGEST_NUMBER, build_seal
 from qospec.protocol.esp import TRAILER_BYTES
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
@@ -161,7 +161,7 @@ def _next_seal(state: Whole, now_ps: int, size_bytes: int) -> int:
     state[USED_BYTES] = used_bytes
     if state[LAST] >= state[AFTER + PACKETS] or used_bytes >= state[AFTER + BYTES]:
         _negotiate(state, now_ps)
-    return seal_of(state[LAST], state[INDEX], size_bytes)
+    return build_seal(state[LAST], state[INDEX], size_bytes)
 
 
 @kernel

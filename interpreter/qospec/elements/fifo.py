@@ -18,22 +18,22 @@ from qospec.engine.event.transition import (
     SIZE,
     Transition,
     lose,
+    report_wait,
     send,
-    waited,
 )
 from qospec.engine.items.batch import FRAME_PLACE, read_note
-from qospec.engine.items.ring import doubled
-from qospec.engine.kernel import kernel, linked, rows
+from qospec.engine.items.ring import double_ring
+from qospec.engine.kernel import kernel, link_kernel, view_rows
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.guarantee import guarantee_line
-from qospec.engine.line.transmission import FREE, LEAD, STAMPS, start_of, transmit
+from qospec.engine.line.transmission import FREE, LEAD, STAMPS, find_start, transmit
 from qospec.engine.queue import admission, drop_policy
 from qospec.engine.queue.admission import (
     ADMITTED,
     OVERFLOW,
     SINCE,
     admit,
-    table_in,
+    view_table,
 )
 from qospec.engine.queue.drop_policy import DropPolicy, Waiting
 from qospec.engine.queue.losses import list_losses
@@ -116,7 +116,7 @@ class Fifo(Element):
 
     @property
     def discards_for(self) -> tuple[str, ...]:
-        return drop_policy.causes(self.drop, self.limit)
+        return drop_policy.list_causes(self.drop, self.limit)
 
     @property
     def buffer(self) -> Buffer:
@@ -137,10 +137,10 @@ class Fifo(Element):
         return guarantee_line(clock, arriving[0], self.limit)
 
     def start(self, setting: Setting) -> State:
-        line, queue = transmission.line_of(setting.clock), Waiting("", self.limit, self.drop)
+        line, queue = transmission.build_line(setting.clock), Waiting("", self.limit, self.drop)
         clock, connections = setting.clock, setting.streams.count
         assert clock is not None  # noqa: S101 -- or there were no line
-        drop_state = drop_policy.initial_drop_state((queue,), setting.draws, clock, connections)
+        drop_state = drop_policy.build_drop_state((queue,), setting.draws, clock, connections)
         return State(
             self._fields(line, drop_state),
             setting.size_bytes,
@@ -173,7 +173,7 @@ class Fifo(Element):
         losses: tuple[Loss, ...] = ()
         if batch.count:
             batch, losses = self._queued(state, batch)
-        return Step((batch,), (transmission.watermark_ps(state.line, until_ps),), losses)
+        return Step((batch,), (transmission.compute_watermark_ps(state.line, until_ps),), losses)
 
     def _queued(self, state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
         size_bytes = int(batch.size_bytes[0])
@@ -197,7 +197,7 @@ class Fifo(Element):
         """Put what waits at `at_ps`, items of one size so far, into the ring."""
         if not state.size_bytes:
             return
-        starts_ps = tail_drop.pending_starts_ps(state.line, state.size_bytes, at_ps)
+        starts_ps = tail_drop.find_pending_starts_ps(state.line, state.size_bytes, at_ps)
         count, amount = len(starts_ps), state.size_bytes if self.limit.unit == "byte" else 1
         while count > (len(state.fields) - state.fields[RING]) // WIDTH:
             state.fields = _with_more_places(state.fields)
@@ -210,7 +210,7 @@ def _queued_by_item(state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]
     """Return the items that leave and the losses, given items of several sizes, or a policy."""
     sizes = batch.size_bytes
     transmission.check_load(state.line, batch, int(sizes.min()), int(sizes.max()))
-    outcome = tail_drop.new_outcome(state.line, batch.count)
+    outcome = tail_drop.allocate_outcome(state.line, batch.count)
     loop = _queue_batch_by_policy if state.drop_state.selective else _queue_batch
     done = dropped = 0
     while True:
@@ -236,7 +236,7 @@ def _replenish(drop_state: DropState, fields: Whole, lacking: int) -> Whole:
 def _with_more_places(fields: Whole) -> Whole:
     """Return the fields with a ring of twice the places."""
     before, ring = fields[: fields[RING]], fields[fields[RING] :]
-    return np.concatenate([before, doubled(ring, WIDTH, fields[HEAD], fields[TAIL])])
+    return np.concatenate([before, double_ring(ring, WIDTH, fields[HEAD], fields[TAIL])])
 
 
 @kernel
@@ -251,7 +251,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         lose(out, decision - OVERFLOW, item)
         return DONE
     if begins_ps > now_ps:
-        waited(out, 0, now_ps, begins_ps)
+        report_wait(out, 0, now_ps, begins_ps)
     if state[STAMPS]:
         items[item, SENT] = begins_ps + state[LEAD]
     send(out, 0, item, leaves_ps)
@@ -296,13 +296,13 @@ def _queue(state: Whole, arrival: tuple[int, int, int, Cell]) -> tuple[int, int,
     """
     marks, size_bytes, now_ps, cell = arrival
     places = (len(state) - state[RING]) // WIDTH
-    ring = rows(state, state[RING], places, WIDTH)
+    ring = view_rows(state, state[RING], places, WIDTH)
     if state[TAIL] - state[HEAD] == places:
         return -NO_PLACES, now_ps, now_ps
     while state[HEAD] < state[TAIL] and ring[state[HEAD] & places - 1, BEGINS] <= now_ps:
         state[HELD] -= ring[state[HEAD] & places - 1, AMOUNT]
         state[HEAD] += 1
-    start = start_of(state, now_ps)
+    start = find_start(state, now_ps)
     waits, amount = start[0] > now_ps, size_bytes if state[IN_BYTES] else 1
     decision = _decide(state, (marks, amount, now_ps, cell), waits)
     if decision != ADMITTED:
@@ -327,12 +327,12 @@ def _decide_by_policy(state: Whole, arrival: Item, waits: bool) -> int:  # noqa:
     """Return ADMITTED, the cause of the loss, or a number below if random numbers are lacking."""
     if state[DRAWN] == state[RING] - state[DRAWS]:
         return -NO_DRAWS
-    table = table_in(state, state[TABLE])
+    table = view_table(state, state[TABLE])
     table.queues[0, SINCE] = state[FREE]
     state[DRAWN] += 1
     return admit(table, 0, arrival, state[HELD], waits, state[state[DRAWS] + state[DRAWN] - 1])
 
 
 BY_POLICY = {"_decide": _decide_by_policy}
-_arrive_by_policy = linked(_arrive, "by_policy", BY_POLICY)
-_queue_batch_by_policy = linked(_queue_batch, "by_policy", BY_POLICY)
+_arrive_by_policy = link_kernel(_arrive, "by_policy", BY_POLICY)
+_queue_batch_by_policy = link_kernel(_queue_batch, "by_policy", BY_POLICY)

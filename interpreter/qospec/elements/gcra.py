@@ -12,7 +12,7 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, lose, send
 from qospec.engine.items.partition import partition
-from qospec.engine.kernel import kernel, part
+from qospec.engine.kernel import kernel, view_part
 from qospec.engine.source.contract import LONGEST_TOLERANCE_PS
 from qospec.protocol.atm import SERVICE_CATEGORIES
 from qospec.protocol.marks import CLP
@@ -228,11 +228,11 @@ def _outcome(state: Whole, connection: int, marks: int, now_ps: int) -> int:
     if connection >= state[COUNT]:
         kind = connection // state[COUNT]
         connection += state[TESTED_AS + kind] - kind * state[COUNT]
-    first, outcome = part(state, TESTS + FIELDS * connection, FIELDS), CONFORMS
+    first, outcome = view_part(state, TESTS + FIELDS * connection, FIELDS), CONFORMS
     if not _conforms(first, now_ps):
         return TAGGED if state[TAGS_ALL] else OVER_PEAK
     if state[SECOND]:
-        second = part(state, state[SECOND] + FIELDS * connection, FIELDS)
+        second = view_part(state, state[SECOND] + FIELDS * connection, FIELDS)
         if marks & CLP == 0 or not second[ONLY_CLP_0]:
             if _conforms(second, now_ps):
                 _count(second, now_ps)

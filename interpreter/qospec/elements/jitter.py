@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from qospec.catalogue.kinds import Boolean, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.varying_delay import Delaying, VaryingDelay, in_turn
+from qospec.engine.varying_delay import Delaying, VaryingDelay, give_in_turn
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -77,7 +77,7 @@ class Jitter(VaryingDelay):
         return not self.reorder
 
     def delaying(self, setting: Setting) -> Delaying:
-        return in_turn(partial(self._draw, setting.draws.stream()))
+        return give_in_turn(partial(self._draw, setting.draws.stream()))
 
     def _draw(self, stream: Generator) -> Times:
         """Return the next delays, rounded down to whole ps."""

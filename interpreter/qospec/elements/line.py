@@ -10,7 +10,7 @@ from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.adaptation import EncapsulationField, check_mtu
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.event.transition import DONE, SENT, SIZE, Transition, send, waited
+from qospec.engine.event.transition import DONE, SENT, SIZE, Transition, report_wait, send
 from qospec.engine.kernel import kernel
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.clock import Clock
@@ -27,11 +27,11 @@ from qospec.engine.line.transmission import (
     SLOT_PART,
     SLOTTED,
     STAMPS,
-    after,
+    add_time,
     check_load,
-    next_slot,
-    service_time,
-    start_of,
+    compute_service_time,
+    find_next_slot,
+    find_start,
     transmit,
 )
 from qospec.protocol.aal import AALS, ENCAPSULATIONS, Adaptation
@@ -188,19 +188,19 @@ class Line(Element):
         return guarantee_line(clock, arriving[0])
 
     def start(self, setting: Setting) -> State:
-        line = transmission.line_of(setting.clock)
+        line = transmission.build_line(setting.clock)
         slotted, stamps = bool(line[SLOTTED]), bool(line[STAMPS])
         return State(line, slotted, stamps, setting.size_bytes, setting.owns_times)
 
     def transition(self, setting: Setting) -> Transition:
         queues = ("",) if setting.watched else ()
-        return Transition(transmission.line_of(setting.clock), _arrive, queues=queues)
+        return Transition(transmission.build_line(setting.clock), _arrive, queues=queues)
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         if len(batch.at_ps):
             batch = _sent(state, batch)
-        return Step((batch,), (transmission.watermark_ps(state.line, until_ps),))
+        return Step((batch,), (transmission.compute_watermark_ps(state.line, until_ps),))
 
 
 def _sent(state: State, batch: Batch) -> Batch:
@@ -226,9 +226,9 @@ def _sent(state: State, batch: Batch) -> Batch:
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send an item when the line is free; see `engine.event.transition`."""
-    start = start_of(state, now_ps)
+    start = find_start(state, now_ps)
     if start[0] > now_ps:
-        waited(out, 0, now_ps, start[0])
+        report_wait(out, 0, now_ps, start[0])
     if state[STAMPS]:
         items[item, SENT] = start[0] + state[LEAD]
     send(out, 0, item, transmit(state, start, items[item, SIZE]))
@@ -251,12 +251,12 @@ def _send(at_ps: Times, size_bytes: Sizes, line: Whole, left_ps: Times, began_ps
     simple = line[BYTE_PART] == 0  # multiplying is then cheaper than detecting a new size
     for i in range(len(at_ps)):
         if simple or size_bytes[i] != size:
-            size, time = int(size_bytes[i]), service_time(line, size_bytes[i])
+            size, time = int(size_bytes[i]), compute_service_time(line, size_bytes[i])
         if at_ps[i] > free:
             free, part = at_ps[i], 0
         if stamps:
             began_ps[i] = free + lead
-        free, part = after(free, part, time, denominator)
+        free, part = add_time(free, part, time, denominator)
         left_ps[i] = free + line[PROPAGATION]
     line[FREE], line[PART] = free, part
 
@@ -277,7 +277,7 @@ def _send_in_slots(at_ps: Times, line: Whole, left_ps: Times, began_ps: Times) -
     propagation, stamps = line[PROPAGATION], len(began_ps) > 0
     for i in range(len(at_ps)):
         if at_ps[i] > free:
-            free, part = next_slot(pace, free, part, at_ps[i])
+            free, part = find_next_slot(pace, free, part, at_ps[i])
         if stamps:
             began_ps[i] = free  # cells have no preamble
         free += slot

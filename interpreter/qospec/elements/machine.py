@@ -11,7 +11,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.element import Element
 from qospec.engine.machine.placement import Placement
 from qospec.engine.machine.state import MOST_TRANSITIONS
-from qospec.engine.machine.transition import transition_of
+from qospec.engine.machine.transition import build_transition
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Carried
@@ -66,4 +66,4 @@ class Machine(Element):
 
     def transition(self, setting: Setting) -> Transition:
         assert self.placement is not None  # noqa: S101 -- the planner places each
-        return transition_of(self.program, self.placement, setting)
+        return build_transition(self.program, self.placement, setting)

@@ -10,7 +10,7 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Step
 from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, make, send
 from qospec.engine.fault import Fault, is_hit
-from qospec.engine.items.insertion import inserted
+from qospec.engine.items.insertion import insert_cells
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import LEG
@@ -53,7 +53,7 @@ class Misinsert(Fault):
         count = _all_hit(batch.connection, state, before)
         if not count:
             return Step((batch,), (until_ps,))
-        both, new = inserted(batch, before[:count], int(state[FIRST_MISINSERTED]))
+        both, new = insert_cells(batch, before[:count], int(state[FIRST_MISINSERTED]))
         return Step((both,), (until_ps,), made=(new,))
 
 

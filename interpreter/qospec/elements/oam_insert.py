@@ -12,8 +12,8 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, make, send
-from qospec.engine.items.insertion import inserted
-from qospec.engine.kernel import kernel, rows
+from qospec.engine.items.insertion import insert_cells
+from qospec.engine.kernel import kernel, view_rows
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import LEG
 from qospec.units import PS_PER_S
@@ -103,14 +103,14 @@ class OamInsert(Element):
         count = _all_due(batch.at_ps, batch.connection, state, before)
         if not count:
             return Step((batch,), (until_ps,))
-        with_oam, oam = inserted(batch, before[:count], int(state[FIRST]))
+        with_oam, oam = insert_cells(batch, before[:count], int(state[FIRST]))
         return Step((with_oam,), (until_ps,), made=(oam,))
 
 
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a cell on at once, behind an OAM cell if one is due; see `engine.event.transition`."""
-    vcs = rows(state, VCS, (len(state) - VCS) // COLUMNS, COLUMNS)
+    vcs = view_rows(state, VCS, (len(state) - VCS) // COLUMNS, COLUMNS)
     connection = items[item, CONNECTION]
     if _is_due(vcs, connection, now_ps):
         _postpone(state, vcs, connection)
@@ -147,7 +147,7 @@ def _all_due(at_ps: Times, connection: Indices, state: Whole, before: Whole) -> 
         state: Updated.
         before: (n,) Written, up to the number returned: the numbers of those cells.
     """
-    vcs = rows(state, VCS, (len(state) - VCS) // COLUMNS, COLUMNS)
+    vcs = view_rows(state, VCS, (len(state) - VCS) // COLUMNS, COLUMNS)
     count = 0
     for i in range(len(at_ps)):
         if _is_due(vcs, connection[i], at_ps[i]):

@@ -20,7 +20,7 @@ from qospec.calculus.service import RateLatency, bound_backlog, bound_delay_ps
 from qospec.catalogue.kinds import Boolean, Domain, Limit, Time, TimeBySize, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.curve import curve_of, time_of
+from qospec.engine.curve import find_time_ps, to_curve
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import (
     DONE,
@@ -28,11 +28,11 @@ from qospec.engine.event.transition import (
     SIZE,
     Transition,
     lose,
+    report_wait,
     send,
-    waited,
 )
-from qospec.engine.items.batch import FOREVER_PS, TooLateError, joined
-from qospec.engine.kernel import kernel, uncompiled
+from qospec.engine.items.batch import FOREVER_PS, TooLateError, join_batches
+from qospec.engine.kernel import get_function, kernel
 from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
 from qospec.engine.processor.service import (
     FREE,
@@ -41,7 +41,7 @@ from qospec.engine.processor.service import (
     RESTART,
     Lists,
     Outcomes,
-    idle,
+    build_idle_state,
     replenish,
     serve,
     serve_batch,
@@ -189,7 +189,7 @@ class Processor(Element):
 
     @property
     def _curve(self) -> Curve:
-        return curve_of(self.per_packet)
+        return to_curve(self.per_packet)
 
     def lookahead_ps(self, clock: Clock | None) -> int:
         return self._curve.least_ps
@@ -231,7 +231,9 @@ class Processor(Element):
 
         def longest_ps(size_bytes: int) -> int:
             segments = (size_bytes + self.headroom - 1) // self.segment
-            time_ps = int(uncompiled(time_of)(points, size_bytes)) + size_bytes * self.per_byte
+            time_ps = (
+                int(get_function(find_time_ps)(points, size_bytes)) + size_bytes * self.per_byte
+            )
             return time_ps + segments * self.per_segment + self.per_size_change
 
         return compute_costs(sizes, longest_ps, Fraction(1))
@@ -248,7 +250,7 @@ class Processor(Element):
         if setting.restarts_ps and not self.restart_time:
             raise ValueError("a processor without a restart time cannot restart")
         lists = Lists(queues, setting.restarts_ps, self._curve)
-        fields = idle(self._terms, lists, interruptions)
+        fields = build_idle_state(self._terms, lists, interruptions)
         return State(fields, interruptions, setting.watched)
 
     @property
@@ -319,9 +321,9 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     if cause < 0:
         return -cause
     if begins_ps > now_ps:
-        waited(out, 0, now_ps, begins_ps)
+        report_wait(out, 0, now_ps, begins_ps)
     if done_ps > begins_ps:
-        waited(out, 1, begins_ps, done_ps)
+        report_wait(out, 1, begins_ps, done_ps)
     if cause:
         lose(out, cause - OVERFLOW, item)
     else:
@@ -345,7 +347,7 @@ def _separate_lost(
 def _merge_inputs(arrivals: tuple[Batch, ...]) -> tuple[Batch, Marks]:
     """Merge the arrivals of all inputs by time; return them, and the input of each."""
     port = np.repeat(np.arange(len(arrivals)), [batch.count for batch in arrivals]).astype(np.uint8)
-    together = joined(*arrivals)
+    together = join_batches(*arrivals)
     if any(batch.count == together.count for batch in arrivals):
         return together, port
     order = together.at_ps.argsort(kind="stable")

@@ -22,8 +22,8 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.items.batch import count_columns
-from qospec.engine.items.piece import MORE_FOLLOW, NUMBER_BITS, number_in, whole_in
-from qospec.engine.kernel import kernel, rows
+from qospec.engine.items.piece import MORE_FOLLOW, NUMBER_BITS, number_in, read_whole
+from qospec.engine.kernel import kernel, view_rows
 from qospec.engine.security.seal import TAMPERED
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 from qospec.units import PS_PER_S
@@ -117,12 +117,12 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         send(out, 0, item, now_ps)
         return DONE
     start = LATEST + state[COUNT]
-    packets = rows(state, start, (len(state) - start) // WIDTH, WIDTH)
-    number = _packet_of(state, packets, of, whole_in(fragment))
+    packets = view_rows(state, start, (len(state) - start) // WIDTH, WIDTH)
+    number = _packet_of(state, packets, of, read_whole(fragment))
     if number == NONE:
         if state[FREE] == NONE:
             return NO_PLACES
-        number = _begin(state, packets, of, whole_in(fragment), now_ps)
+        number = _begin(state, packets, of, read_whole(fragment), now_ps)
         wake_at(out, packets[state[OLDEST], DUE_PS])
     column, bit = CAME + number_in(fragment) // BITS, number_in(fragment) % BITS
     if packets[number, column] >> bit & 1:  # it has come before
@@ -163,7 +163,7 @@ def _first_index(state: Whole, connection: int) -> int:
 def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Give up packets whose timeout is over; see `engine.event.transition`."""
     start = LATEST + state[COUNT]
-    packets = rows(state, start, (len(state) - start) // WIDTH, WIDTH)
+    packets = view_rows(state, start, (len(state) - start) // WIDTH, WIDTH)
     while state[OLDEST] != NONE and packets[state[OLDEST], DUE_PS] <= now_ps:
         number = state[OLDEST]
         if packets[number, HEAD]:

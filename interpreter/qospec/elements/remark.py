@@ -10,7 +10,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.event.transition import DONE, MARKS, Transition, send
-from qospec.engine.kernel import kernel, rows
+from qospec.engine.kernel import kernel, view_rows
 from qospec.protocol.marks import ALL, ALL_BITS, COLOURS
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Remark(Element):
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Write the marks of an item and send it on at once; see `engine.event.transition`."""
-    bits, marks = rows(state, 0, len(COLOURS), 2), items[item, MARKS]
+    bits, marks = view_rows(state, 0, len(COLOURS), 2), items[item, MARKS]
     colour = min((marks >> FIRST) & HIGHEST, len(COLOURS) - 1)
     items[item, MARKS] = (marks & bits[colour, KEPT]) | bits[colour, SET]
     send(out, 0, item, now_ps)

@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.fault import Fault, is_hit
-from qospec.engine.kernel import kernel, linked
+from qospec.engine.kernel import kernel, link_kernel
 from qospec.engine.varying_delay import Delaying, VaryingDelay, arrive
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _delay_if_hit(own: Whole, connection: int) -> int:
     return own[TIME] * is_hit(own[FAULT:], connection)  # type: ignore[no-any-return]
 
 
-_arrive = linked(arrive, "if_hit", {"_delay": _delay_if_hit})
+_arrive = link_kernel(arrive, "if_hit", {"_delay": _delay_if_hit})
 
 
 @kernel

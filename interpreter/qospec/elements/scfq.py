@@ -9,8 +9,8 @@ from qospec.catalogue.kinds import Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Taken, Weighted, beside
-from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, VIRTUAL, WAITS, input_fields
+from qospec.engine.scheduler.scheduler import Taken, Weighted, compute_bounded_share
+from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, VIRTUAL, WAITS, list_input_fields
 from qospec.engine.scheduler.virtual_time import compute_costs_by_weight
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
 
-START, COST = input_fields(2)
+START, COST = list_input_fields(2)
 """The tag from which the first packet's service starts, and what a byte adds to it."""
 
 
@@ -98,7 +98,7 @@ class Scfq(Weighted):
             ratio = weights[place] / weights[number]
             return Taken(other.largest_bytes * other.dearest_ps, byte_ps=ratio * other.dearest_ps)
 
-        return beside(number, inputs, clock, taken)
+        return compute_bounded_share(number, inputs, clock, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {COST: compute_costs_by_weight(self.weights).costs}

@@ -21,9 +21,9 @@ from qospec.catalogue.kinds import Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
-from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send, waited
-from qospec.engine.items.ring import doubled
-from qospec.engine.kernel import kernel, part, rows
+from qospec.engine.event.transition import DONE, SIZE, Transition, lose, report_wait, send
+from qospec.engine.items.ring import double_ring
+from qospec.engine.kernel import kernel, view_part, view_rows
 from qospec.engine.meter import token_bucket
 from qospec.engine.meter.token_bucket import (
     FIELDS,
@@ -33,11 +33,11 @@ from qospec.engine.meter.token_bucket import (
     Bucket,
     BucketSize,
     TokenRate,
+    compute_wait_ps,
     cost,
     fill,
     refuse,
     take,
-    until_covered,
 )
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
@@ -119,13 +119,13 @@ class Shape(Element):
         (offered,) = arriving
         if not offered.sizes:
             return Guarantees((Guarantee(0, 0),))
-        byte_ps = token_bucket.byte_time_ps(self.rate)
+        byte_ps = token_bucket.compute_byte_time_ps(self.rate)
         each_bytes = 1 if self.limit.unit == "byte" else min(offered.sizes[-1], self.burst_size)
         held_bytes = Fraction(self.limit.amount * each_bytes) + 1 / byte_ps
         excess_bytes = offered.size_bytes.find_excess(1 / byte_ps)
         if excess_bytes is not None:
             held_bytes = min(held_bytes, max(excess_bytes - self.burst_size, Fraction(0)))
-        passed = token_bucket.passed_by(self.token_bucket)
+        passed = token_bucket.bound_passed_bytes(self.token_bucket)
         leaves = Arrival(passed.scale_by(Fraction(1, offered.sizes[0])), passed, offered.sizes)
         most_ps = floor(held_bytes * byte_ps)
         waiting = find_least_known(
@@ -141,7 +141,9 @@ class Shape(Element):
         fields = np.zeros(RING + PLACES * WIDTH, np.int64)
         fields[NOW] = -1  # nothing has left yet, and something may at 0
         fields[LIMIT], fields[IN_BYTES] = self.limit.amount, self.limit.unit == "byte"
-        fields[BUCKET : BUCKET + token_bucket.PRICES] = token_bucket.full(self.token_bucket)
+        fields[BUCKET : BUCKET + token_bucket.PRICES] = token_bucket.build_full_bucket(
+            self.token_bucket
+        )
         return Transition(
             fields,
             _arrive,
@@ -153,7 +155,7 @@ class Shape(Element):
 
 def _with_more_places(fields: Whole) -> Whole:
     """Return the fields with a ring of twice the places."""
-    ring = doubled(fields[RING:], WIDTH, fields[HEAD], fields[TAIL])
+    ring = double_ring(fields[RING:], WIDTH, fields[HEAD], fields[TAIL])
     return np.concatenate([fields[:RING], ring])
 
 
@@ -173,7 +175,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         lose(out, outcome - TOO_LONG, item)
         return DONE
     if leaves_ps > now_ps:
-        waited(out, 0, now_ps, leaves_ps)
+        report_wait(out, 0, now_ps, leaves_ps)
     send(out, 0, item, leaves_ps)
     return DONE
 
@@ -182,7 +184,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 def _shape(state: Whole, size_bytes: int, now_ps: int) -> tuple[int, int]:
     """Return the outcome of a packet that arrives now, and when it leaves or is lost."""
     places = (len(state) - RING) // WIDTH
-    ring, bucket = rows(state, RING, places, WIDTH), part(state, BUCKET, FIELDS)
+    ring, bucket = view_rows(state, RING, places, WIDTH), view_part(state, BUCKET, FIELDS)
     if state[TAIL] - state[HEAD] == places:
         return NO_PLACES, now_ps
     while state[HEAD] < state[TAIL] and ring[state[HEAD] & places - 1, LEAVES] <= now_ps:
@@ -194,7 +196,7 @@ def _shape(state: Whole, size_bytes: int, now_ps: int) -> tuple[int, int]:
     price = cost(bucket, size_bytes)
     if price > (bucket[FULL], bucket[FULL_PART]):
         return TOO_LONG, now_ps
-    wait_ps, amount = until_covered(bucket, price), size_bytes if state[IN_BYTES] else 1
+    wait_ps, amount = compute_wait_ps(bucket, price), size_bytes if state[IN_BYTES] else 1
     leaves_ps = state[NOW] + wait_ps
     if leaves_ps > now_ps and state[WAITING] + amount > state[LIMIT]:
         return NO_ROOM, now_ps

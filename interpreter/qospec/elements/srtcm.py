@@ -12,8 +12,8 @@ from qospec.engine.meter.meter import (
     Packet,
     ThreeColours,
     check_excess,
-    green_else_yellow,
     link_arrive,
+    take_green_else_yellow,
 )
 from qospec.engine.meter.token_bucket import Bucket, BucketSize, fill
 
@@ -27,7 +27,7 @@ def _colour(committed: Whole, excess: Whole, packet: Packet) -> int:
     _, _, elapsed_ps = packet
     over_ps, over_part = fill(committed, elapsed_ps, 0)
     fill(excess, over_ps, over_part)
-    return green_else_yellow(committed, excess, packet)
+    return take_green_else_yellow(committed, excess, packet)
 
 
 @element(source="RFC 2697, 3 (srTCM)", abbreviations=ABBREVIATIONS, carries=("packet",))

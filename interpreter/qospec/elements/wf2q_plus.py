@@ -8,17 +8,17 @@ from qospec.catalogue.kinds import Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Weighted, fair
-from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, VIRTUAL, WAITS, input_fields
+from qospec.engine.scheduler.scheduler import Weighted, compute_fair_share
+from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, VIRTUAL, WAITS, list_input_fields
 from qospec.engine.scheduler.virtual_time import (
     FINE,
     SEEN,
     WHOLE,
     WORK,
-    clock_fields,
+    build_clock_fields,
     compute_costs_by_weight,
-    lost_bytes,
-    position,
+    compute_lost_bytes,
+    compute_work,
     record_service,
     restart,
 )
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
 
-START, COST = input_fields(2)
+START, COST = list_input_fields(2)
 """Of an input: when its first packet should begin, and the cost of a byte."""
 
 
@@ -64,7 +64,7 @@ def _select(tree: Tree, scheduler: int) -> int:
 @kernel
 def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     if tree[k, WAITS] == 1:
-        _advance_virtual_time(tree, scheduler, position(tree, scheduler, now_ps), k)
+        _advance_virtual_time(tree, scheduler, compute_work(tree, scheduler, now_ps), k)
         tree[k, START] = max(tree[k, START], tree[scheduler, VIRTUAL])
     return 0
 
@@ -120,10 +120,12 @@ class Wf2qPlus(Weighted):
         compute_costs_by_weight(self.weights)
 
     def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
-        return fair(number, inputs, self.weights, lost_bytes(self.weights, clock))
+        return compute_fair_share(
+            number, inputs, self.weights, compute_lost_bytes(self.weights, clock)
+        )
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         costs, weights, whole = compute_costs_by_weight(self.weights)
-        own = clock_fields(clock, max(costs) * sum(weights))
+        own = build_clock_fields(clock, max(costs) * sum(weights))
         fine = tuple(cost * sum(weights) << own[FINE] for cost in costs)
         return {**own, WHOLE: whole, COST: fine}

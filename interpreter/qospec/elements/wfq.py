@@ -8,7 +8,7 @@ from qospec.catalogue.kinds import Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Weighted, fair
+from qospec.engine.scheduler.scheduler import Weighted, compute_fair_share
 from qospec.engine.scheduler.tree import (
     ARRIVAL_TAG,
     FIRST,
@@ -16,18 +16,18 @@ from qospec.engine.scheduler.tree import (
     SIZE,
     VIRTUAL,
     WAITS,
-    input_fields,
-    own_fields,
+    list_input_fields,
+    list_own_fields,
 )
 from qospec.engine.scheduler.virtual_time import (
     CLOCK,
     FINE,
     SEEN,
     WHOLE,
-    clock_fields,
+    build_clock_fields,
     compute_costs_by_weight,
-    lost_bytes,
-    position,
+    compute_lost_bytes,
+    compute_work,
     record_service,
     restart,
 )
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
 
-REST, BUSY = own_fields(2, after=CLOCK)
+REST, BUSY = list_own_fields(2, after=CLOCK)
 """Work that has not yet advanced virtual time; the weights of all inputs that are busy in the fluid
 server, added up."""
-WEIGHT, COST, FLUID, FINISH = input_fields(4)
+WEIGHT, COST, FLUID, FINISH = list_input_fields(4)
 """Of an input: its weight, the cost of a byte, and the virtual times when the fluid server finishes
 the last packet that arrived, and the last that was sent."""
 
@@ -63,7 +63,7 @@ def _select(tree: Tree, scheduler: int) -> int:
 @kernel
 def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     """Return the virtual time, after adding the packet to the fluid server."""
-    now = position(tree, scheduler, now_ps)
+    now = compute_work(tree, scheduler, now_ps)
     work = (now - tree[scheduler, SEEN]) * tree[scheduler, WHOLE]
     _flow(tree, scheduler, work + tree[scheduler, REST])
     tree[scheduler, SEEN] = now
@@ -148,10 +148,12 @@ class Wfq(Weighted):
         compute_costs_by_weight(self.weights)
 
     def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
-        return fair(number, inputs, self.weights, lost_bytes(self.weights, clock))
+        return compute_fair_share(
+            number, inputs, self.weights, compute_lost_bytes(self.weights, clock)
+        )
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         costs, weights, whole = compute_costs_by_weight(self.weights)
-        own = clock_fields(clock, max(costs))
+        own = build_clock_fields(clock, max(costs))
         fine = tuple(cost << own[FINE] for cost in costs)
         return {**own, WHOLE: whole, WEIGHT: weights, COST: fine}

@@ -10,7 +10,7 @@ from qospec.engine.kernel import kernel
 from qospec.engine.scheduler import round_robin
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.round_robin import LEFT, TURN
-from qospec.engine.scheduler.scheduler import Taken, Weighted, beside
+from qospec.engine.scheduler.scheduler import Taken, Weighted, compute_bounded_share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ class Wrr(Weighted):
             turn_ps = weights[place] * other.longest_ps
             return Taken(turn_ps - turn_ps / weights[number], item_ps=turn_ps / weights[number])
 
-        return beside(number, inputs, clock, taken)
+        return compute_bounded_share(number, inputs, clock, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {TURN: tuple(weight for _, weight in self.weights)}

@@ -14,13 +14,13 @@ COLUMNS = 2
 """Of a point: the size in bytes, the time in ps."""
 
 
-def curve_of(times: int | Curve) -> Curve:
+def to_curve(times: int | Curve) -> Curve:
     """Return a field of that type as a curve; a single time, in ps, holds for all sizes."""
     return times if isinstance(times, Curve) else Curve(((0, times),))
 
 
 @kernel
-def time_of(points: Whole, size_bytes: int) -> int:
+def find_time_ps(points: Whole, size_bytes: int) -> int:
     """Return the time of a size, in ps.
 
     It is on the line between two points, rounded to the nearest ps, a half up; beyond the first and

@@ -71,7 +71,7 @@ def _view(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]) ->
 
 
 @intrinsic
-def part(_: Any, array: Any, start: Any, count: Any) -> Any:
+def view_part(_: Any, array: Any, start: Any, count: Any) -> Any:
     """Return a view of `count` elements from `start` on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -83,7 +83,7 @@ def part(_: Any, array: Any, start: Any, count: Any) -> Any:
 
 
 @intrinsic
-def rows(_: Any, array: Any, start: Any, count: Any, width: Any) -> Any:
+def view_rows(_: Any, array: Any, start: Any, count: Any, width: Any) -> Any:
     """Return a view of `count` rows from `start` on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -53,7 +53,7 @@ def as_python(function: Callable[P, R]) -> Callable[P, R]:
     return wrapping
 
 
-def linked(function: Callable[P, R], label: str, kernels: Mapping[str, Any]) -> Callable[P, R]:
+def link_kernel(function: Callable[P, R], label: str, kernels: Mapping[str, Any]) -> Callable[P, R]:
     """Return a copy of a kernel in which names are bound to other kernels, or to numbers.
 
     The names are also replaced in the kernels of its module that it calls; those that use none of
@@ -96,7 +96,7 @@ def signed(number: int) -> int:
     return int(number)
 
 
-def part(array: Any, start: int, count: int) -> Any:
+def view_part(array: Any, start: int, count: int) -> Any:
     """Return `count` elements of an array of one dimension from `start` on, as a view.
 
     Unlike a slice it costs nothing in compiled code, and checks nothing.
@@ -104,7 +104,7 @@ def part(array: Any, start: int, count: int) -> Any:
     return array[start : start + count]
 
 
-def rows(array: Any, start: int, count: int, width: int) -> Any:
+def view_rows(array: Any, start: int, count: int, width: int) -> Any:
     """Return the same as `part`, of `count * width` elements, as (count, width)."""
     return array[start : start + count * width].reshape(count, width)
 
@@ -137,7 +137,7 @@ def state_at(states: Any, node: int) -> Any:
     return states[node]
 
 
-def uncompiled(function: Callable[P, R]) -> Callable[P, R]:
+def get_function(function: Callable[P, R]) -> Callable[P, R]:
     """Return the Python function of a kernel, which may return views."""
     return cast("Callable[P, R]", inspect.unwrap(function))
 
@@ -173,7 +173,16 @@ def state_table(states: Sequence[Any], *, compiled: bool) -> Any:
     return np.array([(each.ctypes.data, len(each)) for each in states], np.int64).reshape(-1, 2)
 
 
-INTRINSICS = (signed, part, rows, scratch_rows, bits_of_double, call_arrive, call_wake, state_at)
+INTRINSICS = (
+    signed,
+    view_part,
+    view_rows,
+    scratch_rows,
+    bits_of_double,
+    call_arrive,
+    call_wake,
+    state_at,
+)
 """What compiled code finds in `engine.intrinsics` instead."""
 
 
@@ -282,7 +291,7 @@ def _numba() -> Any:
     replace_internal(arrayobj, "fix_integer_index", intrinsics.index)
     event.register("numba:compile", _listener(event.Listener))  # type: ignore[no-untyped-call]
     # Not by the environment: worker processes would inherit it, and nest folders.
-    numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = str(find_cache_folder())  # type: ignore[attr-defined]
     return numba
 
 
@@ -318,18 +327,18 @@ def _listener(base: Any) -> Any:
     return Listener()
 
 
-def compiling_s() -> float:
+def measure_compiling_s() -> float:
     """Return the total time of compilation in this process, in seconds."""
     return _compiling_s
 
 
-def working_s() -> float:
+def read_working_s() -> float:
     """Return a clock that stands still while this process compiles, in seconds."""
     return time.monotonic() - _compiling_s
 
 
 @functools.cache
-def cache_folder() -> Path:
+def find_cache_folder() -> Path:
     """Return a private folder named for the kernels' sources, in `NUMBA_CACHE_DIR` if possible."""
     import hashlib
     import tempfile

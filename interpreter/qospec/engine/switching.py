@@ -27,12 +27,12 @@ from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.merge import merged
 from qospec.engine.items.partition import (
     MAX_OUTPUTS,
-    output_in,
+    build_routing_table,
+    encode_table,
+    find_output,
     partition_by_table,
-    routing_table,
-    table_state,
 )
-from qospec.engine.kernel import kernel, part
+from qospec.engine.kernel import kernel, view_part
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -112,8 +112,8 @@ def _go_on(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:  # noqa:
     """Send the items of this moment on as the arbiter decides; see `engine.event.transition`."""
     first, kept = HEADS + state[PORTS], state[KEPT]
     places = (len(state) - first) // 3
-    order = part(state, first + 2 * places, kept)
-    heads, inputs = part(state, HEADS, state[PORTS]), part(state, first, kept)
+    order = view_part(state, first + 2 * places, kept)
+    heads, inputs = view_part(state, HEADS, state[PORTS]), view_part(state, first, kept)
     arbitrate(state, inputs, (0, kept), heads, order)
     for place in range(kept):
         send(out, 0, state[first + places + order[place]], now_ps)
@@ -162,11 +162,11 @@ class Fabric(Element):
 
     def start(self, setting: Setting) -> RoutingTable:
         """Return the planner's table."""
-        return routing_table(setting)
+        return build_routing_table(setting)
 
     def transition(self, setting: Setting) -> Transition:
         """Return the same, item by item."""
-        state = np.concatenate([[self.latency], table_state(setting)])
+        state = np.concatenate([[self.latency], encode_table(setting)])
         return Transition(state, _arrive)
 
     def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
@@ -183,6 +183,6 @@ class Fabric(Element):
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:  # noqa: ARG001
     """Send an item to its output, after the latency; see `engine.event.transition`."""
-    output = output_in(state, 1, items[item, CONNECTION], items[item, MARKS])
+    output = find_output(state, 1, items[item, CONNECTION], items[item, MARKS])
     send(out, output, item, now_ps + state[0])
     return DONE

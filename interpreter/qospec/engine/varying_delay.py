@@ -19,8 +19,8 @@ from qospec.engine.event.transition import (
     send,
     wake_at,
 )
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
-from qospec.engine.kernel import kernel, rows
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, join_batches
+from qospec.engine.kernel import kernel, view_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,11 +128,11 @@ class VaryingDelay(Element):
 
 def _in_order(waiting: Batch, late: Batch) -> Batch:
     """Merge by departure time; items that waited already precede new ones at equal times."""
-    both = joined(waiting, late)
+    both = join_batches(waiting, late)
     return both.select(np.argsort(both.at_ps, kind="stable"))
 
 
-def in_turn(more_ps: Callable[[], Times]) -> Delaying:
+def give_in_turn(more_ps: Callable[[], Times]) -> Delaying:
     """Return delays that do not depend on what is delayed.
 
     Args:
@@ -176,7 +176,7 @@ NO_PLACES, NO_DELAYS = 1, 2
 @kernel
 def arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Hold an item until no other can overtake it; see `engine.event.transition`."""
-    heap = rows(state, state[HEAP], (len(state) - state[HEAP]) // WIDTH, WIDTH)
+    heap = view_rows(state, state[HEAP], (len(state) - state[HEAP]) // WIDTH, WIDTH)
     if state[HELD] == len(heap):
         return NO_PLACES
     delay_ps = _delay(state[OWN : state[HEAP]], items[item, CONNECTION])
@@ -205,7 +205,7 @@ def _delay(own: Whole, connection: int) -> int:
 @kernel
 def wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Send what leaves before anything that arrives from now on; see `engine.event.transition`."""
-    heap = rows(state, state[HEAP], (len(state) - state[HEAP]) // WIDTH, WIDTH)
+    heap = view_rows(state, state[HEAP], (len(state) - state[HEAP]) // WIDTH, WIDTH)
     while state[HELD] > 0 and heap[0, LEAVES] - state[SHORTEST] <= now_ps:
         send(out, 0, heap[0, ITEM], heap[0, LEAVES])
         state[HELD] -= 1

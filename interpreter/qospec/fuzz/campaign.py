@@ -192,7 +192,7 @@ class TargetWorkshop(NamedTuple):
     def do(self, name: BlockName, on_progress: Callable[[float], None], /) -> _Done:
         """Run a block, in whatever process."""
         kept = DirectoryBasedExampleDatabase(name.database) if name.database else None
-        began_s, compiled_s = kernel.working_s(), kernel.compiling_s()
+        began_s, compiled_s = kernel.read_working_s(), kernel.measure_compiling_s()
         done = 0
 
         def on_example() -> None:
@@ -203,7 +203,9 @@ class TargetWorkshop(NamedTuple):
         subject = _targets(self.paths)[name.target]
         with _garbage_of_examples():
             explored = explore(subject, name.block, kept, on_example)
-        return _Done(explored, kernel.working_s() - began_s, kernel.compiling_s() - compiled_s)
+        return _Done(
+            explored, kernel.read_working_s() - began_s, kernel.measure_compiling_s() - compiled_s
+        )
 
 
 class _TargetRun:

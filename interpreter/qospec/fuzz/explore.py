@@ -143,7 +143,7 @@ class _Hunt:
         self._block = block
         self._known = known
         self._on_example = on_example
-        self._until_s = None if block.most_s is None else kernel.working_s() + block.most_s
+        self._until_s = None if block.most_s is None else kernel.read_working_s() + block.most_s
         self._wanted = ""
         self._best: Smaller | None = None
         self._choices = b""
@@ -284,7 +284,7 @@ class _Hunt:
 
     def _go_on(self) -> None:
         """Raise _TimeUp if the time is up."""
-        if self._until_s is not None and kernel.working_s() >= self._until_s:
+        if self._until_s is not None and kernel.read_working_s() >= self._until_s:
             raise _TimeUp
         self._on_example()
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.experiment import Tap
-from qospec.engine.items.batch import joined
+from qospec.engine.items.batch import join_batches
 from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
 from qospec.payload.associations import find_encrypting
@@ -113,10 +113,10 @@ class Comparison:
     def advanced(self) -> None:
         """Decrypt what came, compare it, and count what has arrived."""
         if self._receivers:
-            self._flight.add(joined(*self._began))
+            self._flight.add(join_batches(*self._began))
             self._began.clear()
         for number, receiver in self._receivers.items():
-            came = joined(*self._came[number])
+            came = join_batches(*self._came[number])
             self._came[number].clear()
             if came.count:
                 items = self._flight.seen(came, self._experiment.nodes[number].path)
@@ -152,7 +152,7 @@ class Comparison:
 
 def _all(seen: Sequence[_Seen]) -> _Seen:
     if not seen:
-        return _Seen.of(joined())
+        return _Seen.of(join_batches())
     return _Seen(*(np.concatenate(each) for each in zip(*seen, strict=True)))
 
 

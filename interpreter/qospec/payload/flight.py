@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import Batch, joined
+from qospec.engine.items.batch import Batch, join_batches
 from qospec.engine.items.piece import LARGEST_NUMBER
 from qospec.engine.kernel import kernel
 
@@ -75,7 +75,7 @@ class Items(NamedTuple):
     def then(self, later: Items) -> Items:
         """Return these items, and later ones behind them."""
         return Items(
-            joined(self.batch, later.batch),
+            join_batches(self.batch, later.batch),
             np.concatenate([self.number, later.number]),
             np.concatenate([self.sent_bytes, later.sent_bytes]),
             np.concatenate([self.fate, later.fate]),
@@ -92,7 +92,7 @@ class Flight:
     def __init__(self, indices: int, parts: Mapping[KindName, range] | None = None) -> None:
         self._sent = np.zeros(indices, np.int64)
         self._parts = parts or {}
-        self._batch = joined()
+        self._batch = join_batches()
         self._numbers = np.zeros(0, np.int64)
         self._fragment = np.zeros(0, np.int64)
 
@@ -101,7 +101,7 @@ class Flight:
         numbers = np.empty(batch.count, np.int64)
         _number(batch.connection, self._sent, numbers)
         before = self._batch.count
-        self._batch = joined(self._batch, batch)
+        self._batch = join_batches(self._batch, batch)
         self._numbers = np.concatenate([self._numbers, numbers])
         self._fragment = np.concatenate([self._fragment, np.zeros(batch.count, np.int64)])
         for kind, mine in self._parts.items():

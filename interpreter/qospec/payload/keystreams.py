@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.ciphers.cells import CellCipher
 from qospec.engine.arrays import np
-from qospec.engine.security.state_vector import jump_of
+from qospec.engine.security.state_vector import count_jumps
 from qospec.payload.associations import derive_cell_key
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Keystreams:
             position: (n,) Where in the VC's keystream it is.
             cells: (n, 48) The payloads.
         """
-        kinds = np.stack([sender, vc, jump_of(position)], axis=1)
+        kinds = np.stack([sender, vc, count_jumps(position)], axis=1)
         one_of_each = np.full(self._count, -1)
         one_of_each[vc] = np.arange(len(vc))
         if (kinds == kinds[one_of_each[vc]]).all():  # no VC has jumped

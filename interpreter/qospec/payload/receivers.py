@@ -18,10 +18,15 @@ from qospec.engine.security.seal import (
     LARGEST_NUMBER,
     SIZE_BITS,
     UNTAMPERED,
-    index_in,
+    read_index,
     size_in,
 )
-from qospec.engine.security.state_vector import POSITIONS, oam_vc, positions, user_vc
+from qospec.engine.security.state_vector import (
+    POSITIONS,
+    build_positions,
+    find_oam_vc,
+    find_user_vc,
+)
 from qospec.payload.associations import list_associations
 from qospec.payload.fill import fill_payloads, tamper_rows
 from qospec.payload.keystreams import Keystreams
@@ -57,7 +62,7 @@ class PacketReceiver:
         for mine, flow in self._alike(items, sender):
             alike = items.where(mine)
             seal = alike.batch.column("seal")
-            association = self._associations(int(sender[mine[0]]))[index_in(int(seal[0]))]
+            association = self._associations(int(sender[mine[0]]))[read_index(int(seal[0]))]
             plain = self._plain(alike, flow, size_in(int(seal[0])))
             sealed = association.sealed(seal >> INDEX_BITS + SIZE_BITS & LARGEST_NUMBER, plain)
             opened = association.opened(association.tampered(sealed, seal < 0))
@@ -100,7 +105,7 @@ class CellReceiver:
     def __init__(self, experiment: Experiment, number: int, fill: Fill) -> None:
         self._fill = fill
         self._count = experiment.streams.count
-        self._positions = positions(experiment.streams)
+        self._positions = build_positions(experiment.streams)
         self._sent, self._held = Keystreams(experiment), Keystreams(experiment, number)
 
     def errored(self, items: Items, sender: Whole) -> Truths:
@@ -144,7 +149,7 @@ def _follow(connection: Indices, seal: Whole, state: Whole, at: Whole) -> None:
     the next one.
     """
     for i in range(len(connection)):
-        user, oam = user_vc(state, connection[i]), oam_vc(state, connection[i])
+        user, oam = find_user_vc(state, connection[i]), find_oam_vc(state, connection[i])
         if user >= 0:
             state[POSITIONS + user] += 1
             at[i] = state[POSITIONS + user]

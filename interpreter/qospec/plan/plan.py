@@ -459,7 +459,7 @@ def _discarders(
     for node in _on_path(flow, lowered, members):
         for queue in node.queues:  # a scheduler discards nothing itself
             if queue.limit is not None:
-                yield queue.element, drop_policy.causes(queue.drop, queue.limit)
+                yield queue.element, drop_policy.list_causes(queue.drop, queue.limit)
         if node.element.discards_for:
             yield node.path, node.element.discards_for
 

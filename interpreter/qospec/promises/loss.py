@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.event.process import process_of
-from qospec.engine.items.batch import FOREVER_PS, joined
+from qospec.engine.event.process import build_process
+from qospec.engine.items.batch import FOREVER_PS, join_batches
 from qospec.promises.promise import Promise
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ def _is_monotone(node: Node, conduct: Conduct) -> bool:
 def _lost_of_half(node: Node, conduct: Conduct) -> int:
     """Return how many items a queue loses if each second one comes."""
     assert conduct.setting is not None  # noqa: S101 -- see above
-    came = joined(*conduct.arrivals)
+    came = join_batches(*conduct.arrivals)
     order = np.argsort(came.at_ps, kind="stable")[::2]
     setting = conduct.setting._replace(owns_times=False, watched=False)
-    step = process_of(node.element, setting)((came.select(order),), FOREVER_PS)
+    step = build_process(node.element, setting)((came.select(order),), FOREVER_PS)
     return sum(loss.batch.count for loss in step.losses)
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import Buffer, discover
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
-from qospec.engine.event.process import process_of
-from qospec.engine.items.batch import FOREVER_PS, Batch, plain
+from qospec.engine.event.process import build_process
+from qospec.engine.items.batch import FOREVER_PS, Batch, build_batch
 from qospec.engine.items.contract import Contract
 from qospec.engine.random import Draws
 from qospec.protocol.atm import CELL_BYTES
@@ -34,7 +34,7 @@ def cells(times_ps: tuple[int, ...]) -> Batch:
     if times_ps and times_ps[-1] > BEFORE_PS:
         raise ValueError(f"cells come within {BEFORE_PS // PS_PER_S:_} s")
     at_ps, count = np.array(times_ps, np.int64), len(times_ps)
-    return plain(
+    return build_batch(
         at_ps=at_ps,
         sent_ps=at_ps,
         connection=np.zeros(count, np.int32),
@@ -96,7 +96,7 @@ def _element(name: str, **fields: Any) -> Element:
 def _passed(element: Element, contract: Contract, arrivals: Batch) -> Batch:
     """Return what leaves an element with one output."""
     setting = Setting((contract,), number_flow(1), Draws(("property",)))
-    return process_of(element, setting)((arrivals,), FOREVER_PS).departures[0]
+    return build_process(element, setting)((arrivals,), FOREVER_PS).departures[0]
 
 
 def _whole_ps(time_s: Fraction) -> int:

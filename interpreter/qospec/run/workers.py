@@ -238,7 +238,7 @@ class Pool:
 def _context() -> Any:
     """Return how processes are started. Never by `fork` of this one, which may have threads."""
     _keep_current_folder_out()
-    kernel.cache_folder()  # here, too: what another process says of it is not for the user
+    kernel.find_cache_folder()  # here, too: what another process says of it is not for the user
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")

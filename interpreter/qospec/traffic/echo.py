@@ -11,10 +11,10 @@ from qospec.engine.arrays import np
 from qospec.engine.endpoint.deadlines import (
     DEADLINE,
     DUE,
+    clear_deadlines,
     compute_begin_ps,
-    earliest,
+    find_earliest,
     meet_deadline,
-    no_deadlines,
     set_deadline,
 )
 from qospec.engine.endpoint.traffic import RECEIVED, Endpoint, Endpoints, ExchangeTraffic
@@ -30,7 +30,7 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.kernel import kernel, rows, uncompiled
+from qospec.engine.kernel import get_function, kernel, view_rows
 from qospec.engine.source.closed_loop import ClosedLoop
 from qospec.engine.source.contract import Count
 from qospec.engine.source.headers import (
@@ -204,8 +204,8 @@ class Client(Endpoint):
             exchange.connections,
             0,
         )
-        slot = uncompiled(rows)(state, CLIENT, 1 + slots, COLUMNS)
-        no_deadlines(slot)
+        slot = get_function(view_rows)(state, CLIENT, 1 + slots, COLUMNS)
+        clear_deadlines(slot)
         slot[1:, CURRENT] = np.arange(slots) % echo.window
         return Transition(state, _receive_answer, _wake, (("", *self.causes),), first_alarm_ps=0)
 
@@ -219,7 +219,7 @@ def _receive_answer(
     Slot s of a window holds the exchanges s, s + window, s + 2 window, and so on, one at a time: so
     the number of an answer names its row.
     """
-    slots = rows(state, CLIENT, 1 + state[CONNECTIONS] * state[WINDOW], COLUMNS)
+    slots = view_rows(state, CLIENT, 1 + state[CONNECTIONS] * state[WINDOW], COLUMNS)
     connection, number = items[item, CONNECTION] - state[FIRST_ANSWER], items[item, NUMBER]
     slot = 1 + connection * state[WINDOW] + number % state[WINDOW]
     send(out, RECEIVED, item, now_ps)
@@ -236,9 +236,9 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 
     The alarm is not set anew for each answer: it goes off for a deadline that may have been met.
     """
-    slots = rows(state, CLIENT, 1 + state[CONNECTIONS] * state[WINDOW], COLUMNS)
+    slots = view_rows(state, CLIENT, 1 + state[CONNECTIONS] * state[WINDOW], COLUMNS)
     while items[0, SPARE] > 1:  # each makes two items at most; else it goes on at this moment
-        late = earliest(slots)
+        late = find_earliest(slots)
         if _find_next_begin_ps(state) <= now_ps:
             state[BEGUN] += 1
             _begin(state, slots, state[BEGUN], items, now_ps, out)
@@ -252,7 +252,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
             lose(out, TIMED_OUT, slots[late, EXCHANGE])
             _end(state, slots, late)
             _begin(state, slots, late, items, now_ps, out)
-    due_ps = min(_find_next_begin_ps(state), slots[earliest(slots), DUE])
+    due_ps = min(_find_next_begin_ps(state), slots[find_earliest(slots), DUE])
     if due_ps < FOREVER_PS:
         wake_at(out, max(due_ps, now_ps))
     return DONE

@@ -176,7 +176,8 @@ class Tcp(ExchangeTraffic):
             raise ValueError("read_size: it is read at once; write `read_every` too, or neither")
         if self.transfer is not None and self.read_every is not None:
             raise ValueError(
-                "transfer: it would end when the last of it is read, so it has no `read_every`: leave one out"
+                "transfer: it would end when the last of it is read, so it has no `read_every`: "
+                "leave one out"
             )
         if self.write_size is not None and self.write_size > self.send_buffer:
             raise ValueError(

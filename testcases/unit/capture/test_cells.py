@@ -13,7 +13,7 @@ from qospec.capture.cells import (
     build_rm_payload,
     build_security_payload,
 )
-from qospec.engine.items.batch import uninitialised
+from qospec.engine.items.batch import allocate_batch
 from qospec.engine.security.seal import TAMPERED
 from qospec.payload.fill import Fill
 from qospec.payload.flight import Items
@@ -33,7 +33,7 @@ NO_FRAMES = Frames(None, 4, ())
 
 def items(connections: list[int], at_ps: int = 0, marks: int = 0) -> Items:
     n = len(connections)
-    batch = uninitialised(n)._replace(
+    batch = allocate_batch(n)._replace(
         at_ps=np.full(n, at_ps),
         sent_ps=np.arange(n),
         connection=np.array(connections, np.int32),

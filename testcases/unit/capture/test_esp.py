@@ -20,7 +20,7 @@ from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Wire
-from qospec.engine.items.batch import uninitialised
+from qospec.engine.items.batch import allocate_batch
 from qospec.engine.security.seal import TAMPERED
 from qospec.payload import associations
 from qospec.payload.associations import Secured
@@ -76,7 +76,7 @@ def items(size_bytes: int, count: int = 3) -> Items:
     number = np.arange(count) + 7
     seal = np.where(number == 7, 0, (number << 15 | 300) << 16 | PACKET_BYTES)
     batch = (
-        uninitialised(count)
+        allocate_batch(count)
         ._replace(
             at_ps=np.arange(count),
             sent_ps=np.arange(count),

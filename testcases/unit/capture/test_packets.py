@@ -13,7 +13,7 @@ from scapy.layers.ppp import HDLC
 from scapy.packet import Packet
 
 from qospec.capture.packets import build_frames, link_type
-from qospec.engine.items.batch import uninitialised
+from qospec.engine.items.batch import allocate_batch
 from qospec.engine.source.headers import UNSPECIFIED
 from qospec.payload.fill import Fill
 from qospec.payload.flight import Items
@@ -40,7 +40,7 @@ def flow(**fields: Fraction | str) -> Flow:
 def items(sizes: list[int], grown: int = 0) -> Items:
     n = len(sizes)
     sent = np.array(sizes, np.int32)
-    batch = uninitialised(n)._replace(
+    batch = allocate_batch(n)._replace(
         at_ps=np.arange(n),
         sent_ps=np.arange(n),
         connection=np.arange(n, dtype=np.int32) % 4,

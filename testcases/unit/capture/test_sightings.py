@@ -8,7 +8,7 @@ import pytest
 
 from qospec.capture.sightings import Sightings
 from qospec.engine.experiment import Tap
-from qospec.engine.items.batch import Batch, uninitialised
+from qospec.engine.items.batch import Batch, allocate_batch
 from qospec.payload.flight import Items
 
 Row = tuple[int, int, int, int, int]
@@ -17,7 +17,7 @@ Row = tuple[int, int, int, int, int]
 
 def batch(connection: Sequence[int], sent_ps: Sequence[int], at_ps: Sequence[int] = ()) -> Batch:
     n = len(connection)
-    return uninitialised(n)._replace(
+    return allocate_batch(n)._replace(
         at_ps=np.array(at_ps or sent_ps),
         sent_ps=np.array(sent_ps),
         connection=np.array(connection, np.int32),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, plain
+from qospec.engine.items.batch import FOREVER_PS, Batch, build_batch, empty, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.line.clock import Clock
@@ -266,7 +266,7 @@ def long_traffic(
 def batch_of(items: Sequence[Came], first: int = 0) -> Batch:
     """Return items as a batch; `sent_ps` is the number of each, from `first` on."""
     at_ps, sizes, marks, connections, frames = zip(*items, strict=True)
-    batch = plain(
+    batch = build_batch(
         at_ps=np.array(at_ps, np.int64),
         sent_ps=np.arange(first, first + len(items)),
         connection=np.array(connections, np.int32),
@@ -340,7 +340,7 @@ class Bench:
         for until_ps in (*traffic.cuts, FOREVER_PS):
             stop = int(batch.at_ps.searchsorted(until_ps))
             step = fifo.process(state, (batch.part(done, stop),), until_ps)
-            left, done = joined(left, *step.departures), stop
+            left, done = join_batches(left, *step.departures), stop
             for loss in step.losses:
                 lost += [(loss.cause, name) for name in loss.batch.sent_ps.tolist()]
         return dict(zip(left.sent_ps.tolist(), left.at_ps.tolist(), strict=True)), lost

@@ -19,7 +19,7 @@ from qospec.elements.drr import Drr
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, empty, joined
+from qospec.engine.items.batch import FOREVER_PS, empty, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
@@ -146,7 +146,7 @@ def carried(bench, scheduler, inputs, kept, cuts):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
         parts = zip(batches, done, stops, strict=True)
         step = scheduler.process(state, tuple(b.part(i, j) for b, i, j in parts), until_ps)
-        left, done = joined(left, *step.departures), stops
+        left, done = join_batches(left, *step.departures), stops
         for loss in step.losses:
             names = [divmod(name, 1_000) for name in loss.batch.sent_ps.tolist()]
             lost += [(k, loss.cause, number) for k, number in names]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.engine.element import Setting
-from qospec.engine.event.process import EventProcess, process_of
-from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, empty, joined, plain
+from qospec.engine.event.process import EventProcess, build_process
+from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, build_batch, empty, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
@@ -61,7 +61,7 @@ class Lab:
         def column(name: str, usual: Any, dtype: Any) -> Any:
             return np.broadcast_to(np.array(columns.get(name, usual), dtype), count).copy()
 
-        return plain(
+        return build_batch(
             at_ps=np.array(at_ps, np.int64),
             sent_ps=column("sent_ps", range(count), np.int64),
             connection=column("connection", 0, np.int32),
@@ -112,7 +112,7 @@ class Lab:
         by_events: bool = False,
     ) -> Outcome:
         process = (
-            EventProcess(element, setting).process if by_events else process_of(element, setting)
+            EventProcess(element, setting).process if by_events else build_process(element, setting)
         )
         departures = [empty() for _ in element.outputs]
         lost, waits, services = [], [], []
@@ -121,7 +121,9 @@ class Lab:
             stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
             now = tuple(b.part(i, j) for b, i, j in zip(batches, done, stops, strict=True))
             step = process(now, until_ps)
-            departures = [joined(a, b) for a, b in zip(departures, step.departures, strict=True)]
+            departures = [
+                join_batches(a, b) for a, b in zip(departures, step.departures, strict=True)
+            ]
             for loss in step.losses:
                 for connection, sent_ps in zip(
                     loss.batch.connection, loss.batch.sent_ps, strict=True

@@ -8,7 +8,7 @@ from qospec.catalogue.kinds import UnfitError
 from qospec.elements.aal_reassemble import AalReassemble
 from qospec.elements.aal_segment import AalSegment
 from qospec.elements.cell_encrypt import CellEncrypt
-from qospec.engine.event.process import process_of
+from qospec.engine.event.process import build_process
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.merge import merged
 from qospec.engine.security.seal import TAMPERED
@@ -30,7 +30,7 @@ def cells(lab, setting):
     def make(count, aal="aal5", size_bytes=PACKET_BYTES):
         times = np.arange(count) * 100_000
         packets = lab.cells(times, size_bytes=size_bytes, sent_ps=times)
-        (left,) = process_of(AalSegment(aal), setting)((packets,), FOREVER_PS).departures
+        (left,) = build_process(AalSegment(aal), setting)((packets,), FOREVER_PS).departures
         return left.moved(np.arange(left.count))
 
     return make
@@ -137,7 +137,7 @@ def test_oam_cells_end_there(lab, cells):
 def test_frames_of_several_connections_may_come_mixed(lab, setting):
     setting = lab.setting(contracts=setting.contracts * 2, inserted=("cells",))
     packets = lab.cells([0, 0], size_bytes=[200, 300], connection=[0, 1], sent_ps=[0, 100])
-    (left,) = process_of(AalSegment(), setting)((packets,), FOREVER_PS).departures
+    (left,) = build_process(AalSegment(), setting)((packets,), FOREVER_PS).departures
     mixed = left.select(np.array([0, 5, 1, 6, 7, 2, 3, 8, 9, 10, 4, 11])).moved(np.arange(12))
     (found,) = lab.carry(AalReassemble(), setting, mixed).departures
     assert found.connection.tolist() == [0, 1]

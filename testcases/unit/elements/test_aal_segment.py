@@ -7,7 +7,7 @@ from qospec.catalogue.kinds import UnfitError
 from qospec.elements.aal_segment import AalSegment
 from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.elements.esp_encrypt import EspEncrypt
-from qospec.engine.items.piece import MORE_FOLLOW, number_in, whole_in
+from qospec.engine.items.piece import MORE_FOLLOW, number_in, read_whole
 
 
 @pytest.fixture
@@ -27,7 +27,10 @@ def test_a_packet_becomes_cells_of_which_the_last_stays_it(lab, setting):
     frames = left.column("frame").tolist()
     assert [number_in(each) for each in frames] == [0, 1, 2, 0, 1]
     assert [each & MORE_FOLLOW for each in frames] == [1, 1, 0, 1, 0]
-    first, second = {whole_in(each) for each in frames[:3]}, {whole_in(each) for each in frames[3:]}
+    first, second = (
+        {read_whole(each) for each in frames[:3]},
+        {read_whole(each) for each in frames[3:]},
+    )
     assert len(first) == len(second) == 1
     assert first != second
 
@@ -52,7 +55,7 @@ def test_frames_of_connections_are_numbered_apart(lab, setting):
     setting = lab.setting(contracts=setting.contracts * 2, inserted=("cells",))
     packets = lab.cells([0, 1, 2], size_bytes=40, connection=[0, 1, 0])
     (left,) = lab.carry(AalSegment(), setting, packets).departures
-    wholes = [whole_in(each) for each in left.column("frame").tolist()[::2]]
+    wholes = [read_whole(each) for each in left.column("frame").tolist()[::2]]
     assert wholes[0] == wholes[1] != wholes[2]
 
 

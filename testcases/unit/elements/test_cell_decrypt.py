@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qospec.elements.cell_decrypt import CellDecrypt
 from qospec.elements.cell_encrypt import CellEncrypt
-from qospec.engine.items.batch import joined
+from qospec.engine.items.batch import join_batches
 
 VC, OAM = 0, 2
 """The connection index of the cells of the first of two VCs, and of its OAM cells."""
@@ -61,7 +61,7 @@ def test_a_misinserted_cell_is_garbled_itself_and_so_is_what_follows(lab, two_vc
     cells = lab.cells(range(6), connection=[0, 0, 1, 0, 0, 1])
     (left,) = lab.carry(CellEncrypt(), setting, cells).departures
     of_another = lab.cells([1], connection=2, sent_ps=99)
-    arrived = joined(left.part(0, 2), of_another, left.part(2, 6)).moved(np.arange(7))
+    arrived = join_batches(left.part(0, 2), of_another, left.part(2, 6)).moved(np.arange(7))
     outcome = lab.carry(CellDecrypt(), setting, arrived)
     assert [item for *_, item in outcome.lost] == [99, 3, 4]
 
@@ -94,7 +94,9 @@ def test_an_oam_cell_that_brings_nothing_changes_nothing(lab, two_vcs, encrypted
     outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
     assert [item for *_, item in outcome.lost] == [*range(12, 22)]  # the jump was missed
     of_others = lab.cells([5], connection=OAM, sent_ps=99)
-    arrived = joined(encrypted.part(0, 5), of_others, encrypted.part(5, 33)).moved(np.arange(34))
+    arrived = join_batches(encrypted.part(0, 5), of_others, encrypted.part(5, 33)).moved(
+        np.arange(34)
+    )
     assert lab.carry(CellDecrypt(), two_vcs, arrived).lost == []
 
 

@@ -7,7 +7,7 @@ from qospec.catalogue.kinds import Lifetime
 from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
-from qospec.engine.security.seal import index_in, number_in
+from qospec.engine.security.seal import number_in, read_index
 from qospec.secret import Secret
 
 CBC = ("aes_128_cbc", "hmac_md5_96")
@@ -89,7 +89,7 @@ def sealed(lab, at_ps, **parameters):
     (left,) = outcome.departures
     seals = left.column("seal").tolist()
     assert {cause for cause, *_ in outcome.lost} <= {"expired"}
-    numbered = [(index_in(seal) - 256, number_in(seal)) for seal in seals]
+    numbered = [(read_index(seal) - 256, number_in(seal)) for seal in seals]
     return dict(zip(left.at_ps.tolist(), numbered, strict=True)), [
         item for *_, item in outcome.lost
     ]

@@ -9,7 +9,7 @@ import pytest
 from qospec.catalogue.kinds import Lifetime
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
-from qospec.engine.event.process import process_of
+from qospec.engine.event.process import build_process
 from qospec.engine.items.batch import FOREVER_PS
 
 MS_PS, PACKETS = 10**9, 200
@@ -44,7 +44,7 @@ def packets(lab):
 def test_a_gap_is_told_where_packets_expire_and_nowhere_else(lab, packets):
     found = []
     for element in combinations():
-        step = process_of(element, lab.setting())((packets,), FOREVER_PS)
+        step = build_process(element, lab.setting())((packets,), FOREVER_PS)
         expired = sum(each.batch.count for each in step.losses)
         byte_rate = Fraction(1_000 * element.esp.encrypted_of(SIZE_BYTES))
         gap = element.rekeying.gap(Fraction(1_000), byte_rate, END_S)
@@ -62,7 +62,7 @@ def test_a_gap_is_told_where_packets_expire_and_nowhere_else(lab, packets):
 @pytest.mark.parametrize(("count", "lost"), [(25, 0), (24, 8), (20, 40)])
 def test_so_many_associations_last_for_so_long(lab, packets, count, lost):
     element = EspEncrypt("aes_128_gcm", rekey=Lifetime(8, "packet"), spi=32_768 - count)
-    step = process_of(element, lab.setting())((packets,), FOREVER_PS)
+    step = build_process(element, lab.setting())((packets,), FOREVER_PS)
     assert sum(each.batch.count for each in step.losses) == lost
     used_up_s = element.rekeying.used_up_s(Fraction(1_000), Fraction(116_000), count)
     assert used_up_s == Fraction(8 * count - 1, 1_000)

@@ -7,9 +7,9 @@ from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.elements.fragment import Fragment
 from qospec.elements.reassemble import Reassemble
-from qospec.engine.event.process import process_of
+from qospec.engine.event.process import build_process
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.piece import MORE_FOLLOW, number_in, whole_in
+from qospec.engine.items.piece import MORE_FOLLOW, number_in, read_whole
 from qospec.protocol.fragments import list_fragment_bytes
 
 MIXED = Form("packet", ((100, 2), (1_400, 3), (3_000, 1)), 6)
@@ -22,7 +22,7 @@ def setting(lab):
 
 def cut(setting, batch, **parameters):
     """Return what leaves, and what is lost."""
-    step = process_of(Fragment(**parameters), setting)((batch,), FOREVER_PS)
+    step = build_process(Fragment(**parameters), setting)((batch,), FOREVER_PS)
     return step.departures[0], [(loss.cause, loss.batch.sent_ps.tolist()) for loss in step.losses]
 
 
@@ -40,7 +40,7 @@ def test_packets_above_the_mtu_are_cut_and_others_are_not(lab, setting):
     notes = left.column("fragment").tolist()
     assert [note & MORE_FOLLOW for note in notes] == [0, 1, 1, 0, 0]
     assert [number_in(note) for note in notes] == [0, 0, 1, 2, 0]
-    assert len({whole_in(note) for note in notes[1:4]}) == 1
+    assert len({read_whole(note) for note in notes[1:4]}) == 1
     assert notes[0] == notes[4] == 0
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.oam_extract import OamExtract
-from qospec.engine.event.process import process_of
+from qospec.engine.event.process import build_process
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))
@@ -18,6 +18,6 @@ def test_user_and_oam_cells_part(lab, connection):
 
 def test_without_oam_cells_nothing_is_copied(lab):
     batch = lab.cells([1, 2])
-    user, oam = process_of(OamExtract(), lab.setting())((batch,), 3).departures
+    user, oam = build_process(OamExtract(), lab.setting())((batch,), 3).departures
     assert user is batch
     assert oam.count == 0

@@ -6,8 +6,8 @@ import pytest
 from qospec.elements.duplicate import Duplicate
 from qospec.elements.fragment import Fragment
 from qospec.elements.reassemble import PLACES, Reassemble
-from qospec.engine.event.process import process_of
-from qospec.engine.items.batch import FOREVER_PS, joined
+from qospec.engine.event.process import build_process
+from qospec.engine.items.batch import FOREVER_PS, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.security.seal import TAMPERED
@@ -26,7 +26,7 @@ def fragments(lab, setting):
         batch = lab.cells(
             np.arange(count) * 1_000, sent_ps=np.arange(count) * 1_000, size_bytes=size_bytes
         )
-        (left,) = process_of(Fragment(mtu), setting)((batch,), FOREVER_PS).departures
+        (left,) = build_process(Fragment(mtu), setting)((batch,), FOREVER_PS).departures
         return left
 
     return make
@@ -36,7 +36,7 @@ def put_together(setting, batch, cuts=(), **parameters):
     """Return (time, number, size, marks) of what leaves, (time, number) of what is lost, and how
     many fragments were consumed.
     """
-    process = process_of(Reassemble(**parameters), setting)
+    process = build_process(Reassemble(**parameters), setting)
     left, lost, consumed, done = [], [], 0, 0
     for until_ps in (*cuts, FOREVER_PS):
         stop = int(batch.at_ps.searchsorted(until_ps))
@@ -73,7 +73,7 @@ def test_a_packet_of_which_a_fragment_is_missing_is_lost_in_the_end(
 ):
     """Without its first fragment it was lost before, and is not lost again."""
     kept = np.array([n for n in range(3) if n != missing])
-    came = joined(fragments(1).select(kept), fragments(2).part(3, 6))
+    came = join_batches(fragments(1).select(kept), fragments(2).part(3, 6))
     came = came.moved(np.array([0, 100, 499, 600, 610]))
     left, gone, consumed = put_together(setting, came, cuts=[300], timeout=500)
     assert [(at, number) for at, number, *_ in left] == [(610, 1)]
@@ -92,10 +92,10 @@ def test_fragments_of_two_connections_are_not_mixed(lab):
     contracts = [Contract("packets", 1, 0)] * 2
     setting = lab.setting(contracts=contracts, inserted=("fragments",))
     packets = lab.cells([0, 0], connection=[0, 1], sent_ps=[0, 0], size_bytes=3_000)
-    (cut,) = process_of(Fragment(1_400), setting)((packets,), FOREVER_PS).departures
+    (cut,) = build_process(Fragment(1_400), setting)((packets,), FOREVER_PS).departures
     assert cut.connection.tolist() == [0, 2, 2, 1, 3, 3]
     came = cut.select(np.array([0, 3, 1, 4, 5, 2])).moved(np.arange(6))
-    (left,) = process_of(Reassemble(), setting)((came,), FOREVER_PS).departures
+    (left,) = build_process(Reassemble(), setting)((came,), FOREVER_PS).departures
     assert (left.at_ps.tolist(), left.connection.tolist()) == ([4, 5], [1, 0])
 
 
@@ -125,7 +125,7 @@ def test_many_packets_may_wait_for_fragments(setting, fragments):
     came = fragments(count)
     firsts, others = (came.select(came.connection == kind) for kind in (0, 1))
     late = others.select(np.argsort(-others.sent_ps // 1_000, kind="stable"))
-    both = joined(firsts, late)
+    both = join_batches(firsts, late)
     both = both.moved(np.arange(both.count))
     left, lost, consumed = put_together(setting, both, cuts=[count // 2, count + 7])
     assert [number for _, number, *_ in left] == [*reversed(range(count))]
@@ -154,7 +154,7 @@ def test_the_longest_packet_goes_over_any_mtu(setting, fragments, mtu, count):
 
 def test_what_was_not_cut_goes_on_at_once(lab):
     batch = lab.cells([5, 6], size_bytes=[100, 1_500])
-    (left,) = process_of(Reassemble(), lab.setting())((batch,), FOREVER_PS).departures
+    (left,) = build_process(Reassemble(), lab.setting())((batch,), FOREVER_PS).departures
     assert left.equals(batch)
 
 
@@ -162,13 +162,13 @@ def test_what_is_of_another_plane_goes_on_at_once(lab):
     setting = lab.setting(inserted=("fragments", "misinserted"))
     other = lab.cells([5], connection=2, size_bytes=1_500)
     other = other.with_column("fragment", np.array([note_piece(1, 0, MORE_FOLLOW)]))
-    (left,) = process_of(Reassemble(), setting)((other,), FOREVER_PS).departures
+    (left,) = build_process(Reassemble(), setting)((other,), FOREVER_PS).departures
     assert left.at_ps.tolist() == [5]
 
 
 def test_a_packet_of_which_no_fragment_was_changed_is_not_changed(setting, fragments):
     came = fragments(1).with_column("seal", np.array([7, 7, 7]))
-    (left,) = process_of(Reassemble(), setting)((came,), FOREVER_PS).departures
+    (left,) = build_process(Reassemble(), setting)((came,), FOREVER_PS).departures
     assert left.column("seal").tolist() == [7]
 
 
@@ -176,7 +176,7 @@ def test_a_packet_of_which_no_fragment_was_changed_is_not_changed(setting, fragm
 def test_a_packet_of_which_a_fragment_was_changed_is_changed(setting, fragments, changed):
     seal = np.where(np.arange(3) == changed, TAMPERED, 0)
     came = fragments(1).with_column("seal", seal)
-    (left,) = process_of(Reassemble(), setting)((came,), FOREVER_PS).departures
+    (left,) = build_process(Reassemble(), setting)((came,), FOREVER_PS).departures
     assert left.column("seal").tolist() == [TAMPERED]
 
 
@@ -205,7 +205,7 @@ def test_the_copy_of_a_first_fragment_is_of_use_only_without_it(
     lab, with_copies, fragments, order, left, ended
 ):
     came = copied(lab, with_copies, fragments(1)).select(np.array(order))
-    process = process_of(Reassemble(timeout=500), with_copies)
+    process = build_process(Reassemble(timeout=500), with_copies)
     step = process((came.moved(np.arange(len(order))),), FOREVER_PS)
     (went,) = step.departures
     assert list(zip(went.at_ps.tolist(), went.connection.tolist(), strict=True)) == left

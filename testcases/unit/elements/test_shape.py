@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.shape import Shape
-from qospec.engine.event.process import process_of
+from qospec.engine.event.process import build_process
 from qospec.units import PS_PER_S
 
 
@@ -154,4 +154,4 @@ def test_a_bucket_that_cannot_be_kept_is_refused():
 
 def test_before_anything_came_the_watermark_is_that_of_the_input(lab):
     shape = Shape(Fraction(8_000), 100, Buffer(1, "packet"))
-    assert process_of(shape, lab.setting())((lab.cells([]),), 0).until_ps == (0,)
+    assert build_process(shape, lab.setting())((lab.cells([]),), 0).until_ps == (0,)

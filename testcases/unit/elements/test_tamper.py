@@ -10,8 +10,8 @@ from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.elements.tamper import Tamper
-from qospec.engine.event.process import process_of
-from qospec.engine.items.batch import joined
+from qospec.engine.event.process import build_process
+from qospec.engine.items.batch import join_batches
 
 SECOND = Tamper(first=2)
 
@@ -45,7 +45,7 @@ def test_an_integrity_check_finds_what_was_changed(lab, transforms, accepted):
 def test_a_changed_packet_is_no_reason_to_refuse_the_genuine_one(lab):
     (sealed,) = lab.carry(EspEncrypt("aes_128_gcm"), lab.setting(), lab.cells([0])).departures
     (changed,) = lab.carry(Tamper(first=1), lab.setting(), sealed).departures
-    both = joined(changed, sealed).moved(np.array([5, 5]))
+    both = join_batches(changed, sealed).moved(np.array([5, 5]))
     outcome = lab.carry(EspDecrypt("aes_128_gcm"), lab.setting(), both)
     assert [cause for cause, *_ in outcome.lost] == ["tampered"]
     assert outcome.departures[0].count == 1
@@ -67,5 +67,5 @@ def test_what_is_in_the_clear_stays_so(lab):
 
 def test_what_is_not_hit_passes_as_it_is(lab):
     batch = lab.cells(range(4))
-    step = process_of(Tamper(first=5), lab.setting())((batch,), 10)
+    step = build_process(Tamper(first=5), lab.setting())((batch,), 10)
     assert step.departures[0] is batch

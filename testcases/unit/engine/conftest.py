@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from connected import Connected, connected
 
-from qospec.engine.items.batch import Batch, plain
+from qospec.engine.items.batch import Batch, build_batch
 from qospec.engine.items.contract import Contract
 from qospec.engine.random import Draws
 from qospec.engine.source.arrivals import Arrivals
@@ -58,7 +58,7 @@ def batch_of() -> Callable[..., Batch]:
         sent_ps: Sequence[int] | None = None,
     ) -> Batch:
         n = len(at_ps)
-        return plain(
+        return build_batch(
             at_ps=np.array(at_ps, np.int64),
             sent_ps=np.array(at_ps if sent_ps is None else sent_ps, np.int64),
             connection=np.array([0] * n if connection is None else connection, np.int32),

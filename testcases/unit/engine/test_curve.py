@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Curve
-from qospec.engine.curve import curve_of, time_of
+from qospec.engine.curve import find_time_ps, to_curve
 
 LARGEST = 65_535
 LONGEST_PS = 10**11
@@ -19,7 +19,7 @@ points = st.dictionaries(
 
 
 def read(curve, size):
-    return int(time_of(np.array(curve.points, np.int64), size))
+    return int(find_time_ps(np.array(curve.points, np.int64), size))
 
 
 @given(points=points, sizes=st.lists(st.integers(1, LARGEST), min_size=1))
@@ -41,5 +41,5 @@ def test_no_time_is_beyond_those_of_the_points(points):
 
 
 def test_one_time_is_that_of_all_sizes():
-    assert curve_of(7) == Curve(((0, 7),))
-    assert [read(curve_of(7), size) for size in (1, LARGEST)] == [7, 7]
+    assert to_curve(7) == Curve(((0, 7),))
+    assert [read(to_curve(7), size) for size in (1, LARGEST)] == [7, 7]

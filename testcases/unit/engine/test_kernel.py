@@ -82,7 +82,7 @@ def advanced(x):
 def loop(x):
     return advanced(advanced(twice(x)))
 
-print(*(kernel.linked(loop, f"by_{step}", {"STEP": step})(3) for step in (1, 10)))
+print(*(kernel.link_kernel(loop, f"by_{step}", {"STEP": step})(3) for step in (1, 10)))
 """
     assert run(tmp_path, program) == ["compiling", "8 26"]
     names = [path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbc")]
@@ -132,7 +132,7 @@ print(cffi.FFI, yaml.safe_load("a"))
     "trouble",
     [
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))",
-        "kernel.cache_folder = lambda: '/proc/nowhere'",
+        "kernel.find_cache_folder = lambda: '/proc/nowhere'",
     ],
 )
 def test_a_cache_that_cannot_be_written_is_reported_once_and_the_kernel_runs(
@@ -189,8 +189,8 @@ def test_an_entry_of_something_else_is_thrown_away_and_made_again(tmp_path: Path
 
 @pytest.mark.slow
 def test_the_time_that_compiling_takes_is_known(tmp_path: Path) -> None:
-    program = "fourfold(2); s = kernel.compiling_s(); fourfold(2)\n"
-    program += "print(0.01 < s < 60, s == 0, s == kernel.compiling_s())"
+    program = "fourfold(2); s = kernel.measure_compiling_s(); fourfold(2)\n"
+    program += "print(0.01 < s < 60, s == 0, s == kernel.measure_compiling_s())"
     assert run(tmp_path, program) == ["compiling", "True False True"]
     assert run(tmp_path, program) == ["False True True"]
 
@@ -201,7 +201,7 @@ def test_a_changed_source_of_a_kernel_has_a_folder_of_its_own(
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(kernel, "__file__", str(tmp_path / "qospec" / "engine" / "kernel.py"))
-    folder = inspect.unwrap(kernel.cache_folder)
+    folder = inspect.unwrap(kernel.find_cache_folder)
     before = folder()
     source = tmp_path / "qospec" / place / "new.py"
     source.parent.mkdir(parents=True)
@@ -233,6 +233,6 @@ def test_kernels_are_kept_elsewhere_if_others_can_write_to_the_chosen_folder(
     (tmp_path / "shared").chmod(0o777)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "shared"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "ours"))
-    folder = inspect.unwrap(kernel.cache_folder)()
+    folder = inspect.unwrap(kernel.find_cache_folder)()
     assert folder.is_relative_to(tmp_path / "ours")
     assert not list((tmp_path / "shared").iterdir())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qospec.elements.line import Line
 from qospec.engine.element import Loss
 from qospec.engine.experiment import Experiment, MeasurementSpec, Monitor, Node, Source
-from qospec.engine.items.batch import Batch, plain
+from qospec.engine.items.batch import Batch, build_batch
 from qospec.engine.items.contract import Contract
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.measure.tally import Delays, Tally
@@ -131,7 +131,7 @@ class Wire:
     def _within(trips: Sequence[Trip], name: str, before_ps: int, until_ps: int) -> Iterator[Batch]:
         some = [t for t in trips if before_ps <= getattr(t, name) < until_ps]
         if some:
-            yield plain(
+            yield build_batch(
                 at_ps=np.array([getattr(t, name) for t in some], np.int64),
                 sent_ps=np.array([t.sent_ps for t in some], np.int64),
                 connection=np.array([t.connection for t in some], np.int32),

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from qospec.engine.items.batch import uninitialised
+from qospec.engine.items.batch import allocate_batch
 from qospec.payload.fill import PERIOD, Fill, fill_payloads
 from qospec.payload.flight import Items
 
 
 def items(connections: list[int], numbers: list[int]) -> Items:
     n = len(connections)
-    batch = uninitialised(n)._replace(
+    batch = allocate_batch(n)._replace(
         at_ps=np.arange(n),
         sent_ps=np.full(n, 2**40 + 5),
         connection=np.array(connections, np.int32),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qospec.engine.items.batch import Batch, plain
+from qospec.engine.items.batch import Batch, build_batch
 from qospec.engine.items.piece import note_piece
 from qospec.payload.flight import Flight
 
@@ -15,7 +15,7 @@ def items(
 ) -> Batch:
     """Return items; of fragments, `numbers` are those within their packets."""
     count = len(sent_ps)
-    batch = plain(
+    batch = build_batch(
         at_ps=np.arange(count),
         sent_ps=np.array(sent_ps, np.int64),
         connection=np.array(connection, np.int32),

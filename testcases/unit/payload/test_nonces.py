@@ -15,9 +15,9 @@ from qospec.cli import exits
 from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node
-from qospec.engine.items.batch import Batch, uninitialised
+from qospec.engine.items.batch import Batch, allocate_batch
 from qospec.engine.items.contract import Contract
-from qospec.engine.security.seal import TAMPERED, seal_of
+from qospec.engine.security.seal import TAMPERED, build_seal
 from qospec.payload.nonces import Nonces
 
 
@@ -30,7 +30,7 @@ def nonces(*elements: object) -> Nonces:
 def sealed(seals: list[int], at_ps: int = 0, connection: list[int] | None = None) -> Batch:
     count = len(seals)
     return (
-        uninitialised(count)
+        allocate_batch(count)
         ._replace(
             at_ps=np.arange(count) * 10**6 + at_ps,
             connection=np.array(connection or [0] * count, np.int32),
@@ -40,7 +40,7 @@ def sealed(seals: list[int], at_ps: int = 0, connection: list[int] | None = None
 
 
 def esp(*numbers: int, index: int = 256) -> list[int]:
-    return [seal_of(number, index, 100) for number in numbers]
+    return [build_seal(number, index, 100) for number in numbers]
 
 
 def test_numbers_rise_may_have_gaps_and_begin_anew_with_a_successor() -> None:

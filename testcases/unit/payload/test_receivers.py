@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qospec.engine.security.state_vector import positions
+from qospec.engine.security.state_vector import build_positions
 from qospec.payload import receivers
 from qospec.protocol.streams import number_flow
 
@@ -10,7 +10,7 @@ STREAMS = number_flow(2, ("oam", "fragments"))
 
 
 def test_only_the_oam_cell_of_a_vc_that_has_a_position_brings_it() -> None:
-    state, at = positions(STREAMS), np.zeros(9, np.int64)
+    state, at = build_positions(STREAMS), np.zeros(9, np.int64)
     user, other, oam = (STREAMS.start(kind) for kind in ("user", "fragments", "oam"))
     cells = [
         (user, 77),  # what a user cell was encrypted with does not count here

@@ -41,7 +41,7 @@ def test_a_case_whose_workers_were_killed_is_an_error_in_words(plan: CasePlan) -
 
 def test_compiling_is_no_time_of_a_case(plan: CasePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = iter([3.0, 1_003.0])
-    monkeypatch.setattr(job.kernel, "compiling_s", lambda: next(compiled))
+    monkeypatch.setattr(job.kernel, "measure_compiling_s", lambda: next(compiled))
     clock = iter([50.0, 1_057.0])
     monkeypatch.setattr(job.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(workshop.trial, "run", lambda *_, **__: runner.Result(()))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import discover
 from qospec.elements.gcra import Gcra
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import plain
+from qospec.engine.items.batch import build_batch
 from qospec.traffic.vbr_rt import VbrRt
 
 
@@ -43,7 +43,7 @@ def test_its_conforming_source_conforms(flow, peak, ratio, size, connections, ph
     until_ps = math.ceil(3 * process.every)
     state = process.start(connections, phases, flow.draws)
     at_ps, connection = process.emit(state, until_ps)
-    batch = plain(
+    batch = build_batch(
         at_ps=at_ps,
         sent_ps=at_ps,
         connection=connection,

@@ -7,10 +7,10 @@ A control is up to three kernels, called by `engine.endpoint.tcp_sender`:
     on_timeout(table, row, mss, under_way_bytes, now_ps)
 
 `table[row]` is the connection: `CONGESTION_WINDOW` and `THRESHOLD` are its to set, in bytes, in
-`own_fields` it remembers what it likes, each 0 when the connection opens, and the other columns of
-`engine.endpoint.tcp_connection` it may read. On a loss it sets the threshold, on an acknowledgement
-of new data outside of a recovery the window, unless a buffer is what limits. What is sent again,
-and how the window is inflated and deflated meanwhile, is the sender's part.
+`list_own_fields` it remembers what it likes, each 0 when the connection opens, and the other
+columns of `engine.endpoint.tcp_connection` it may read. On a loss it sets the threshold, on an
+acknowledgement of new data outside of a recovery the window, unless a buffer is what limits. What
+is sent again, and how the window is inflated and deflated meanwhile, is the sender's part.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class CongestionControl:
         return Hooks()
 
 
-def own_fields(count: int) -> range:
+def list_own_fields(count: int) -> range:
     """Return the numbers of columns in which a control keeps what it remembers of a connection.
 
     Raises:

@@ -32,7 +32,7 @@ RANK_BIT = 48
 """In a turn, the bits of the rank are above those of the order in which deadlines were set."""
 
 
-def no_deadlines(rows: Whole) -> None:
+def clear_deadlines(rows: Whole) -> None:
     """Write an empty heap into (n, columns) `rows`, of which the first columns are those above."""
     rows[:, :DEADLINE] = 0
     rows[:, DUE] = FOREVER_PS
@@ -57,7 +57,7 @@ def meet_deadline(rows: Whole, row: int) -> None:
 
 
 @kernel
-def earliest(rows: Whole) -> int:
+def find_earliest(rows: Whole) -> int:
     """Return the row that is due first; NO_ROW if none is."""
     while rows[NO_ROW, PLACE] > 0:
         row = rows[1, SORTED_ROW]

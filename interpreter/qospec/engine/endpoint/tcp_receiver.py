@@ -9,9 +9,9 @@ from qospec.engine.arrays import np
 from qospec.engine.endpoint.deadlines import (
     DEADLINE,
     DUE,
-    earliest,
+    clear_deadlines,
+    find_earliest,
     meet_deadline,
-    no_deadlines,
     set_deadline,
 )
 from qospec.engine.endpoint.tcp_connection import (
@@ -40,7 +40,7 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.items.batch import FOREVER_PS, count_columns
-from qospec.engine.kernel import kernel, rows, uncompiled
+from qospec.engine.kernel import get_function, kernel, view_rows
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -157,8 +157,8 @@ class Receiver(Endpoint):
             setting.stop_ps,
             FOREVER_PS,
         )
-        table = uncompiled(rows)(state, RECEIVER, 1 + 2 * count, COLUMNS)
-        no_deadlines(table)
+        table = get_function(view_rows)(state, RECEIVER, 1 + 2 * count, COLUMNS)
+        clear_deadlines(table)
         table[:, EXPECTED] = table[:, READ] = FIRST_BYTE
         table[:, EDGE] = FIRST_BYTE + self.buffer_bytes
         last = "third_block" if self.sacks else "stamp" if self.is_stamped else "window"
@@ -175,7 +175,7 @@ def _receive_segment(
     out: Whole,
 ) -> int:
     """Take what arrives, and acknowledge it now or later. Source: RFC 5681, 4.2."""
-    table = rows(state, RECEIVER, 1 + 2 * state[CONNECTIONS], COLUMNS)
+    table = view_rows(state, RECEIVER, 1 + 2 * state[CONNECTIONS], COLUMNS)
     row = 1 + items[item, CONNECTION] - state[FIRST_SEGMENT]
     number, end = items[item, NUMBER], items[item, NUMBER] + items[item, SIZE] - state[HEADER_BYTES]
     event = items, now_ps, out
@@ -242,10 +242,10 @@ def _set_alarm(state: Whole, due_ps: int, out: Whole) -> None:
 @kernel
 def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Send the acknowledgements that have waited long enough, and let readers read."""
-    table = rows(state, RECEIVER, 1 + 2 * state[CONNECTIONS], COLUMNS)
+    table = view_rows(state, RECEIVER, 1 + 2 * state[CONNECTIONS], COLUMNS)
     event = items, now_ps, out
     while items[0, SPARE] > 1:  # else it goes on at this moment
-        row = earliest(table)
+        row = find_earliest(table)
         if table[row, DUE] > now_ps:
             break
         meet_deadline(table, row)
@@ -253,7 +253,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
             _acknowledge(state, table, row, table[row, EXPECTED], event)
         else:
             _read(state, table, row - state[CONNECTIONS], event)
-    state[ALARM_AT] = table[earliest(table), DUE]
+    state[ALARM_AT] = table[find_earliest(table), DUE]
     if state[ALARM_AT] < FOREVER_PS:
         wake_at(out, max(state[ALARM_AT], now_ps))
     return DONE

@@ -15,10 +15,10 @@ from qospec.engine.endpoint.congestion import (
 )
 from qospec.engine.endpoint.deadlines import (
     DUE,
+    clear_deadlines,
     compute_begin_ps,
-    earliest,
+    find_earliest,
     meet_deadline,
-    no_deadlines,
     set_deadline,
 )
 from qospec.engine.endpoint.tcp_connection import (
@@ -116,7 +116,7 @@ from qospec.engine.event.transition import (
     wake_at,
 )
 from qospec.engine.items.batch import FOREVER_PS, count_columns
-from qospec.engine.kernel import kernel, linked, rows, uncompiled
+from qospec.engine.kernel import get_function, kernel, link_kernel, view_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -208,8 +208,8 @@ class Sender(Endpoint):
             0,
             FOREVER_PS,
         )
-        table = uncompiled(rows)(state, SENDER, 1 + count, COLUMNS)
-        no_deadlines(table)
+        table = get_function(view_rows)(state, SENDER, 1 + count, COLUMNS)
+        clear_deadlines(table)
         table[1:, TIMED_AT] = self._begin_ps(setting)
         receive, wake = _link(self.control.hooks)
         return Transition(
@@ -228,7 +228,7 @@ class Sender(Endpoint):
         count = self.exchange.connections
         if self.is_drawn:
             return np.sort(setting.draws.stream().integers(0, max(1, self.spread_ps), count))
-        begin = uncompiled(compute_begin_ps)
+        begin = get_function(compute_begin_ps)
         found = [begin(connection, count, self.spread_ps) for connection in range(count)]
         return np.array(found, np.int64)
 
@@ -240,8 +240,8 @@ def _link(hooks: Hooks) -> tuple[Callable[..., int], Callable[..., int]]:
         return _receive_acknowledgement, _wake
     kernels = hooks._asdict()
     label = kernels.pop("label")
-    receive = linked(_receive_acknowledgement, label, kernels)
-    return receive, linked(_wake, label, kernels)
+    receive = link_kernel(_receive_acknowledgement, label, kernels)
+    return receive, link_kernel(_wake, label, kernels)
 
 
 @kernel
@@ -256,7 +256,7 @@ def _receive_acknowledgement(
     """Take an acknowledgement, and send what it allows."""
     if items[0, SPARE] <= MADE_AT_ONCE * (1 + state[PLACES]):
         return NO_ITEMS
-    table = rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
+    table = view_rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
     row = 1 + items[item, CONNECTION] - state[FIRST_ACKNOWLEDGEMENT]
     number, phase = items[item, NUMBER], table[row, PHASE]
     event = items, now_ps, out
@@ -291,17 +291,17 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """
     if items[0, SPARE] <= MADE_AT_ONCE * (1 + state[PLACES]):
         return NO_ITEMS
-    table = rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
+    table = view_rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
     if not state[HAS_BEGUN]:
         state[HAS_BEGUN] = 1
         for connection in range(state[CONNECTIONS]):
             set_deadline(table, 1 + connection, table[1 + connection, TIMED_AT], 0)
     while items[0, SPARE] > MADE_AT_ONCE:  # else it goes on at this moment
-        row = earliest(table)
+        row = find_earliest(table)
         if table[row, DUE] > now_ps:
             break
         _expire(state, table, row, (items, now_ps, out))
-    state[ALARM_AT] = table[earliest(table), DUE]
+    state[ALARM_AT] = table[find_earliest(table), DUE]
     if state[ALARM_AT] < FOREVER_PS:
         wake_at(out, max(state[ALARM_AT], now_ps))
     return DONE

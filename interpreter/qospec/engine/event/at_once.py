@@ -26,10 +26,10 @@ from qospec.engine.event.transition import (
     SIZE,
     WAITED,
 )
-from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, empty, join_batches
 from qospec.engine.items.partition import partition
 from qospec.engine.items.totals import CONSUMED, GREW, LEFT, LOST
-from qospec.engine.kernel import kernel, linked, scratch_rows
+from qospec.engine.kernel import kernel, link_kernel, scratch_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,7 +84,7 @@ class AtOnceProcess:
     """An element at work that answers at once, by its transition."""
 
     def __init__(self, element: Element, setting: Setting) -> None:
-        """Begin a trial; see `process_of`."""
+        """Begin a trial; see `build_process`."""
         assert element.transition is not None  # noqa: S101 -- or it had a `process`
         self._transition: Transition = element.transition(setting)
         self._state, self._path = self._transition.state, setting.path
@@ -169,7 +169,9 @@ class AtOnceProcess:
         """Return what leaves before a time by each output, and keep the rest."""
         for number, departing in enumerate(departures):
             left = (
-                joined(self._later[number], departing) if self._later[number].count else departing
+                join_batches(self._later[number], departing)
+                if self._later[number].count
+                else departing
             )
             count = left.count
             if count and left.at_ps[-1] >= leaving_ps:
@@ -195,7 +197,7 @@ def _merge_inputs(
         return arrivals[0], np.empty(0, np.uint8)
     order = list(ports or range(len(arrivals)))
     port = np.repeat(order, [arrivals[number].count for number in order]).astype(np.uint8)
-    together = joined(*(arrivals[number] for number in order))
+    together = join_batches(*(arrivals[number] for number in order))
     if any(batch.count == together.count for batch in arrivals):
         return together, port
     turns = together.at_ps.argsort(kind="stable")
@@ -206,7 +208,7 @@ def _merge_inputs(
 def _derive(arrive: Any) -> Callable[..., tuple[int, int, int]]:
     """Return the loop for a kernel that answers arrivals, which is inlined there."""
     label = f"{arrive.__module__}_{arrive.__qualname__}".replace(".", "_")
-    return linked(_arrive_all, label, {"_answer": arrive})
+    return link_kernel(_arrive_all, label, {"_answer": arrive})
 
 
 @kernel

@@ -25,7 +25,14 @@ from qospec.engine.event.transition import (
     SPARE,
     USUAL,
 )
-from qospec.engine.items.batch import FOREVER_PS, Batch, TooLateError, empty, joined, uninitialised
+from qospec.engine.items.batch import (
+    FOREVER_PS,
+    Batch,
+    TooLateError,
+    allocate_batch,
+    empty,
+    join_batches,
+)
 from qospec.engine.items.totals import (
     CAME,
     CONSUMED,
@@ -343,7 +350,7 @@ class Component:
             start += batch.count
             if batch.count:
                 schedule(self._places, place, int(batch.at_ps[0]))
-        feed = joined(*arrivals) if arrivals else empty()
+        feed = join_batches(*arrivals) if arrivals else empty()
         items, outbox = self._working.items, self._working.outbox
         if feed.width > outbox.shape[1] - events.NOTED:
             items = _widened(items, MORE + feed.width)
@@ -358,7 +365,7 @@ class Component:
         if not count:
             return 0
         stops = np.zeros(len(self.outlets) + 1, np.int64)
-        ordered = uninitialised(count, width=outbox.shape[1] - events.NOTED)
+        ordered = allocate_batch(count, width=outbox.shape[1] - events.NOTED)
         events.put_in_order(outbox, stops, ordered)
         outbox[0, 0], start, gone = 0, 0, 0
         for number in np.flatnonzero(np.diff(stops[:-1], prepend=0)).tolist():

@@ -19,14 +19,14 @@ from qospec.engine.event.component import (
     resized,
 )
 from qospec.engine.event.transition import IN_SERVICE
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, join_batches
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Times
     from qospec.engine.element import Process, Setting
 
 
-def process_of(element: Element, setting: Setting) -> Process:
+def build_process(element: Element, setting: Setting) -> Process:
     """Return how an element processes batches, from the beginning of a trial."""
     if element.process is None:
         driver = AtOnceProcess if element.answers_at_once else EventProcess
@@ -38,7 +38,7 @@ class EventProcess:
     """An element at work, by its transition."""
 
     def __init__(self, element: Element, setting: Setting) -> None:
-        """Begin a trial; see `process_of`."""
+        """Begin a trial; see `build_process`."""
         assert element.transition is not None  # noqa: S101 -- or it had a `process`
         self._transition = element.transition(setting)
         inputs = ((None,),) * len(element.inputs)
@@ -59,9 +59,9 @@ class EventProcess:
         reported: dict[str, tuple[Times, Times]] = {}
         ended: dict[str, list[Batch]] = {MAKES: [], CONSUMES: []}
         for number, outlet in enumerate(self._component.outlets):
-            batch = joined(*self._found.get(number, ()))
+            batch = join_batches(*self._found.get(number, ()))
             if outlet.what == LEAVES:
-                left = joined(self._later[outlet.number], batch)
+                left = join_batches(self._later[outlet.number], batch)
                 if left.count and int(left.at_ps[0]) < self._leaving_ps:
                     raise BrokenPromiseError(self._path, "sent an item below its watermark")
                 count = int(left.at_ps.searchsorted(leaving_ps))

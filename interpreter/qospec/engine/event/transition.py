@@ -125,7 +125,7 @@ def wake_at(out: Any, at_ps: int) -> None:
 
 
 @kernel
-def waited(out: Any, queue: int, arrived_ps: int, began_ps: int) -> None:
+def report_wait(out: Any, queue: int, arrived_ps: int, began_ps: int) -> None:
     """Report that an item waited, or will, in a queue of `Transition.queues`."""
     n = out[0, 0] + 1
     if n < len(out):

@@ -25,7 +25,7 @@ from qospec.engine.event.component import (
 from qospec.engine.graph.components import find_components
 from qospec.engine.graph.node import Link
 from qospec.engine.graph.promises import Conduct, copied
-from qospec.engine.items.batch import FOREVER_PS, Batch, joined
+from qospec.engine.items.batch import FOREVER_PS, Batch, join_batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -195,7 +195,7 @@ class Cycle:
             if not isinstance(sink, Link):
                 continue
             until_ps = min(self._horizon_ps + runtime.lookahead_ps, FOREVER_PS)
-            left = joined(*self._later.pop(number, ()))
+            left = join_batches(*self._later.pop(number, ()))
             if left.count and int(left.at_ps[0]) < sink.until_ps:
                 raise BrokenPromiseError(runtime.path, "sent an item below its watermark")
             count = int(left.at_ps.searchsorted(until_ps))

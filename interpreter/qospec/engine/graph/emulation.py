@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
 from qospec.engine.event.component import EndlessError
-from qospec.engine.event.process import EventProcess, process_of
+from qospec.engine.event.process import EventProcess, build_process
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.graph.components import (
     Budget,
@@ -30,7 +30,7 @@ from qospec.engine.graph.cycle import Cycle
 from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.graph.node import Discard, End, Link, NodeRuntime, Sink, Unconnected
 from qospec.engine.graph.promises import Conduct, with_promises_checked
-from qospec.engine.items.batch import FOREVER_PS, plain
+from qospec.engine.items.batch import FOREVER_PS, build_batch
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
 from qospec.engine.source.closed_loop import ClosedLoop
@@ -170,7 +170,7 @@ class _Origin:
             connection = connection + np.int32(self._source.first)
         # Only items that a line will stamp may share columns of times: others may write over them.
         sent_ps = at_ps if self._stamped else at_ps.copy()
-        batch = plain(
+        batch = build_batch(
             at_ps=at_ps,
             sent_ps=sent_ps,
             connection=connection,
@@ -355,7 +355,7 @@ def _node_runtime(
             # account of each item would cost every trial.
             process = EventProcess(element, setting).process
         else:
-            process = process_of(element, setting)
+            process = build_process(element, setting)
         if conduct is not None:
             process = conduct.noting(process)
         process = recorder.occupancies.recording(process, node)

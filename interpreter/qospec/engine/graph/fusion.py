@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.items.partition import MAX_OUTPUTS, routing_table
+from qospec.engine.items.partition import MAX_OUTPUTS, build_routing_table
 from qospec.engine.scheduler.arrivals import by_routes
 from qospec.engine.scheduler.scheduler import Scheduler, serve_arrivals
 
@@ -44,7 +44,7 @@ class _FusedScheduler(Element):
         return self.scheduler.lookahead_ps(clock)
 
     def start(self, setting: Setting) -> _FusedState:
-        return _FusedState(routing_table(setting), self.scheduler.start(setting))
+        return _FusedState(build_routing_table(setting), self.scheduler.start(setting))
 
     def process(self, state: _FusedState, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals

@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from qospec.engine.element import Loss
-from qospec.engine.items.batch import FOREVER_PS, TooLateError, empty, joined
+from qospec.engine.items.batch import FOREVER_PS, TooLateError, empty, join_batches
 from qospec.engine.items.merge import merged
 from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE
 
@@ -57,7 +57,7 @@ class Link:
             return empty()
         if below_ps >= self.until_ps:
             self.cells = 0
-            taken = joined(*pieces) if len(pieces) > 1 else pieces[0]
+            taken = join_batches(*pieces) if len(pieces) > 1 else pieces[0]
             pieces.clear()
             return taken
         early = []
@@ -69,7 +69,7 @@ class Link:
                 piece = piece.part(0, cut)
             early.append(piece)
             self.cells -= piece.count
-        return joined(*early)
+        return join_batches(*early)
 
     def first_ps(self) -> int:
         """Return a time before which no item will be taken from this link."""

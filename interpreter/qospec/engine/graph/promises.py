@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
 from qospec.engine.element import BrokenPromiseError, Step
-from qospec.engine.items.batch import FOREVER_PS, joined, well_formed
+from qospec.engine.items.batch import FOREVER_PS, join_batches, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,12 +84,12 @@ class Conduct:
 
     def left(self, output: int) -> Batch:
         """Return what left by an output."""
-        return joined(*self.departures[output])
+        return join_batches(*self.departures[output])
 
     def check(self, path: str, lookahead_ps: int, indices: int) -> None:
         """Raise BrokenPromiseError at the end of a trial; see `with_promises_checked`."""
         history = _History(path, lookahead_ps, indices)
-        departures = tuple(joined(*batches) for batches in self.departures)
+        departures = tuple(join_batches(*batches) for batches in self.departures)
         until_ps = (FOREVER_PS,) * len(departures)
         step = Step(
             departures,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import Domain
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import joined
+from qospec.engine.items.batch import join_batches
 from qospec.engine.items.merge import merged
 from qospec.engine.kernel import kernel
 from qospec.engine.random import WORD, threefry
@@ -57,7 +57,7 @@ def arbitrated(batches: Sequence[Batch], arbiter: Whole) -> Batch:
     is_tie = arbiter[RULE] != FIXED_ORDER and sum(batch.count > 0 for batch in batches) > 1
     if not is_tie or not (at_ps[1:] == at_ps[:-1]).any():
         return together
-    order = joined(*batches).at_ps.argsort(kind="stable")
+    order = join_batches(*batches).at_ps.argsort(kind="stable")
     inputs = np.repeat(np.arange(len(batches)), [batch.count for batch in batches])[order]
     place = np.empty(together.count, np.int64)
     _arbitrate_ties(at_ps, inputs, arbiter, np.empty(len(batches), np.int64), place)

@@ -172,10 +172,10 @@ def count_columns(name: str) -> int:
 @functools.cache
 def empty() -> Batch:
     """Return the batch without items."""
-    return uninitialised(0)
+    return allocate_batch(0)
 
 
-def uninitialised(count: int, *, is_unsent: bool = False, width: int = 0) -> Batch:
+def allocate_batch(count: int, *, is_unsent: bool = False, width: int = 0) -> Batch:
     """Return a batch of `count` items, to be written before it is read.
 
     Args:
@@ -194,7 +194,7 @@ def uninitialised(count: int, *, is_unsent: bool = False, width: int = 0) -> Bat
     )
 
 
-def joined(*batches: Batch) -> Batch:
+def join_batches(*batches: Batch) -> Batch:
     """Return the items of all batches, one batch after the other.
 
     They are in order of time if each batch begins no earlier than the one before it ends.
@@ -208,7 +208,7 @@ def joined(*batches: Batch) -> Batch:
     return filled[0] if filled else empty()
 
 
-def plain(
+def build_batch(
     at_ps: Times, sent_ps: Times, connection: Indices, size_bytes: Sizes, marks: Bits
 ) -> Batch:
     """Return items of which no element has noted anything, given their other columns."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import Batch, copy_item, plain, uninitialised
+from qospec.engine.items.batch import Batch, allocate_batch, build_batch, copy_item
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import LEG
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
 
 
-def inserted(batch: Batch, before: Whole, first: int) -> tuple[Batch, Batch]:
+def insert_cells(batch: Batch, before: Whole, first: int) -> tuple[Batch, Batch]:
     """Return the cells with a new one ahead of some of them, in the same ps; and the new ones.
 
     Args:
@@ -23,14 +23,14 @@ def inserted(batch: Batch, before: Whole, first: int) -> tuple[Batch, Batch]:
         first: The connection index of new cells of the first VC.
     """
     behind = batch.select(before)
-    new = plain(
+    new = build_batch(
         at_ps=behind.at_ps,
         sent_ps=behind.at_ps,
         connection=behind.connection + np.int32(first),
         size_bytes=np.full(behind.count, CELL_BYTES, np.int32),
         marks=behind.marks & np.uint32(LEG.mask),
     )
-    both = uninitialised(batch.count + behind.count, width=batch.width)
+    both = allocate_batch(batch.count + behind.count, width=batch.width)
     _insert(batch, before, new, both)
     return both, new
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.engine.items.batch import empty, uninitialised
+from qospec.engine.items.batch import allocate_batch, empty
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _merged_pair(first: Batch, second: Batch) -> Batch:
     # Two sources whose line will stamp their items: columns of times are shared.
     shared = first.sent_ps is first.at_ps and second.sent_ps is second.at_ps
     width = max(first.width, second.width)
-    both = uninitialised(first.count + second.count, is_unsent=shared, width=width)
+    both = allocate_batch(first.count + second.count, is_unsent=shared, width=width)
     _merge(first, second, both, shared)
     if width:
         _merge_more(first.widened(width), second.widened(width), both.more)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import copy_item, empty, uninitialised
+from qospec.engine.items.batch import allocate_batch, copy_item, empty
 from qospec.engine.items.columns import column_of, columns_of
 from qospec.engine.kernel import kernel, signed
 
@@ -37,7 +37,7 @@ class RoutingTable(NamedTuple):
     only: int
 
 
-def routing_table(setting: Setting) -> RoutingTable:
+def build_routing_table(setting: Setting) -> RoutingTable:
     """Return the planner's table, ready for use.
 
     Raises:
@@ -54,18 +54,18 @@ def routing_table(setting: Setting) -> RoutingTable:
     return RoutingTable(whole, columns_of(marks), only)
 
 
-def table_state(setting: Setting) -> Whole:
-    """Return the planner's table as integers, for `output_in`.
+def encode_table(setting: Setting) -> Whole:
+    """Return the planner's table as integers, for `find_output`.
 
     These are its width, the number of integers that its columns take, its columns, and its rows.
     """
-    table, columns, _ = routing_table(setting)
+    table, columns, _ = build_routing_table(setting)
     shape = [table.shape[1], len(columns)]
     return np.concatenate([shape, columns, table.ravel()], dtype=np.int64)
 
 
 @kernel
-def output_in(state: Whole, start: int, connection: int, marks: int) -> int:
+def find_output(state: Whole, start: int, connection: int, marks: int) -> int:
     """Return the output of an item in the table that begins at a place of `state`."""
     column = column_of(state, start + 2, marks)
     row = start + 2 + state[start + 1] + connection * state[start]
@@ -105,7 +105,7 @@ def partition(batch: Batch, output: Marks | None, counts: tuple[int, ...]) -> tu
         whole = counts.index(max(counts))
         return tuple([batch if number == whole else empty() for number in range(len(counts))])
     bounds = [0, *itertools.accumulate(counts)]
-    moved = uninitialised(batch.count, width=batch.width)
+    moved = allocate_batch(batch.count, width=batch.width)
     _partition(batch, output, np.array(bounds[:-1]), moved)
     return tuple([moved.part(start, end) for start, end in itertools.pairwise(bounds)])
 
@@ -116,7 +116,7 @@ def split(batch: Batch, lost: Marks, count: int) -> tuple[Batch, Batch]:
         return batch, empty()
     if count == batch.count:
         return empty(), batch
-    moved = uninitialised(batch.count, width=batch.width)
+    moved = allocate_batch(batch.count, width=batch.width)
     _split(batch, lost, batch.count - count, moved)
     return moved.part(0, batch.count - count), moved.part(batch.count - count, batch.count)
 

@@ -36,7 +36,7 @@ def note_piece(whole: int, number: int, follow: int) -> int:
 
 
 @kernel
-def whole_in(piece: int) -> int:
+def read_whole(piece: int) -> int:
     """Return the number of the whole."""
     return piece >> NUMBER_BITS + 1
 
@@ -48,6 +48,6 @@ def number_in(piece: int) -> int:
 
 
 @kernel
-def length_in(piece: int) -> int:
+def read_length_bytes(piece: int) -> int:
     """Return the length in bytes of the packet that a frame of cells is made of."""
     return piece >> NUMBER_BITS + 1 & (1 << LENGTH_BITS) - 1

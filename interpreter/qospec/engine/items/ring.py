@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
 
 
-def doubled(ring: Whole, width: int, head: int, tail: int) -> Whole:
+def double_ring(ring: Whole, width: int, head: int, tail: int) -> Whole:
     """Return a ring with twice the places and the same rows, flat as it is given.
 
     Args:

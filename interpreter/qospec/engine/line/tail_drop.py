@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import joined
+from qospec.engine.items.batch import join_batches
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 from qospec.engine.line.transmission import (
@@ -30,8 +30,8 @@ from qospec.engine.line.transmission import (
     SLOTTED,
     STAMPS,
     check_load,
-    next_slot,
-    service_time,
+    compute_service_time,
+    find_next_slot,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
     began_ps: Times
 
 
-def new_outcome(line: Whole, count: int) -> Outcome:
+def allocate_outcome(line: Whole, count: int) -> Outcome:
     """Return uninitialised columns for `count` items."""
     began = count if line[STAMPS] else 0
     return Outcome(np.empty(count, np.uint8), np.empty(count, np.int64), np.empty(began, np.int64))
@@ -93,15 +93,15 @@ def send_through(
     check_load(line, batch, size_bytes, size_bytes)
     pace = _time(line, size_bytes) + _room(line, size_bytes, limit)
     if line[SLOTTED]:
-        outcome = new_outcome(line, batch.count)
+        outcome = allocate_outcome(line, batch.count)
         return split_by_loss(batch, outcome, _send(batch, line, pace, outcome))
     free, count = send_uncongested(line, batch, size_bytes, room_ps=pace[2], owns_times=owns_times)
     if count == batch.count:
         return free, batch.part(count, count)
     rest = batch.part(count, batch.count)
-    outcome = new_outcome(line, rest.count)
+    outcome = allocate_outcome(line, rest.count)
     left, lost = split_by_loss(rest, outcome, _send(rest, line, pace, outcome))
-    return joined(free.part(0, count), left), lost
+    return join_batches(free.part(0, count), left), lost
 
 
 def take_back_unsent(line: Whole, size_bytes: int, from_ps: int) -> int:
@@ -114,7 +114,7 @@ def take_back_unsent(line: Whole, size_bytes: int, from_ps: int) -> int:
     return count
 
 
-def pending_starts_ps(line: Whole, size_bytes: int, from_ps: int) -> list[int]:
+def find_pending_starts_ps(line: Whole, size_bytes: int, from_ps: int) -> list[int]:
     """Return when each item begins that begins at `from_ps` or later, rounded down."""
     count, free, time = _pending(line, size_bytes, from_ps)
     return [(free - back * time) // int(line[DENOMINATOR]) for back in range(count, 0, -1)]
@@ -133,7 +133,7 @@ def _time(line: Whole, size_bytes: int) -> tuple[int, int]:
     """Return the time of one item as Python integers, since it is multiplied by large ones."""
     if line[SLOTTED]:
         return int(line[SLOT]), int(line[SLOT_PART])
-    time_ps, time_part = service_time(line, size_bytes)
+    time_ps, time_part = compute_service_time(line, size_bytes)
     return int(time_ps), int(time_part)
 
 
@@ -167,7 +167,7 @@ def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], outcome: O
     for i in range(len(at_ps)):
         t = at_ps[i]
         if t > free:
-            free, part = next_slot(slots, free, part, t) if slotted else (t, 0)
+            free, part = find_next_slot(slots, free, part, t) if slotted else (t, 0)
         # The n-th start back is rounded down, as every time is.
         full = t < free - room_ps - (part < room_part)
         lost[i] = full
@@ -207,7 +207,7 @@ def send_uncongested(
     left_ps = at_ps if owns_times else np.empty(count, np.int64)
     began_ps = np.empty(count if line[STAMPS] else 0, np.int64)
     denominator = line.item(DENOMINATOR)
-    time_ps, time_part = map(int, service_time(line, size_bytes))
+    time_ps, time_part = map(int, compute_service_time(line, size_bytes))
     time_binary, most = _binary(time_part, denominator), MOST_AT_ONCE // denominator
     done = sent = 0
     while done < count and sent == done:

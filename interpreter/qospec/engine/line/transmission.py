@@ -54,7 +54,7 @@ def check(clock: Clock) -> None:
         raise ValueError("phase: expected less than the time of a slot")
 
 
-def line_of(clock: Clock | None) -> Whole:
+def build_line(clock: Clock | None) -> Whole:
     """Return the line at the beginning of a trial."""
     if clock is None:
         raise ValueError("no line serves this element")
@@ -77,7 +77,7 @@ def line_of(clock: Clock | None) -> Whole:
     return line
 
 
-def watermark_ps(line: Whole, until_ps: int) -> int:
+def compute_watermark_ps(line: Whole, until_ps: int) -> int:
     """Return the watermark of departures: later than all so far, no later than any that follows.
 
     The next item starts neither before `until_ps` nor before the line is free.
@@ -113,7 +113,7 @@ def check_load(
 
 
 @kernel
-def next_slot(pace: Pace, free_ps: int, part: int, ready_ps: int) -> tuple[int, int]:
+def find_next_slot(pace: Pace, free_ps: int, part: int, ready_ps: int) -> tuple[int, int]:
     """Return the first slot at or after `ready_ps`, which is later than the slot given.
 
     A long gap is crossed in leaps: counted with slots of slot + 1 ps, a leap never passes the slot
@@ -137,7 +137,7 @@ def next_slot(pace: Pace, free_ps: int, part: int, ready_ps: int) -> tuple[int, 
 
 
 @kernel
-def after(free_ps: int, part: int, time: tuple[int, int], denominator: int) -> tuple[int, int]:
+def add_time(free_ps: int, part: int, time: tuple[int, int], denominator: int) -> tuple[int, int]:
     """Return the moment that is `time` later; all are whole ps and a numerator."""
     free_ps += time[0]
     part += time[1]
@@ -148,13 +148,13 @@ def after(free_ps: int, part: int, time: tuple[int, int], denominator: int) -> t
 
 
 @kernel
-def start_of(line: Whole, ready_ps: int) -> tuple[int, int]:
+def find_start(line: Whole, ready_ps: int) -> tuple[int, int]:
     """Return when an item that is ready then may begin: whole ps and a numerator."""
     free_ps, part = line[FREE], line[PART]
     if ready_ps > free_ps:
         if line[SLOTTED]:
             pace = (line[SLOT], line[SLOT_PART], line[DENOMINATOR], line[LEAP])
-            return next_slot(pace, free_ps, part, ready_ps)
+            return find_next_slot(pace, free_ps, part, ready_ps)
         return ready_ps, 0
     return free_ps, part
 
@@ -162,8 +162,10 @@ def start_of(line: Whole, ready_ps: int) -> tuple[int, int]:
 @kernel
 def transmit(line: Whole, start: tuple[int, int], size_bytes: int) -> int:
     """Keep a line busy with an item from then on; return when its last bit is at the far end."""
-    time = (line[SLOT], line[SLOT_PART]) if line[SLOTTED] else service_time(line, size_bytes)
-    line[FREE], line[PART] = after(start[0], start[1], time, line[DENOMINATOR])
+    time = (
+        (line[SLOT], line[SLOT_PART]) if line[SLOTTED] else compute_service_time(line, size_bytes)
+    )
+    line[FREE], line[PART] = add_time(start[0], start[1], time, line[DENOMINATOR])
     return line[FREE] + line[PROPAGATION]  # type: ignore[no-any-return]
 
 
@@ -190,7 +192,7 @@ def sent_bytes(framing: Framing, size_bytes: int) -> int:
 
 
 @kernel
-def service_time(line: Whole, size_bytes: int) -> tuple[int, int]:
+def compute_service_time(line: Whole, size_bytes: int) -> tuple[int, int]:
     """Return the time that an item of that size takes, framed: whole ps and a numerator."""
     denominator = line[DENOMINATOR]
     framed_bytes = sent_bytes(framing_of(line), size_bytes)
@@ -213,4 +215,4 @@ def time_of(
         return size_bytes, (sent_bytes(framing, size_bytes) * byte_ps, 0)
     if size_bytes == ahead[0]:
         return ahead
-    return size_bytes, service_time(line, size_bytes)
+    return size_bytes, compute_service_time(line, size_bytes)

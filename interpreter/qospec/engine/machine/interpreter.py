@@ -12,13 +12,13 @@ from qospec.catalogue.machine import OPERATIONS
 from qospec.engine.endpoint.deadlines import (
     DEADLINE,
     DUE,
-    earliest,
+    find_earliest,
     meet_deadline,
     set_deadline,
 )
 from qospec.engine.event.transition import make, send
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.kernel import kernel, rows
+from qospec.engine.kernel import kernel, view_rows
 from qospec.engine.machine.state import (
     AFTER,
     ASSIGN,
@@ -226,7 +226,7 @@ def dismiss_idle(state: Whole, row: int) -> None:
     instance = state[AT_INSTANCES] + row * width(state)
     if state[PERMANENT] or state[instance + STATE] != 0:
         return
-    deadlines = rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
+    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
     for timer in range(state[TIMERS]):
         if deadlines[_find_row(state, timer, row), DUE] < FOREVER_PS:
             return
@@ -277,21 +277,21 @@ def _find_row(state: Whole, timer: int, row: int) -> int:
 @kernel
 def halt(state: Whole, timer: int, row: int) -> None:
     """Stop a timer of an instance, if it runs."""
-    deadlines = rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
+    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
     meet_deadline(deadlines, _find_row(state, timer, row))
 
 
 @kernel
 def due_ps(state: Whole) -> int:
     """Return when a timer expires next; FOREVER_PS if none runs."""
-    deadlines = rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
-    return deadlines[earliest(deadlines), DUE]  # type: ignore[no-any-return]
+    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
+    return deadlines[find_earliest(deadlines), DUE]  # type: ignore[no-any-return]
 
 
 @kernel
 def expired(state: Whole) -> tuple[int, int]:
     """Stop the timer that expires next; return it, and the row of its instance."""
-    number = earliest(rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)) - 1
+    number = find_earliest(view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)) - 1
     timer, row = number // state[INSTANCES], number % state[INSTANCES]
     halt(state, timer, row)
     return timer, row
@@ -345,7 +345,7 @@ def finish(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Who
     for k in range(state[at + STARTS]):
         timer = state[state[AT_LISTS] + state[at + START] + k]
         expires_ps = now_ps + state[state[AT_LENGTHS] + timer]
-        deadlines = rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
+        deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
         set_deadline(deadlines, _find_row(state, timer, row), expires_ps, timer)
     for k in range(state[at + SENDS]):
         _say(state, items, row, state[AT_SENDS] + (state[at + SEND] + k) * SENT, now_ps, out)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.machine import BEGIN, DEEPEST, ITEM, Counts, StateCount
 from qospec.engine.arrays import np
-from qospec.engine.endpoint.deadlines import DEADLINE, no_deadlines
+from qospec.engine.endpoint.deadlines import DEADLINE, clear_deadlines
 from qospec.engine.event.transition import MORE
 from qospec.engine.items.batch import COLUMNS
-from qospec.engine.kernel import rows, uncompiled
+from qospec.engine.kernel import get_function, view_rows
 from qospec.engine.machine.placement import Placement
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ instance that sent it, its number, which part of it this is, and of how many; th
 
 def rows_of(state: Whole, at: int, count: int, width: int) -> Whole:
     """Return a table of a state, for Python."""
-    table: Whole = uncompiled(rows)(state, int(state[at]), count, width)
+    table: Whole = get_function(view_rows)(state, int(state[at]), count, width)
     return table
 
 
@@ -99,7 +99,7 @@ def begun(program: Program, placement: Placement, flows: int, stop_ps: int) -> W
     state[[STOP, FLOWS, LIMIT]] = stop_ps, flows, MOST_TRANSITIONS
     count = int(state[INSTANCES])
     timers = 1 + count * len(program.timers)
-    no_deadlines(rows_of(state, AT_TIMERS, timers, DEADLINE))
+    clear_deadlines(rows_of(state, AT_TIMERS, timers, DEADLINE))
     instances = rows_of(
         state, AT_INSTANCES, count, INSTANCE + len(program.values) + len(program.ports)
     )

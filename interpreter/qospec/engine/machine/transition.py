@@ -118,7 +118,7 @@ class LivelockError(ValueError):
         self.state = state
 
 
-def transition_of(program: Program, placement: Placement, setting: Setting) -> Transition:
+def build_transition(program: Program, placement: Placement, setting: Setting) -> Transition:
     """Return how a machine answers events, from the beginning of a trial."""
     state = begun(program, placement, setting.streams.count, setting.stop_ps)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.kernel import bits_of_double, kernel, linked
+from qospec.engine.kernel import bits_of_double, kernel, link_kernel
 from qospec.engine.measure.tally import Delays
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def add_delay(row: Whole, delay_ps: int, record_ps: int, buckets: Whole) -> int:
     return record_ps
 
 
-_add_long = linked(_add, "long", {"LONG": True})
+_add_long = link_kernel(_add, "long", {"LONG": True})
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.experiment import END
-from qospec.engine.items.batch import COLUMNS, count_columns, uninitialised
+from qospec.engine.items.batch import COLUMNS, allocate_batch, count_columns
 from qospec.engine.items.piece import MORE_FOLLOW, number_in
 from qospec.engine.kernel import kernel
 from qospec.engine.measure import delays
@@ -114,7 +114,7 @@ class Frames:
     def _ended(self, batch: Batch, began: Whole) -> Batch:
         if batch.width < WIDTH:
             return NONE
-        found = uninitialised(batch.count, width=2)
+        found = allocate_batch(batch.count, width=2)
         mine = batch.connection.view(np.uint32)
         count = _send(batch.sent_ps, mine, batch.more, self._frame, began, found)
         return _cut(found, count)
@@ -123,7 +123,7 @@ class Frames:
         """Return the frames that have arrived with their last cells."""
         if batch.width < WIDTH:
             return NONE
-        found = uninitialised(batch.count, width=2)
+        found = allocate_batch(batch.count, width=2)
         times, mine = (batch.at_ps, batch.sent_ps), batch.connection.view(np.uint32)
         return _cut(found, _arrive(times, mine, batch.more, self._frame, self._arriving, found))
 
@@ -161,7 +161,7 @@ class Frames:
         return FrameLatencies(*(signed(pooled[2 * n], pooled[2 * n + 1]) for n in range(LATENCIES)))
 
 
-NONE = uninitialised(0, width=2)
+NONE = allocate_batch(0, width=2)
 NO_BUCKETS = np.zeros(0, np.int64)
 NO_HISTOGRAM = np.zeros((0, 0), np.int64)
 

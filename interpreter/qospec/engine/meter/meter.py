@@ -19,7 +19,7 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send
 from qospec.engine.event.transition import MARKS as ITEM_MARKS
-from qospec.engine.kernel import kernel, linked, part
+from qospec.engine.kernel import kernel, link_kernel, view_part
 from qospec.engine.meter import token_bucket
 from qospec.engine.meter.token_bucket import (
     FIELDS,
@@ -131,9 +131,9 @@ class Meter(Element):
         at_once = (Guarantee(0, 0),)
         if self.actions.get(RED) != "drop" or not offered.sizes:
             return Guarantees(at_once)
-        passed = token_bucket.passed_by(self.token_bucket)
+        passed = token_bucket.bound_passed_bytes(self.token_bucket)
         if YELLOW in self.colours and self.actions.get(YELLOW) != "drop":
-            passed = passed.add(token_bucket.passed_by(self.other_bucket))
+            passed = passed.add(token_bucket.bound_passed_bytes(self.other_bucket))
         items = passed.scale_by(Fraction(1, offered.sizes[0]))
         return Guarantees(at_once, Arrival(items, passed, offered.sizes))
 
@@ -147,7 +147,7 @@ class Meter(Element):
         state[AWARE] = self.is_colour_aware
         state[DROPS:COMMITTED] = [self.actions.get(each) == "drop" for each in (GREEN, YELLOW, RED)]
         for start, bucket in ((COMMITTED, self.token_bucket), (OTHER, self.other_bucket)):
-            state[start : start + token_bucket.PRICES] = token_bucket.full(bucket)
+            state[start : start + token_bucket.PRICES] = token_bucket.build_full_bucket(bucket)
         return state
 
     def transition(self, setting: Setting) -> Transition:
@@ -199,7 +199,7 @@ def colour_of(committed: Whole, other: Whole, packet: Packet) -> int:  # noqa: A
 
 def link_arrive(name: str, rule: Callable[[Whole, Whole, Packet], int]) -> Callable[..., int]:
     """Return the kernel for arrivals at a meter, given its name and its `colour_of`."""
-    return linked(_arrive, name, {"colour_of": rule})
+    return link_kernel(_arrive, name, {"colour_of": rule})
 
 
 @kernel
@@ -223,11 +223,11 @@ def _colour(state: Whole, size_bytes: int, marks: int, now_ps: int) -> int:
     arriving = min((marks >> FIRST) & HIGHEST, RED) if state[AWARE] else GREEN
     packet = (size_bytes, arriving, now_ps - state[NOW])
     state[NOW] = now_ps
-    return colour_of(part(state, COMMITTED, FIELDS), part(state, OTHER, FIELDS), packet)
+    return colour_of(view_part(state, COMMITTED, FIELDS), view_part(state, OTHER, FIELDS), packet)
 
 
 @kernel
-def green_else_yellow(committed: Whole, excess: Whole, packet: Packet) -> int:
+def take_green_else_yellow(committed: Whole, excess: Whole, packet: Packet) -> int:
     """Return the colour of the first bucket that covers a packet, and take its tokens there."""
     size_bytes, arriving, _ = packet
     price, excess_price = cost(committed, size_bytes), cost(excess, size_bytes)

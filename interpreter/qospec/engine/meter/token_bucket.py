@@ -52,7 +52,7 @@ class Bucket(NamedTuple):
 
 def check(declared: Bucket) -> None:
     """Raise ValueError, with words for an author, where a bucket cannot be kept exactly."""
-    byte_ps = byte_time_ps(declared.bit_rate)
+    byte_ps = compute_byte_time_ps(declared.bit_rate)
     if byte_ps.denominator > LARGEST_DENOMINATOR:
         fine = "this fraction is too fine to be kept exactly; give fewer digits"
         raise ValueError(f"{declared.rate_name}: {fine}")
@@ -60,19 +60,21 @@ def check(declared: Bucket) -> None:
         raise ValueError(f"{declared.size_name}: such a burst takes more than 11 days to refill")
 
 
-def byte_time_ps(bit_rate: Fraction) -> Fraction:
+def compute_byte_time_ps(bit_rate: Fraction) -> Fraction:
     """Return the time in which the tokens of one byte accrue."""
     return BITS_PER_BYTE * PS_PER_S / Fraction(bit_rate)
 
 
-def passed_by(declared: Bucket) -> Curve:
+def bound_passed_bytes(declared: Bucket) -> Curve:
     """Return the bytes that a bucket lets pass at most, and the less than a ps's worth owed."""
-    return Curve.from_lines([(declared.size_bytes, 1 / byte_time_ps(declared.bit_rate))]).widen(1)
+    return Curve.from_lines(
+        [(declared.size_bytes, 1 / compute_byte_time_ps(declared.bit_rate))]
+    ).widen(1)
 
 
-def full(declared: Bucket) -> list[int]:
+def build_full_bucket(declared: Bucket) -> list[int]:
     """Return the fields of a full bucket, up to PRICES; at the beginning, no price is known."""
-    byte_ps = byte_time_ps(declared.bit_rate)
+    byte_ps = compute_byte_time_ps(declared.bit_rate)
     denominator = byte_ps.denominator
     byte = divmod(byte_ps.numerator, denominator)
     filled = divmod(declared.size_bytes * byte_ps.numerator, denominator)
@@ -124,7 +126,7 @@ def fill(tokens: Whole, ps: int, part: int) -> Cost:
 @kernel
 def covers(tokens: Whole, price: Cost) -> bool:
     """Return whether there are tokens for a packet before this ps ends."""
-    return until_covered(tokens, price) == 0
+    return compute_wait_ps(tokens, price) == 0
 
 
 @kernel
@@ -138,7 +140,7 @@ def take(tokens: Whole, price: Cost) -> None:
 
 
 @kernel
-def until_covered(tokens: Whole, price: Cost) -> int:
+def compute_wait_ps(tokens: Whole, price: Cost) -> int:
     """Return the time until there are tokens for a packet, rounded down to whole ps."""
     missing = price[0] - tokens[LEVEL] - (price[1] < tokens[LEVEL_PART])
     return max(int(missing), 0)

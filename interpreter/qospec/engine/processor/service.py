@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.curve import COLUMNS, time_of
+from qospec.engine.curve import COLUMNS, find_time_ps
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.ring import doubled
-from qospec.engine.kernel import kernel, part, rows
+from qospec.engine.items.ring import double_ring
+from qospec.engine.kernel import kernel, view_part, view_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ class Lists(NamedTuple):
     curve: Curve
 
 
-def idle(terms: Sequence[int], lists: Lists, interruptions: Interruptions) -> Whole:
+def build_idle_state(terms: Sequence[int], lists: Lists, interruptions: Interruptions) -> Whole:
     """Return the state at the beginning of a trial, given the fields BYTE_PS to RESTART_PS."""
     restarts, points = [*lists.restarts_ps, FOREVER_PS], lists.curve.points
     before = np.concatenate([restarts, np.array(points, np.int64).ravel()])
@@ -127,7 +127,7 @@ def _with_more_places(state: Whole) -> Whole:
     """Return the same state with a ring of twice the places."""
     start = int(_ring_of(state))
     stop = start + RING_COLUMNS * int(state[PLACES])
-    ring = doubled(state[start:stop], RING_COLUMNS, state[HEAD], state[TAIL])
+    ring = double_ring(state[start:stop], RING_COLUMNS, state[HEAD], state[TAIL])
     state[PLACES] *= 2
     return np.concatenate([state[:start], ring, state[stop:]])
 
@@ -209,11 +209,11 @@ def _arrays_of(state: Whole) -> Arrays:
     ring = _ring_of(state)
     pauses = ring + RING_COLUMNS * state[PLACES]
     return Arrays(
-        part(state, ARRAYS, state[QUEUES]),
-        part(state, ARRAYS + state[QUEUES], state[RESTARTS]),
-        rows(state, _points_of(state), state[POINTS], COLUMNS),
-        rows(state, ring, state[PLACES], RING_COLUMNS),
-        rows(state, pauses, (len(state) - pauses) // 2, 2),
+        view_part(state, ARRAYS, state[QUEUES]),
+        view_part(state, ARRAYS + state[QUEUES], state[RESTARTS]),
+        view_rows(state, _points_of(state), state[POINTS], COLUMNS),
+        view_rows(state, ring, state[PLACES], RING_COLUMNS),
+        view_rows(state, pauses, (len(state) - pauses) // 2, 2),
     )
 
 
@@ -221,7 +221,7 @@ def _arrays_of(state: Whole) -> Arrays:
 def _time_ps(state: Whole, arrays: Arrays, size_bytes: int) -> int:
     """Return how long a packet takes behind the one ahead."""
     segments = (size_bytes + state[HEADROOM_BYTES] - 1) // state[SEGMENT_BYTES]
-    time_ps = time_of(arrays.points, size_bytes)
+    time_ps = find_time_ps(arrays.points, size_bytes)
     time_ps += size_bytes * state[BYTE_PS] + segments * state[SEGMENT_PS]
     changed = state[SIZE] > 0 and state[SIZE] != size_bytes
     return time_ps + state[CHANGE_PS] if changed else time_ps  # type: ignore[no-any-return]
@@ -269,7 +269,7 @@ def _outcome(state: Whole, k: int) -> int:
 @kernel
 def go_down(state: Whole, at_ps: int) -> None:
     """Note that the next restart begins then; one that is stated for meanwhile begins it anew."""
-    restarts, k = part(state, ARRAYS + state[QUEUES], state[RESTARTS]), state[STATED]
+    restarts, k = view_part(state, ARRAYS + state[QUEUES], state[RESTARTS]), state[STATED]
     state[DOWN], state[UP] = at_ps, min(at_ps + state[RESTART_PS], FOREVER_PS)
     while restarts[k] < state[UP]:
         state[UP] = restarts[k] + state[RESTART_PS]

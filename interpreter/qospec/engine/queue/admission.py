@@ -25,7 +25,7 @@ from qospec.catalogue.kinds import OF_PACKETS, Boolean, Domain
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.items.piece import MORE_FOLLOW
-from qospec.engine.kernel import kernel, rows
+from qospec.engine.kernel import kernel, view_rows
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -86,24 +86,24 @@ class AdmissionTable(NamedTuple):
 
 
 def as_integers(table: AdmissionTable) -> Whole:
-    """Return a table as one array of int64, for `table_in`: its shapes, then its fields."""
+    """Return a table as one array of int64, for `view_table`: its shapes, then its fields."""
     shapes = [*map(len, table), table.column.shape[1], table.frames.shape[1]]
     return np.concatenate([shapes, *(field.ravel() for field in table)], dtype=np.int64)
 
 
 @kernel
-def table_in(state: Whole, start: int) -> AdmissionTable:
+def view_table(state: Whole, start: int) -> AdmissionTable:
     """Return the table that begins at a place of `state`, as views."""
     queues, classes = start + 7, start + 7 + state[start] * QUEUE_FIELDS
     column = classes + state[start + 1] * CLASS_FIELDS
     decay = column + state[start + 2] * state[start + 5]
     frames = decay + state[start + 3] * POWERS
     return AdmissionTable(
-        rows(state, queues, state[start], QUEUE_FIELDS),
-        rows(state, classes, state[start + 1], CLASS_FIELDS),
-        rows(state, column, state[start + 2], state[start + 5]),
-        rows(state, decay, state[start + 3], POWERS),
-        rows(state, frames, state[start + 4], state[start + 6]),
+        view_rows(state, queues, state[start], QUEUE_FIELDS),
+        view_rows(state, classes, state[start + 1], CLASS_FIELDS),
+        view_rows(state, column, state[start + 2], state[start + 5]),
+        view_rows(state, decay, state[start + 3], POWERS),
+        view_rows(state, frames, state[start + 4], state[start + 6]),
     )
 
 

@@ -185,7 +185,7 @@ def verify_keys(name: str, **maps: Entries) -> None:
         raise ValueError(*strange)
 
 
-def values(name: str, entries: Entries) -> tuple[int, ...]:
+def list_values(name: str, entries: Entries) -> tuple[int, ...]:
     """Return the values of a mark that a map's keys stand for."""
     spelt = ALL[name].spelt
     return tuple(spelt.index(key) for key, _ in entries)
@@ -237,7 +237,7 @@ class DropState(NamedTuple):
     selective: bool
 
 
-def initial_drop_state(
+def build_drop_state(
     queues: Sequence[Waiting], draws: Draws, clock: Clock, connections: int
 ) -> DropState:
     """Return the state of these queues at the beginning of a trial, each with its own streams."""
@@ -263,7 +263,7 @@ def admission_table(
     classes: list[list[int]] = []
     tables: dict[DropPolicy | None, list[int]] = {None: [0]}
     is_of_frames = False
-    line = transmission.line_of(clock)
+    line = transmission.build_line(clock)
     for k, (limit, policy, _) in enumerate(queues):
         rules = policy.rules(limit) if policy is not None else {}
         is_of_frames |= any(rule.is_of_frames for rule in rules.values())
@@ -284,7 +284,7 @@ def admission_table(
     return AdmissionTable(rows, np.array(classes, np.int64), column, decay, frames)
 
 
-def causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
+def list_causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
     """Return what a queue may lose items for."""
     rules = () if policy is None else policy.rules(limit).values()
     found = [OVERFLOW]
@@ -297,7 +297,7 @@ def causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
 
 def _time_ps(line: Whole, clock: Clock, typical_bytes: int) -> int:
     size_bytes = CELL_BYTES if clock.encapsulation is None else typical_bytes
-    return max(1, int(transmission.service_time(line, size_bytes)[0]))
+    return max(1, int(transmission.compute_service_time(line, size_bytes)[0]))
 
 
 def _column(name: str, known: tuple[int, ...]) -> list[int]:

@@ -1,8 +1,8 @@
 """The policy of a scheduler, and the scheduling loop compiled for the policies of a tree.
 
 A policy is up to four kernels, called as in `scheduler.serve`. What they remember is in fields of
-the tree, which `tree.own_fields` and `tree.input_fields` number, each 0 when a trial begins: those
-of the scheduler in its own row, and those of its inputs in theirs.
+the tree, which `tree.list_own_fields` and `tree.list_input_fields` number, each 0 when a trial
+begins: those of the scheduler in its own row, and those of its inputs in theirs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import NamedTuple
-from qospec.engine.kernel import kernel, linked
+from qospec.engine.kernel import kernel, link_kernel
 from qospec.engine.scheduler import serve, transition
 from qospec.engine.scheduler.tree import POLICY
 
@@ -70,7 +70,7 @@ def scheduling_loop(policies: tuple[Policy, ...], *, deep: bool, with_policies: 
     """
     label = f"{_label(policies, deep=deep)}_{'policies' if with_policies else 'limits'}"
     hooks = serve.BY_POLICY if with_policies else {}
-    return linked(serve.serve, label, {**_linked(policies, deep=deep), **hooks})
+    return link_kernel(serve.serve, label, {**_linked(policies, deep=deep), **hooks})
 
 
 @functools.cache
@@ -81,7 +81,9 @@ def transition_kernels(
     label = f"{_label(policies, deep=deep)}_{'policies' if with_policies else 'limits'}"
     hooks = transition.BY_POLICY if with_policies else {}
     names = {**_linked(policies, deep=deep), **hooks}
-    arrive, wake = (linked(each, label, names) for each in (transition.arrive, transition.wake))
+    arrive, wake = (
+        link_kernel(each, label, names) for each in (transition.arrive, transition.wake)
+    )
     return arrive, wake
 
 
@@ -97,7 +99,7 @@ def _linked(policies: tuple[Policy, ...], *, deep: bool) -> dict[str, Any]:
     }
     calling = (serve.notify_arrival, serve.select_queue, serve.notify_service, serve.notify_idle)
     label = _label(policies, deep=deep)
-    kernels = {each.__name__: linked(each, label, {**names, **flags}) for each in calling}
+    kernels = {each.__name__: link_kernel(each, label, {**names, **flags}) for each in calling}
     return {**flags, **kernels}
 
 
@@ -112,7 +114,7 @@ def _by_number(policies: tuple[Policy, ...], name: str, first: int = 0) -> Any:
         return this
     label = "_".join([name, *(policy.name for policy in policies[first:]), str(first)])
     others = _by_number(policies, name, first + 1)
-    return linked(_dispatch, label, {"_this": this, "_other": others, "_NUMBER": first})
+    return link_kernel(_dispatch, label, {"_this": this, "_other": others, "_NUMBER": first})
 
 
 _NUMBER = 0

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.kernel import kernel
-from qospec.engine.scheduler.tree import FIRST, LAST, WAITS, input_fields, own_fields
+from qospec.engine.scheduler.tree import FIRST, LAST, WAITS, list_input_fields, list_own_fields
 
 if TYPE_CHECKING:
     from qospec.engine.scheduler.tree import Tree
 
-CURRENT, LEFT = own_fields(2)
-(TURN,) = input_fields(1)
+CURRENT, LEFT = list_own_fields(2)
+(TURN,) = list_input_fields(1)
 
 
 @kernel

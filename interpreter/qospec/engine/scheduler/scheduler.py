@@ -31,12 +31,12 @@ from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import Transition
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, uninitialised
+from qospec.engine.items.batch import FOREVER_PS, Batch, allocate_batch, empty, join_batches
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.guarantee import cost_sizes, sent, share_of
 from qospec.engine.line.transmission import FREE
 from qospec.engine.queue.admission import CAUSES
-from qospec.engine.queue.drop_policy import Waiting, initial_drop_state
+from qospec.engine.queue.drop_policy import Waiting, build_drop_state
 from qospec.engine.queue.losses import list_losses
 from qospec.engine.scheduler.arrivals import by_input, in_arrival_order
 from qospec.engine.scheduler.policy import Policy, scheduling_loop, transition_kernels
@@ -201,7 +201,7 @@ class Scheduler(Element):
 
     def start(self, setting: Setting) -> State:
         """Return its state at the beginning of a trial."""
-        line = transmission.line_of(setting.clock)
+        line = transmission.build_line(setting.clock)
         assert setting.clock is not None  # noqa: S101 -- or there were no line
         tree, leaves, policies = _build_tree(self, setting.clock)
         inputs = len(leaves)
@@ -211,7 +211,7 @@ class Scheduler(Element):
             if limit is not None:
                 tree[row, LIMIT], tree[row, IN_BYTES] = limit.amount, limit.unit == "byte"
         connections = setting.streams.count
-        drop_state = initial_drop_state(queues, setting.draws, setting.clock, connections)
+        drop_state = build_drop_state(queues, setting.draws, setting.clock, connections)
         return State(
             line,
             queues,
@@ -270,7 +270,7 @@ class Taken(NamedTuple):
     byte_ps: Fraction = Fraction(0)
 
 
-def beside(
+def compute_bounded_share(
     number: int,
     inputs: Sequence[Competitor | None],
     clock: Clock,
@@ -310,7 +310,7 @@ def _costs_beside(
     return compute_costs(sizes, cost_ps, Fraction(1))
 
 
-def fair(
+def compute_fair_share(
     number: int, inputs: Sequence[Competitor | None], weights: Numbers, lost_bytes: Fraction
 ) -> Share:
     """Return the share by weight of an input served in the order of a fluid server.
@@ -398,7 +398,7 @@ def serve_arrivals(state: State, incoming: Incoming, until_ps: int) -> Step:
     if len(busy) == 1 and not state.drop_state.selective:
         done = _serve_one(state, busy[0], incoming.batches[busy[0]], until_ps)
     sent, losses = done or _serve_all(state, incoming, until_ps)
-    return Step((sent,), (transmission.watermark_ps(state.line, until_ps),), losses)
+    return Step((sent,), (transmission.compute_watermark_ps(state.line, until_ps),), losses)
 
 
 def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served | None:
@@ -421,7 +421,7 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
         if done is None or int(batch.size_bytes[0]) != size_bytes:
             state.line[:] = before
             return None
-        sent, lost = joined(sent, done[0]), done[1]
+        sent, lost = join_batches(sent, done[0]), done[1]
     # What begins now or later may yet have to stand back; that it waits, not since when, matters.
     count = tail_drop.take_back_unsent(state.line, size_bytes, until_ps)
     if not all(policy.forgets for policy in state.policies):
@@ -451,7 +451,7 @@ def _remember(state: State, number: int, cell: Batch) -> None:
 
 
 def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
-    arrivals, held = joined(*incoming.batches), state.held.cells
+    arrivals, held = join_batches(*incoming.batches), state.held.cells
     sizes = [batch.size_bytes for batch in (arrivals, held) if batch.count]
     largest = max([int(each.max()) for each in sizes])
     smallest = min([int(each.min()) for each in sizes])
@@ -493,7 +493,7 @@ def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
         np.zeros(first, np.uint8),
         np.empty(count, np.uint32),
         np.zeros((count, held.arrival_tags.shape[1]), np.int64),
-        uninitialised(count, width=max(arrivals.width, held.cells.width)),
+        allocate_batch(count, width=max(arrivals.width, held.cells.width)),
         leaves,
         np.cumsum(places).astype(np.uint32),
         state.drop_state.table,

@@ -34,9 +34,9 @@ from qospec.engine.line.transmission import (
     SLOT_PART,
     SLOTTED,
     STAMPS,
-    after,
+    add_time,
+    find_next_slot,
     framing_of,
-    next_slot,
     time_of,
 )
 from qospec.engine.queue.admission import (
@@ -122,7 +122,9 @@ def serve(
         if not tree[0, WAITS]:
             if upcoming[1] == NO_LIMIT:
                 break
-            free, part = next_slot(pace, free, part, upcoming[1]) if slotted else (upcoming[1], 0)
+            free, part = (
+                find_next_slot(pace, free, part, upcoming[1]) if slotted else (upcoming[1], 0)
+            )
             continue
         k = select_queue(tree, arrival_tags)
         i, now = _dequeue(tree, k, queue, sizes)
@@ -130,7 +132,7 @@ def serve(
         size, time = time_of(line, of_bytes, (size, time), now)
         if stamps:
             left_sent[sent] = free + lead
-        free, part = after(free, part, time, denominator)
+        free, part = add_time(free, part, time, denominator)
         left_at[sent] = free + way
         sent, last = sent + 1, k
         on_departure(tree, service, k, free)

@@ -16,17 +16,17 @@ from qospec.engine.event.transition import (
     DONE,
     FRAME,
     lose,
+    report_wait,
     send,
-    waited,
     wake_at,
 )
 from qospec.engine.event.transition import MARKS as ITEM_MARKS
 from qospec.engine.event.transition import SENT as ITEM_SENT
 from qospec.engine.event.transition import SIZE as ITEM_SIZE
 from qospec.engine.items.batch import read_note
-from qospec.engine.kernel import kernel, rows
+from qospec.engine.kernel import kernel, view_rows
 from qospec.engine.line import transmission
-from qospec.engine.line.transmission import FREE, LEAD, PART, STAMPS, start_of, transmit
+from qospec.engine.line.transmission import FREE, LEAD, PART, STAMPS, find_start, transmit
 from qospec.engine.queue.admission import (
     ADMITTED,
     OVERFLOW,
@@ -37,7 +37,7 @@ from qospec.engine.queue.admission import (
     as_integers,
     note_drop,
     room,
-    table_in,
+    view_table,
 )
 from qospec.engine.scheduler.serve import (
     held,
@@ -142,9 +142,9 @@ def _with_more_slots(state: Whole) -> Whole:
 @kernel
 def _views(state: Whole) -> tuple[Tree, Whole]:
     """Return the tree and the slots."""
-    tree = rows(state, TREE, state[ROWS], FIELDS)
+    tree = view_rows(state, TREE, state[ROWS], FIELDS)
     count = (len(state) - state[SLOTS]) // state[WIDTH]
-    return tree, rows(state, state[SLOTS], count, state[WIDTH])
+    return tree, view_rows(state, state[SLOTS], count, state[WIDTH])
 
 
 @kernel
@@ -167,7 +167,7 @@ def arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: W
     state[FREE_SLOT] = slots[i, AFTER]
     slots[i, OF], slots[i, AFTER], slots[i, CAME] = item, NONE, now_ps
     slots[i, QUEUE], slots[i, DRAW] = k, draw
-    state[FREE], state[PART] = start_of(state, now_ps)
+    state[FREE], state[PART] = find_start(state, now_ps)
     if state[FREE] > now_ps:
         _admit(state, items, i, 1, out)
     elif tree[k, WAITS] == 0:
@@ -248,7 +248,7 @@ def _send_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     if tree[k, WAITS] > 1:
         tree[k, ITEM], tree[k, SIZE] = following, items[slots[following, OF], ITEM_SIZE]
     if slots[i, CAME] < now_ps:
-        waited(out, tree[k, NUMBER], slots[i, CAME], now_ps)
+        report_wait(out, tree[k, NUMBER], slots[i, CAME], now_ps)
     if state[STAMPS]:
         items[item, ITEM_SENT] = now_ps + state[LEAD]
     send(out, 0, item, transmit(state, (state[FREE], state[PART]), size_bytes))
@@ -320,7 +320,7 @@ def _decide_by_policy(state: Whole, items: Whole, i: int, needs_room: int) -> in
     amount = items[item, ITEM_SIZE] if tree[k, IN_BYTES] else 1
     cell = items[item, CONNECTION], read_note(items, item, FRAME)
     arrival = (items[item, ITEM_MARKS], amount, slots[i, CAME], cell)
-    table, draw = table_in(state, state[TABLE]), slots[i, DRAW]
+    table, draw = view_table(state, state[TABLE]), slots[i, DRAW]
     return admit(table, tree[k, NUMBER], arrival, held(tree, k), needs_room != 0, draw)
 
 
@@ -330,7 +330,9 @@ def _recheck_limit_by_policy(state: Whole, items: Whole, i: int) -> int:
     k, marks = slots[i, QUEUE], items[slots[i, OF], ITEM_MARKS]
     if held(tree, k) > tree[k, LIMIT]:
         return OVERFLOW
-    return THRESHOLD * (held(tree, k) > room(table_in(state, state[TABLE]), tree[k, NUMBER], marks))
+    return THRESHOLD * (
+        held(tree, k) > room(view_table(state, state[TABLE]), tree[k, NUMBER], marks)
+    )
 
 
 @kernel
@@ -338,14 +340,14 @@ def _on_drop_by_policy(state: Whole, items: Whole, i: int) -> int:
     tree, slots = _views(state)
     number, item = tree[slots[i, QUEUE], NUMBER], slots[i, OF]
     cell = items[item, CONNECTION], read_note(items, item, FRAME)
-    note_drop(table_in(state, state[TABLE]), number, items[item, ITEM_MARKS], cell)
+    note_drop(view_table(state, state[TABLE]), number, items[item, ITEM_MARKS], cell)
     return 0
 
 
 @kernel
 def _on_departure_by_policy(state: Whole, k: int) -> int:
     tree, _ = _views(state)
-    table_in(state, state[TABLE]).queues[tree[k, NUMBER], SINCE] = state[FREE]
+    view_table(state, state[TABLE]).queues[tree[k, NUMBER], SINCE] = state[FREE]
     return 0
 
 

@@ -39,14 +39,14 @@ queue that is too small must be sent at once."""
 _OWN, _OF_INPUT, FIELDS = 20, 34, 38
 
 
-def own_fields(count: int, after: Sequence[int] = ()) -> range:
+def list_own_fields(count: int, after: Sequence[int] = ()) -> range:
     """Return the first fields, or those behind others, that a policy keeps for its scheduler."""
     fields = range(_OWN + len(after), _OWN + len(after) + count)
     assert fields.stop <= _OF_INPUT  # noqa: S101 -- else make the rows longer
     return fields
 
 
-def input_fields(count: int) -> range:
+def list_input_fields(count: int) -> range:
     """Return the fields that a policy keeps for each input of its scheduler."""
     fields = range(_OF_INPUT, _OF_INPUT + count)
     assert fields.stop <= FIELDS  # noqa: S101 -- likewise

@@ -17,7 +17,15 @@ from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 from qospec.engine.line.transmission import sent_bytes
-from qospec.engine.scheduler.tree import FIRST, LAST, LEVEL, PARENT, POLICY, VIRTUAL, own_fields
+from qospec.engine.scheduler.tree import (
+    FIRST,
+    LAST,
+    LEVEL,
+    PARENT,
+    POLICY,
+    VIRTUAL,
+    list_own_fields,
+)
 from qospec.protocol.encapsulation import Framing
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
@@ -37,7 +45,7 @@ FINEST = 16
 FAR = 2**60
 """A tag further back than this has the same effect as one this far back."""
 
-CLOCK = own_fields(12)
+CLOCK = list_own_fields(12)
 """The fields of the clock of a scheduler, the first that its policy keeps."""
 WORK, SEEN, WHOLE, FINE, BEGUN, END_PS, UNITS, PER_PS, HEADER, LEAST, EXTRA, PER_CELL = CLOCK
 """The bytes sent in this busy period; the position by which virtual time has advanced; the cost of
@@ -71,7 +79,7 @@ def compute_costs_by_weight(weights: Sequence[tuple[str, Fraction]]) -> Costs:
     return Costs(costs, found, whole)
 
 
-def clock_fields(clock: Clock, largest_cost: int) -> Mapping[int, int]:
+def build_clock_fields(clock: Clock, largest_cost: int) -> Mapping[int, int]:
     """Return the fields of a scheduler's clock, as fine as its costs allow."""
     byte_ps = clock.byte_time_ps
     fine = min(FINEST, (LARGEST_COST // largest_cost).bit_length() - 1)
@@ -82,10 +90,10 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[int, int]:
     return {FINE: fine, UNITS: pace.numerator, PER_PS: pace.denominator, **around}
 
 
-def lost_bytes(weights: Sequence[tuple[str, Fraction]], clock: Clock) -> Fraction:
-    """Return what rounding costs at most when an input begins to be served; see `fair`."""
+def compute_lost_bytes(weights: Sequence[tuple[str, Fraction]], clock: Clock) -> Fraction:
+    """Return what rounding costs at most when an input begins; see `compute_fair_share`."""
     found = compute_costs_by_weight(weights)
-    fine: int = clock_fields(clock, max(found.costs) * sum(found.weights))[FINE]
+    fine: int = build_clock_fields(clock, max(found.costs) * sum(found.weights))[FINE]
     return max(Fraction(1), Fraction(sum(found.weights), found.whole)) / (1 << fine)
 
 
@@ -118,7 +126,7 @@ def _is_ancestor(tree: Tree, row: int, leaf: int) -> bool:
 
 
 @kernel
-def position(tree: Tree, scheduler: int, now_ps: int) -> int:
+def compute_work(tree: Tree, scheduler: int, now_ps: int) -> int:
     """Return the work of a scheduler by now in this busy period, in 2^-fine of a byte."""
     begun, fine, left = tree[scheduler, BEGUN], tree[scheduler, FINE], 0
     if now_ps < tree[scheduler, END_PS]:

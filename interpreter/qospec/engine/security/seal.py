@@ -25,7 +25,7 @@ UNTAMPERED = ~TAMPERED
 
 
 @kernel
-def seal_of(number: int, index: int, size_bytes: int) -> int:
+def build_seal(number: int, index: int, size_bytes: int) -> int:
     """Return the seal of a packet; 1 is the first sequence number."""
     return (number << INDEX_BITS | index) << SIZE_BITS | size_bytes
 
@@ -37,7 +37,7 @@ def number_in(seal: int) -> int:
 
 
 @kernel
-def index_in(seal: int) -> int:
+def read_index(seal: int) -> int:
     """Return the index of the security association."""
     return seal >> SIZE_BITS & LARGEST_INDEX
 

@@ -28,7 +28,7 @@ CELL_BITS = 32
 next OAM cell then leaves behind."""
 
 
-def positions(streams: Streams) -> Whole:
+def build_positions(streams: Streams) -> Whole:
     """Return the state of either end at the beginning of a trial."""
     state = np.zeros(POSITIONS + streams.count, np.int64)
     state[USERS] = streams.count
@@ -37,7 +37,7 @@ def positions(streams: Streams) -> Whole:
 
 
 @kernel
-def user_vc(state: Whole, connection: int) -> int:
+def find_user_vc(state: Whole, connection: int) -> int:
     """Return the VC whose user cell this is by its header, from 0, or NOT_OF_A_VC."""
     if connection < state[USERS]:
         return connection
@@ -46,7 +46,7 @@ def user_vc(state: Whole, connection: int) -> int:
 
 
 @kernel
-def oam_vc(state: Whole, connection: int) -> int:
+def find_oam_vc(state: Whole, connection: int) -> int:
     """Return the VC whose OAM cell this is, from 0, or NOT_OF_A_VC."""
     return _vc(state, connection - state[FIRST_OAM])
 
@@ -57,11 +57,11 @@ def _vc(state: Whole, vc: int) -> int:
 
 
 @kernel
-def after_jump(position: int) -> int:
+def find_position_after_jump(position: int) -> int:
     """Return the position ahead of the first user cell after a jump."""
     return (position >> CELL_BITS) + 1 << CELL_BITS
 
 
-def jump_of(position: Whole) -> Whole:
+def count_jumps(position: Whole) -> Whole:
     """Return (n,) how many jumps came before these positions."""
     return position >> CELL_BITS

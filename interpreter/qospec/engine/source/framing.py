@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import COLUMNS, count_columns
-from qospec.engine.items.piece import LENGTH_BITS, MORE_FOLLOW, note_piece, number_in, whole_in
+from qospec.engine.items.piece import LENGTH_BITS, MORE_FOLLOW, note_piece, number_in, read_whole
 from qospec.engine.kernel import kernel
 from qospec.engine.source.changing import Changing
 
@@ -84,7 +84,7 @@ def _number(
         else:
             piece -= MORE_FOLLOW
             turn[c] = turn[c] + 1 if turn[c] + 1 < len(cells) else 0
-            following[c] = note_piece(whole_in(piece) + NEXT, 0, MORE_FOLLOW)
+            following[c] = note_piece(read_whole(piece) + NEXT, 0, MORE_FOLLOW)
         more[i, :FRAME] = 0
         more[i, FRAME] = piece
 
@@ -117,5 +117,5 @@ def _number_anew(  # noqa: PLR0913, PLR0917 -- a kernel
             seen[c] += 1
             sizes[1][c] = 0
             if number_in(following[c]):
-                following[c] = note_piece(whole_in(following[c]) + NEXT, 0, MORE_FOLLOW)
+                following[c] = note_piece(read_whole(following[c]) + NEXT, 0, MORE_FOLLOW)
         _number(connection[i : i + 1], first, sizes, following, more[i : i + 1])

@@ -8,9 +8,9 @@ from qospec.engine.endpoint.deadlines import (
     DEADLINE,
     DUE,
     NO_ROW,
-    earliest,
+    clear_deadlines,
+    find_earliest,
     meet_deadline,
-    no_deadlines,
     set_deadline,
 )
 from qospec.engine.items.batch import FOREVER_PS
@@ -28,7 +28,7 @@ steps = st.lists(
 def test_the_earliest_is_found_and_of_those_due_at_once_the_lowest_rank_and_the_first_set(steps):
     rows = np.zeros((1 + ROWS, DEADLINE + 1), np.int64)
     rows[:, DEADLINE] = 77  # of the element
-    no_deadlines(rows)
+    clear_deadlines(rows)
     waiting = {}
     for order, (what, row, due_ps, rank) in enumerate(steps):
         if what == "set":
@@ -38,13 +38,13 @@ def test_the_earliest_is_found_and_of_those_due_at_once_the_lowest_rank_and_the_
             meet_deadline(rows, row)
             waiting.pop(row, None)
         else:
-            found = earliest(rows)
+            found = find_earliest(rows)
             assert found == min(waiting, key=waiting.__getitem__, default=NO_ROW)
             assert rows[found, DUE] == (waiting[found][0] if waiting else FOREVER_PS)
     while waiting:
-        found = earliest(rows)
+        found = find_earliest(rows)
         assert found == min(waiting, key=waiting.__getitem__)
         meet_deadline(rows, found)
         del waiting[found]
-    assert earliest(rows) == NO_ROW
+    assert find_earliest(rows) == NO_ROW
     assert (rows[:, DEADLINE] == 77).all()

@@ -7,7 +7,7 @@ import pytest
 from qospec.elements.delay import Delay
 from qospec.engine.element import BrokenPromiseError, Setting
 from qospec.engine.event.at_once import AtOnceProcess
-from qospec.engine.event.process import EventProcess, process_of
+from qospec.engine.event.process import EventProcess, build_process
 from qospec.engine.event.transition import (
     DONE,
     IN_SERVICE,
@@ -18,8 +18,8 @@ from qospec.engine.event.transition import (
     grow,
     lose,
     make,
+    report_wait,
     send,
-    waited,
 )
 from qospec.engine.items.batch import FOREVER_PS, TooLateError, count_columns
 from qospec.engine.kernel import kernel
@@ -35,8 +35,8 @@ def answer(state, items, item, port, now_ps, out):
     if what == LACKING and state[0] == 0:
         return 7
     if what > WORDY:
-        waited(out, 1, now_ps, now_ps + 3)
-        waited(out, 0, now_ps + 3, now_ps + what)
+        report_wait(out, 1, now_ps, now_ps + 3)
+        report_wait(out, 0, now_ps + 3, now_ps + what)
         grow(out, item, 7)
         items[item, MARKS] += port
         items[item, SEAL] = what
@@ -64,7 +64,7 @@ def leave(what, item, port, now_ps, out):
         send(out, 0, item, FOREVER_PS)
     else:
         for _ in range(100 if what == WORDY else 0):
-            waited(out, 0, now_ps, now_ps + 1)
+            report_wait(out, 0, now_ps, now_ps + 1)
         send(out, port, item, now_ps)
     if what == TWICE:
         send(out, 0, item, now_ps)
@@ -142,7 +142,7 @@ def test_it_gives_what_events_give(vcs, batch_of, watched, cuts):
     first = items(batch_of, [0, 5, 5, 30, 31], [12, 12, LOST, LACKING, 13])
     second = items(batch_of, [5, 5, 31], [12, ENDS, 12])
     where = setting(vcs, watched=watched)
-    process = process_of(Answering(0), where)
+    process = build_process(Answering(0), where)
     assert isinstance(process.__self__, AtOnceProcess)
     expected = outcome(EventProcess(Answering(0), where).process, (first, second), cuts)
     assert outcome(process, (first, second), cuts) == expected
@@ -164,7 +164,7 @@ def test_it_gives_what_events_give(vcs, batch_of, watched, cuts):
     ],
 )
 def test_what_an_element_must_not_answer_is_reported(vcs, batch_of, what, error, message):
-    process = process_of(Answering(0), setting(vcs))
+    process = build_process(Answering(0), setting(vcs))
     with pytest.raises(error) as caught:
         process((items(batch_of, [0, 5], [12, what]), items(batch_of, [], [])), FOREVER_PS)
     assert str(caught.value).startswith(message)
@@ -177,14 +177,14 @@ class Secretive(Answering):
 
 
 def test_a_column_is_written_only_by_who_says_so(vcs, batch_of):
-    process = process_of(Secretive(0), setting(vcs))
+    process = build_process(Secretive(0), setting(vcs))
     with pytest.raises(BrokenPromiseError, match="writes `seal` of items and does not say so"):
         process((items(batch_of, [0], [12]), items(batch_of, [], [])), FOREVER_PS)
 
 
 def test_columns_that_nothing_changes_are_shared(vcs, batch_of):
     batch = items(batch_of, [0, 1], [LACKING, LACKING])
-    process = process_of(Answering(0), setting(vcs))
+    process = build_process(Answering(0), setting(vcs))
     left, other = process((batch, items(batch_of, [], [])), FOREVER_PS).departures
     assert (left.marks.tolist(), other.count) == ([LACKING, LACKING], 0)
     assert left.size_bytes is batch.size_bytes

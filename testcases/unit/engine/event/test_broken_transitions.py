@@ -19,11 +19,11 @@ from qospec.engine.event.transition import (
     Transition,
     lose,
     make,
+    report_wait,
     send,
-    waited,
     wake_at,
 )
-from qospec.engine.items.batch import FOREVER_PS, Batch, TooLateError, plain
+from qospec.engine.items.batch import FOREVER_PS, Batch, TooLateError, build_batch
 from qospec.engine.kernel import kernel
 from qospec.protocol.streams import number_flow
 
@@ -86,7 +86,7 @@ def lose_all(state, items, item, port, now_ps, out):
 
 @kernel
 def wait(state, items, item, port, now_ps, out):
-    waited(out, state[0], now_ps, now_ps + 1)
+    report_wait(out, state[0], now_ps, now_ps + 1)
     send(out, 0, item, now_ps + 1)
     return DONE
 
@@ -94,7 +94,7 @@ def wait(state, items, item, port, now_ps, out):
 @kernel
 def wait_often(state, items, item, port, now_ps, out):
     for _ in range(state[0]):
-        waited(out, 0, now_ps, now_ps)
+        report_wait(out, 0, now_ps, now_ps)
     send(out, 0, item, now_ps)
     return DONE
 
@@ -111,7 +111,7 @@ def note_alarm(state, items, now_ps, out):
 
 def items(*at_ps: int) -> Batch:
     count = len(at_ps)
-    return plain(
+    return build_batch(
         at_ps=np.array(at_ps),
         sent_ps=np.zeros(count, np.int64),
         connection=np.zeros(count, np.int32),

@@ -20,7 +20,7 @@ from qospec.engine.event.transition import (
 )
 from qospec.engine.items.batch import FOREVER_PS, empty
 from qospec.engine.items.totals import CAME, ENTRIES, LEFT
-from qospec.engine.kernel import kernel, uncompiled
+from qospec.engine.kernel import get_function, kernel
 from qospec.protocol.streams import number_flow
 
 ONE = number_flow(1)
@@ -149,7 +149,7 @@ def hindrance(arrive=KERNEL, wake=KERNEL, *, port=0, **at):
     report = np.zeros(4, np.int64)
     report[[drive.EVENTS, drive.ANSWERED]] = at.get("events", 0), at.get("answered", 0)
     working = drive.Working(items, *np.zeros((3, 1, 4), np.int64), report)
-    return uncompiled(drive._hindrance)(places, ([arrive], [wake], []), working, 10)
+    return get_function(drive._hindrance)(places, ([arrive], [wake], []), working, 10)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_sums_are_by_output_and_plane(kinds):
     """Items and bytes of each; what has no connection counts as of the last kind."""
     connections = 3
     found = [
-        [uncompiled(drive._sum_of)(connections, kinds, number, index) for index in range(12)]
+        [get_function(drive._sum_of)(connections, kinds, number, index) for index in range(12)]
         for number in range(3)
     ]
     assert found == [

@@ -5,8 +5,8 @@ import pytest
 
 from qospec.elements.delay import Delay
 from qospec.engine.element import BrokenPromiseError, Setting
-from qospec.engine.event.process import process_of
-from qospec.engine.event.transition import DONE, MARKS, Transition, send, waited
+from qospec.engine.event.process import build_process
+from qospec.engine.event.transition import DONE, MARKS, Transition, report_wait, send
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.kernel import kernel
 from qospec.engine.random import Draws
@@ -14,7 +14,7 @@ from qospec.engine.random import Draws
 
 @kernel
 def wait(state, items, item, port, now_ps, out):  # noqa: ARG001
-    waited(out, items[item, MARKS], now_ps, now_ps + 7)
+    report_wait(out, items[item, MARKS], now_ps, now_ps + 7)
     send(out, 0, item, now_ps + 7)
     return DONE
 
@@ -29,7 +29,7 @@ class TwoQueues(Delay):
 
 
 def test_waits_are_told_by_queue(vcs, batch_of):
-    process = process_of(TwoQueues(7), Setting(*vcs(1), Draws(("test",)), watched=True))
+    process = build_process(TwoQueues(7), Setting(*vcs(1), Draws(("test",)), watched=True))
     batch = batch_of([0, 10, 20])
     step = process((batch.with_marks(np.array([0, 1, 0], np.uint32)),), FOREVER_PS)
     waits = {path: [each.tolist() for each in times] for path, times in step.waits.items()}
@@ -45,7 +45,7 @@ class Hasty(TwoQueues):
 
 
 def test_an_item_that_leaves_sooner_than_the_element_claims_is_reported(vcs, batch_of):
-    process = process_of(Hasty(7), Setting(*vcs(1), Draws(("test",)), path="dut.q"))
+    process = build_process(Hasty(7), Setting(*vcs(1), Draws(("test",)), path="dut.q"))
     process((batch_of([0]),), 50)
     with pytest.raises(BrokenPromiseError, match=r"`dut\.q` sent an item below its watermark"):
         process((batch_of([60]),), FOREVER_PS)

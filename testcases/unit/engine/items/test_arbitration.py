@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.items.arbitration import DRAWN, FIRST, KEY, arbiter, arbitrated
-from qospec.engine.items.batch import Batch, joined, plain
+from qospec.engine.items.batch import Batch, build_batch, join_batches
 from qospec.engine.random import Draws, threefry
 
 DRAWS = Draws(("test",))
@@ -21,7 +21,7 @@ def batches_of(inputs: list[list[int]]) -> list[Batch]:
     found = []
     for number, at_ps in enumerate(inputs):
         found.append(
-            plain(
+            build_batch(
                 at_ps=np.array(sorted(at_ps), np.int64),
                 sent_ps=np.arange(len(at_ps)),
                 connection=np.full(len(at_ps), number, np.int32),
@@ -65,7 +65,7 @@ def test_where_batches_end_decides_nothing(inputs, rule, cuts):
     for start_ps, stop_ps in pairwise(bounds):
         part = [batch.part(*batch.at_ps.searchsorted([start_ps, stop_ps])) for batch in batches]
         parts.append(arbitrated(part, pieces))
-    assert joined(*parts).equals(arbitrated(batches, whole))
+    assert join_batches(*parts).equals(arbitrated(batches, whole))
     assert pieces.tolist() == whole.tolist()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from qospec.engine.items.batch import Batch, empty, joined, well_formed
+from qospec.engine.items.batch import Batch, empty, join_batches, well_formed
 
 Maker = Callable[..., Batch]
 
@@ -32,9 +32,9 @@ def test_batches_are_equal_only_in_all_columns(batch_of: Maker) -> None:
 
 def test_joining_one_or_none_copies_nothing(batch_of: Maker) -> None:
     batch = batch_of([1])
-    assert joined(empty(), batch, empty()) is batch
-    assert joined() is empty()
-    assert joined(batch_of([1]), batch_of([1]), batch_of([4])).equals(batch_of([1, 1, 4]))
+    assert join_batches(empty(), batch, empty()) is batch
+    assert join_batches() is empty()
+    assert join_batches(batch_of([1]), batch_of([1]), batch_of([4])).equals(batch_of([1, 1, 4]))
 
 
 def test_times_that_fall_are_not_well_formed(batch_of: Maker) -> None:

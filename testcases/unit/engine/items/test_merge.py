@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from qospec.engine.items.batch import Batch, empty, plain
+from qospec.engine.items.batch import Batch, build_batch, empty
 from qospec.engine.items.merge import merged
 
 
 def drawn(stream: np.random.Generator, count: int, first: int) -> Batch:
     """Return cells at few different times, so that many are equal; `sent_ps` numbers them."""
-    batch = plain(
+    batch = build_batch(
         at_ps=np.sort(stream.integers(0, 20, count)),
         sent_ps=np.arange(first, first + count),
         connection=stream.integers(0, 9, count).astype(np.int32),

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from qospec.engine.items.batch import Batch, count_columns, empty, plain
+from qospec.engine.items.batch import Batch, build_batch, count_columns, empty
 from qospec.engine.items.partition import partition, split
 
 
 def numbered(numbers: list[int], *, sealed: bool = False) -> Batch:
     """Return items of which every column tells the number, each in its own way."""
     n = np.array(numbers, np.int64)
-    batch = plain(
+    batch = build_batch(
         at_ps=10 * n,
         sent_ps=10 * n - 3,
         connection=(n % 4).astype(np.int32),

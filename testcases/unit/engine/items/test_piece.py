@@ -7,7 +7,7 @@ from qospec.engine.items.piece import (
     MORE_FOLLOW,
     note_piece,
     number_in,
-    whole_in,
+    read_whole,
 )
 
 
@@ -15,7 +15,7 @@ from qospec.engine.items.piece import (
 @pytest.mark.parametrize(("whole", "number"), [(1, 0), (7, 191), (2**50, LARGEST_NUMBER)])
 def test_a_note_is_read_as_it_was_made(whole, number, follow):
     piece = note_piece(whole, number, follow)
-    assert (whole_in(piece), number_in(piece), piece & MORE_FOLLOW) == (whole, number, follow)
+    assert (read_whole(piece), number_in(piece), piece & MORE_FOLLOW) == (whole, number, follow)
     assert piece > 0
 
 

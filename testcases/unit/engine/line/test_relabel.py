@@ -4,7 +4,7 @@ import pytest
 from connected import connected
 
 from qospec.engine.element import Setting
-from qospec.engine.event.process import EventProcess, process_of
+from qospec.engine.event.process import EventProcess, build_process
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.relabel import Relabel
@@ -13,7 +13,7 @@ from qospec.protocol.marks import LEG
 
 
 @pytest.mark.parametrize(
-    "driver", [process_of, lambda *given: EventProcess(*given).process], ids=["batch", "event"]
+    "driver", [build_process, lambda *given: EventProcess(*given).process], ids=["batch", "event"]
 )
 def test_the_bits_that_are_carried_stay_and_legs_are_counted(batch_of, driver):
     """Of the second connection of three alone, whose legs were 0 and 2."""

@@ -21,7 +21,7 @@ from qospec.engine.items import totals
 from qospec.engine.items.contract import Contract
 from qospec.engine.machine import state as columns
 from qospec.engine.machine.placement import Placement
-from qospec.engine.machine.transition import transition_of
+from qospec.engine.machine.transition import build_transition
 from qospec.engine.random import Draws
 from qospec.units import COUNT
 
@@ -103,7 +103,7 @@ class Alone:
         contract = Contract("packets", Fraction(1), 0)
         every = connected((contract,) * PLANE, ("oam",))
         setting = Setting(*every, Draws(("test",)), stop_ps=stop_ps)
-        self.transition = transition_of(self.program, placement, setting)
+        self.transition = build_transition(self.program, placement, setting)
         self.memory = self.transition.state
         width = transition.MORE + self.transition.columns
         self.items = np.zeros((POOL, width), np.int64)

@@ -27,7 +27,7 @@ from qospec.engine.experiment import (
 from qospec.engine.graph import emulation
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.contract import Contract
-from qospec.engine.items.piece import MORE_FOLLOW, number_in, whole_in
+from qospec.engine.items.piece import MORE_FOLLOW, number_in, read_whole
 from qospec.engine.source.changing import Changing
 from qospec.engine.source.framing import Framing
 from qospec.engine.source.sizes import CELLS
@@ -97,8 +97,8 @@ def experiment(
 
 def frames_of(cells: list[Any]) -> Iterator[tuple[tuple[int, int], list[Any]]]:
     """Yield the cells of each frame, in order of coming, by connection and number."""
-    ordered = sorted(cells, key=lambda cell: (cell[0], whole_in(cell[1])))
-    for key, mine in groupby(ordered, key=lambda cell: (cell[0], whole_in(cell[1]))):
+    ordered = sorted(cells, key=lambda cell: (cell[0], read_whole(cell[1])))
+    for key, mine in groupby(ordered, key=lambda cell: (cell[0], read_whole(cell[1]))):
         yield key, list(mine)
 
 
@@ -113,14 +113,14 @@ def whole_frames(seen: Watching, cells: int) -> tuple[list[Any], list[Any]]:
         # A cell of another frame, or of the same one out of turn, begins a new run.
         runs: list[list[Any]] = [[]]
         for cell in (each for each in seen.came if each[0] == c):
-            if not runs[-1] or (whole_in(cell[1]), number_in(cell[1])) != (
-                whole_in(runs[-1][-1][1]), len(runs[-1]),
+            if not runs[-1] or (read_whole(cell[1]), number_in(cell[1])) != (
+                read_whole(runs[-1][-1][1]), len(runs[-1]),
             ):  # fmt: skip
                 runs.append([])
             runs[-1].append(cell)
         for run in runs:
             if run and number_in(run[0][1]) == 0 and len(run) == cells:
-                key = c, whole_in(run[0][1])
+                key = c, read_whole(run[0][1])
                 came += [(key, run)] * (key in sent)
     return sorted(sent), came
 

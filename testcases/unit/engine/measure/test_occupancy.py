@@ -17,11 +17,11 @@ from qospec.elements.line import Line
 from qospec.elements.shape import Shape
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
-from qospec.engine.event.process import EventProcess, process_of
+from qospec.engine.event.process import EventProcess, build_process
 from qospec.engine.event.transition import CONNECTION, DONE, SENT, SIZE, Transition, make, send
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.batch import FOREVER_PS, Batch, plain
+from qospec.engine.items.batch import FOREVER_PS, Batch, build_batch
 from qospec.engine.items.contract import Contract
 from qospec.engine.kernel import kernel
 from qospec.engine.line.clock import Clock
@@ -51,7 +51,7 @@ def batch(items) -> Batch:
     columns = list(zip(*items, strict=True)) or [(), (), (), ()]
     kinds = (np.int64, np.int64, np.int32, np.int32)
     at, sent, connection, size = (np.array(c, k) for c, k in zip(columns, kinds, strict=True))
-    return plain(
+    return build_batch(
         at_ps=at,
         sent_ps=sent,
         connection=connection,
@@ -189,7 +189,7 @@ def test_the_shaper_itself_reports_what_waits_for_tokens(chunk_ps, window, expec
     watched = Occupancies(MeasurementSpec(*window, (), queues=("pace",)))
     node = Node("pace", shape)
     setting = Setting(*CONNECTIONS, Draws(("s",)), watched=watched.is_recorded(node))
-    process = watched.recording(process_of(shape, setting), node)
+    process = watched.recording(build_process(shape, setting), node)
     items = [(0, 0, 0, 100), (0, 1, 0, 100), (0, 2, 0, 100), (170, 3, 0, 100)]
     for start in range(0, 400, chunk_ps):
         until = start + chunk_ps

@@ -9,7 +9,7 @@ from connected import connected
 from qospec.elements.delay import Delay
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Tap, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.batch import Batch, plain
+from qospec.engine.items.batch import Batch, build_batch
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.bytes import Volume
@@ -40,7 +40,7 @@ def passages() -> Passages:
 
 def packets(at_ps: list[int], connection: list[int], size_bytes: list[int]) -> Batch:
     count = len(at_ps)
-    return plain(
+    return build_batch(
         np.array(at_ps, np.int64),
         np.zeros(count, np.int64),
         np.array(connection, np.int32),

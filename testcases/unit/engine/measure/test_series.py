@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.engine.experiment import Intervals, MeasurementSpec
-from qospec.engine.items.batch import Batch, plain
+from qospec.engine.items.batch import Batch, build_batch
 from qospec.engine.measure.series import Series
 
 CELLS = np.zeros((0, 5), np.int64)
@@ -32,7 +32,7 @@ def batch(items) -> Batch:
     columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
     kinds = (np.int64, np.int64, np.int32, np.int32)
     at, sent, connection, size = (np.array(c, k) for c, k in zip(columns, kinds, strict=True))
-    return plain(
+    return build_batch(
         at_ps=at,
         sent_ps=sent,
         connection=connection,

@@ -5,27 +5,29 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from qospec.engine.kernel import uncompiled
+from qospec.engine.kernel import get_function
 from qospec.engine.meter import token_bucket
-from qospec.engine.meter.token_bucket import Bucket, byte_time_ps
+from qospec.engine.meter.token_bucket import Bucket, compute_byte_time_ps
 
 RATES = [Fraction(8), Fraction(8 * 10**12), Fraction(24 * 10**11), 49_999_999]
 """A byte takes 1 s, 1 ps, 10/3 ps, and a number of ps with a large denominator."""
 cost, covers, fill, take, until_covered = map(
-    uncompiled,
+    get_function,
     (
         token_bucket.cost,
         token_bucket.covers,
         token_bucket.fill,
         token_bucket.take,
-        token_bucket.until_covered,
+        token_bucket.compute_wait_ps,
     ),
 )
 
 
 def tokens_of(rate, size_bytes):
     tokens = np.zeros(token_bucket.FIELDS, np.int64)
-    tokens[: token_bucket.PRICES] = token_bucket.full(Bucket("cir", rate, "cbs", size_bytes))
+    tokens[: token_bucket.PRICES] = token_bucket.build_full_bucket(
+        Bucket("cir", rate, "cbs", size_bytes)
+    )
     return tokens
 
 
@@ -39,7 +41,7 @@ def whole_and_part(time_ps, denominator):
 def test_a_bucket_is_kept_exactly(rate, size_bytes):
     """Fill it, often exactly to its size, and take packets from it, often all that it holds."""
     random = np.random.default_rng(1)
-    tokens, byte_ps = tokens_of(rate, size_bytes), byte_time_ps(rate)
+    tokens, byte_ps = tokens_of(rate, size_bytes), compute_byte_time_ps(rate)
     denominator, full_ps = byte_ps.denominator, size_bytes * byte_ps
     level_ps = full_ps
     for _ in range(50):

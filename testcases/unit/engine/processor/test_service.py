@@ -2,7 +2,7 @@
 
 from qospec.catalogue.kinds import Curve
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.kernel import uncompiled
+from qospec.engine.kernel import get_function
 from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
 from qospec.engine.processor.service import (
     BYTE_PS,
@@ -11,7 +11,7 @@ from qospec.engine.processor.service import (
     QUEUES,
     Lists,
     _arrays_of,
-    idle,
+    build_idle_state,
     replenish,
 )
 from qospec.engine.random import Draws
@@ -23,9 +23,9 @@ def test_each_list_begins_where_the_one_before_it_ends():
     none = RandomInterruptions(0, 10**9, "constant")
     interruptions = Interruptions(Periodic(10**6, 10**9, 5), none, Draws(("test",)))
     lists = Lists(2, (50, 90), CURVE)
-    state = idle(range(1, QUEUES - BYTE_PS + 1), lists, interruptions)
+    state = build_idle_state(range(1, QUEUES - BYTE_PS + 1), lists, interruptions)
     for places in (FEWEST_PLACES, 2 * FEWEST_PLACES):
-        found = uncompiled(_arrays_of)(state)
+        found = get_function(_arrays_of)(state)
         assert found.waiting.tolist() == [0, 0]
         assert found.restarts.tolist() == [50, 90, FOREVER_PS]
         assert found.points.tolist() == [list(each) for each in CURVE.points]

@@ -7,7 +7,7 @@ import numpy as np
 from qospec.catalogue.kinds import Buffer
 from qospec.dropping.red import Red
 from qospec.dropping.wred import Wred
-from qospec.engine.kernel import uncompiled
+from qospec.engine.kernel import get_function
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue import admission, drop_policy
 from qospec.engine.random import Draws
@@ -33,5 +33,5 @@ def test_a_table_is_found_again_among_integers():
         (8, 10),
     ]
     state = np.concatenate([[7, 8, 9], admission.as_integers(table), [7]])
-    for found, field in zip(uncompiled(admission.table_in)(state, 3), table, strict=True):
+    for found, field in zip(get_function(admission.view_table)(state, 3), table, strict=True):
         assert found.tolist() == field.tolist()

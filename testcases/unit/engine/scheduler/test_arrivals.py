@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine.items.batch import joined, plain
+from qospec.engine.items.batch import build_batch, join_batches
 from qospec.engine.items.columns import columns_of
 from qospec.engine.items.partition import RoutingTable
 from qospec.engine.scheduler.arrivals import by_input, by_routes, in_arrival_order
@@ -16,7 +16,7 @@ INPUTS = st.lists(TIMES, min_size=1, max_size=5)
 def batch(at_ps, connection):
     """Return packets of these times; `sent_ps` is the time too."""
     times = np.array(at_ps, np.int64)
-    return plain(
+    return build_batch(
         at_ps=times,
         sent_ps=times.copy(),
         connection=np.full(len(times), connection, np.int32),
@@ -36,7 +36,9 @@ def test_arrivals_are_ordered_by_time_and_then_by_row(inputs, random):
     rows = list(range(1, len(inputs) + 1))
     random.shuffle(rows)
     batches = tuple(batch(at_ps, n) for n, at_ps in enumerate(inputs))
-    turns = in_arrival_order(by_input(batches), joined(*batches).at_ps, np.array(rows, np.uint32))
+    turns = in_arrival_order(
+        by_input(batches), join_batches(*batches).at_ps, np.array(rows, np.uint32)
+    )
     wanted, number = [], 0
     for row, at_ps in zip(rows, inputs, strict=True):
         for time in at_ps:
@@ -51,7 +53,7 @@ def test_simultaneous_arrivals_are_in_the_order_of_their_rows():
     """Row 3 has items 0 and 1, row 1 items 2 and 3, row 2 item 4; all but the first come at 7."""
     batches = (batch([5, 7], 0), batch([7, 7], 1), batch([7], 2))
     rows = np.array([3, 1, 2], np.uint32)
-    turns = in_arrival_order(by_input(batches), joined(*batches).at_ps, rows)
+    turns = in_arrival_order(by_input(batches), join_batches(*batches).at_ps, rows)
     assert turns.rows.tolist() == [3, 1, 1, 2, 3]
     assert turns.numbers.tolist() == [0, 2, 3, 4, 1]
 
@@ -65,11 +67,11 @@ def test_one_batch_for_all_inputs_is_in_the_same_order_as_one_per_input(cells):
     rows = np.array([3, 1, 2], np.uint32)
     parts = tuple(whole.select(ways == n) for n in range(3))
     coming = by_routes(whole, routes(3), 3)
-    told = in_arrival_order(coming, joined(*coming.batches).at_ps, rows)
-    known = in_arrival_order(by_input(parts), joined(*parts).at_ps, rows)
+    told = in_arrival_order(coming, join_batches(*coming.batches).at_ps, rows)
+    known = in_arrival_order(by_input(parts), join_batches(*parts).at_ps, rows)
 
     def seen(turns, batches):
-        came = joined(*batches)
+        came = join_batches(*batches)
         return [*zip(turns.rows.tolist(), came.at_ps[turns.numbers].tolist(), strict=True)]
 
     assert coming.counts == tuple(part.count for part in parts)

@@ -16,7 +16,7 @@ from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, empty, joined, plain
+from qospec.engine.items.batch import FOREVER_PS, build_batch, empty, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
@@ -37,7 +37,7 @@ def packets(first, cells):
     """Return a batch of (at_ps, bytes) pairs; the connection is 0, and `sent_ps` a number."""
     at_ps, sizes = zip(*cells, strict=True) if cells else ((), ())
     count = len(cells)
-    return plain(
+    return build_batch(
         at_ps=np.array(at_ps, np.int64),
         sent_ps=np.arange(first, first + count),
         connection=np.zeros(count, np.int32),
@@ -59,7 +59,7 @@ def carried(element, inputs, cuts=(), limit=None):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
         parts = tuple(b.part(i, j) for b, i, j in zip(batches, done, stops, strict=True))
         step = element.process(state, parts, until_ps)
-        left, done = joined(left, step.departures[0]), stops
+        left, done = join_batches(left, step.departures[0]), stops
         lost += [
             (loss.element, name) for loss in step.losses for name in loss.batch.sent_ps.tolist()
         ]

@@ -22,7 +22,7 @@ from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.element import Setting
 from qospec.engine.event.process import EventProcess
-from qospec.engine.items.batch import FOREVER_PS, empty, joined, plain
+from qospec.engine.items.batch import FOREVER_PS, build_batch, empty, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.line.clock import Clock
@@ -76,7 +76,7 @@ def batch_of(first, arrivals, marks):
     """Return (at_ps, bytes) pairs as a batch; `sent_ps` is the number of each."""
     count = len(arrivals)
     at_ps, sizes = zip(*arrivals, strict=True) if arrivals else ((), ())
-    return plain(
+    return build_batch(
         at_ps=np.array(at_ps, np.int64),
         sent_ps=np.arange(first, first + count),
         connection=np.zeros(count, np.int32),
@@ -92,7 +92,7 @@ def outcome(process, batches, cuts=()):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
         parts = tuple(b.part(i, j) for b, i, j in zip(batches, done, stops, strict=True))
         step = process(parts, until_ps)
-        left, done = joined(left, step.departures[0]), stops
+        left, done = join_batches(left, step.departures[0]), stops
         lost += [(x.element, x.cause, n) for x in step.losses for n in x.batch.sent_ps.tolist()]
     return left.sent_ps.tolist(), left.at_ps.tolist(), sorted(lost)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qospec.engine.kernel import uncompiled
+from qospec.engine.kernel import get_function
 from qospec.engine.scheduler.tree import FIELDS, VIRTUAL
 from qospec.engine.scheduler.virtual_time import (
     BEGUN,
@@ -16,7 +16,7 @@ from qospec.engine.scheduler.virtual_time import (
     SEEN,
     UNITS,
     WORK,
-    position,
+    compute_work,
     restart,
 )
 
@@ -42,11 +42,11 @@ def test_what_is_left_of_a_packet_is_not_done(framing, size_bytes, left_ps, left
     tree = np.zeros((1, FIELDS), np.int64)
     fields = {WORK: 2_000, BEGUN: size_bytes, END_PS: END, FINE: 1, UNITS: 1, PER_PS: 8, **framing}
     tree[0, [*fields]] = [*fields.values()]
-    assert uncompiled(position)(tree, 0, END - left_ps) == 2 * 2_000 - left_halves
+    assert get_function(compute_work)(tree, 0, END - left_ps) == 2 * 2_000 - left_halves
 
 
 def test_a_busy_period_begins_without_what_was_done_in_the_last():
     tree = np.full((2, FIELDS), 7, np.int64)
-    uncompiled(restart)(tree, 1)
+    get_function(restart)(tree, 1)
     assert sorted(np.flatnonzero(tree[1] == 0)) == sorted([VIRTUAL, SEEN, WORK, BEGUN, END_PS])
     assert (tree[0] == 7).all()
