@@ -124,8 +124,7 @@ def project(folder: Path, lines: int) -> int:
             for each in (1, 2, 3)
         )
         tests = f"qos 1\nimport laboratory_{site}\n" + "".join(
-            TEST.format(number=10 * site + each, site=site, topology=1 + each % 3)
-            for each in range(6)
+            TEST.format(number=10 * site + i, site=site, topology=1 + i % 3) for i in range(6)
         )
         for name, text in ((f"laboratory_{site}", laboratory), (f"suite_{site}", tests)):
             (folder / f"{name}.qos").write_text(text, encoding="utf-8")
@@ -149,6 +148,6 @@ def measure() -> list[Figure]:
         compared = figures.compare_processes(commands, "numba", MOST_S, REPEATS)
     once, _, four_times, _ = compared
     growth = (four_times.value / sizes["four_times"]) / (once.value / sizes["project"])
-    print(" and ".join(f"{each:_} lines" for each in sizes.values()), file=sys.stderr)
+    print(" and ".join(f"{size:_} lines" for size in sizes.values()), file=sys.stderr)
     target = f"<= {MOST_GROWTH}"
     return [*compared, Figure("language.growth", growth, "times a line", target=target)]

@@ -97,7 +97,7 @@ def main() -> int:
         if not asked.json:
             print(*map(line, found), sep="\n", flush=True)
     if asked.json:
-        document = {"figures": [dataclasses.asdict(each) for each in all_figures]}
+        document = {"figures": [dataclasses.asdict(figure) for figure in all_figures]}
         print(json.dumps(document, indent=2))
     return 0
 

@@ -183,8 +183,8 @@ class Run:
         start = time.perf_counter()
         command = self._command(*options)
         runs = [subprocess.Popen(command, env=figures.USERS, stdout=DEVNULL) for _ in range(2)]
-        for each in runs:
-            each.wait()
+        for run in runs:
+            run.wait()
         return time.perf_counter() - start
 
     def _command(self, *options: str) -> list[str]:

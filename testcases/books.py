@@ -170,7 +170,7 @@ class Eligible(Paced):
 
     def come(self, k: int, _packet: Any, now: int) -> None:
         if self.inputs[k].count == 1:
-            self.pass_on(self.done(now), [each for each in range(len(self.weights)) if each != k])
+            self.pass_on(self.done(now), [i for i in range(len(self.weights)) if i != k])
             self.starts[k] = max(self.starts[k], self.virtual)
 
     def choose(self) -> int:

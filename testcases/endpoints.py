@@ -80,12 +80,12 @@ def endpoints_at(
 ) -> list[tuple[Element, tuple[int, int]]]:
     """Return the endpoints at a host, and the connections whose items each takes."""
     found: list[tuple[Element, tuple[int, int]]] = []
-    for each in conversations:
-        client, server = each.echo.endpoints(each.exchange)
-        n, requests, answers, _, _ = each.exchange
-        if host == each.client:
+    for conversation in conversations:
+        client, server = conversation.echo.endpoints(conversation.exchange)
+        n, requests, answers, _, _ = conversation.exchange
+        if host == conversation.client:
             found.append((client, (answers, answers + n)))
-        if host == each.server:
+        if host == conversation.server:
             found.append((server, (requests, requests + n)))
     return found
 

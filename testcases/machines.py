@@ -134,7 +134,7 @@ class _Running:
         if self.busy is not None:
             return self.busy[0]
         times = [at for at, _ in self.waiting[:1]] + self.begins[:1]
-        times += [due for each in self.instances for due, _ in each.timers.values()]
+        times += [due for instance in self.instances for due, _ in instance.timers.values()]
         return min(times, default=None)
 
     def go_on(self, now_ps: int) -> list[tuple[int, _Message]]:

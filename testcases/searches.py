@@ -110,4 +110,4 @@ def draws(share: Callable[[Fraction, Random], float], seed: int) -> Device:
 
 def classes(ended: Ended, number: int = 0) -> Sequence[tuple[Fraction, str]]:
     """Return each load in ascending order with what its trials say for a goal."""
-    return [(each.load, each.classification.value) for each in ended.progress.tried[number]]
+    return [(trial.load, trial.classification.value) for trial in ended.progress.tried[number]]

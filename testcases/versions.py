@@ -83,7 +83,7 @@ def answer(*words: str, text: str = "") -> tuple[int, str]:
 def declared(pins: Iterable[str]) -> str:
     """Return the versions of what `setup.cfg` names itself."""
     text = (ROOT / "setup.cfg").read_text(encoding="utf-8").lower()
-    named = [each.split("==") for each in pins]
+    named = [pin.split("==") for pin in pins]
     return ", ".join(f"{name} {at}" for name, at in named if f"\n    {name} >=" in text)
 
 

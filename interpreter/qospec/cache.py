@@ -38,9 +38,9 @@ def make_private(folder: Path) -> bool:
     try:
         if not _is_safe(folder):
             return False
-        for each in reversed((folder, *folder.parents)):
-            if not each.exists():
-                each.mkdir(mode=stat.S_IRWXU, exist_ok=True)
+        for parent in reversed((folder, *folder.parents)):
+            if not parent.exists():
+                parent.mkdir(mode=stat.S_IRWXU, exist_ok=True)
         # Again, since somebody else may have been faster.
         return _is_safe(folder) and os.access(folder, os.W_OK)
     except OSError:
@@ -51,9 +51,9 @@ def _is_safe(folder: Path) -> bool:
     """Return whether nobody else can put anything into a folder, or into its place."""
     if not hasattr(os, "geteuid"):
         return True
-    for each in (folder, *folder.parents):
-        if each.exists() and (flaw := _find_flaw(each, is_above=each != folder)):
-            refused[each] = flaw
+    for parent in (folder, *folder.parents):
+        if parent.exists() and (flaw := _find_flaw(parent, is_above=parent != folder)):
+            refused[parent] = flaw
             return False
     return True
 

@@ -86,8 +86,8 @@ def _initialiser(cls: Any) -> FunctionType:
         co_qualname=f"{cls.__qualname__}.__init__",
         co_argcount=1 + len(positional),
         co_kwonlyargcount=len(own) - len(positional),
-        co_varnames=tuple(names.get(each, each) for each in code.co_varnames),
-        co_consts=tuple(names.get(each, each) for each in code.co_consts),
+        co_varnames=tuple(names.get(varname, varname) for varname in code.co_varnames),
+        co_consts=tuple(names.get(const, const) for const in code.co_consts),
     )
     defaults = tuple(given.pop(each.name) for each in positional if each.name in given)
     function = FunctionType(code, {"MISSING": MISSING, "MAKES": makes}, None, defaults)

@@ -120,10 +120,12 @@ class Problems:
 
 def _without_keys(found: Diagnostic) -> Diagnostic:
     """Return a diagnostic whose words have nothing of what its sources do not show."""
-    places = (found.span, *(each.span for each in found.secondary))
-    sources = [each.source for each in places if WITHHELD in each.source.shown]
+    places = (found.span, *(label.span for label in found.secondary))
+    sources = [place.source for place in places if WITHHELD in place.source.shown]
     for source in {id(each): each for each in sources}.values():
-        secondary = (replace(each, text=source.without_keys(each.text)) for each in found.secondary)
+        secondary = (
+            replace(label, text=source.without_keys(label.text)) for label in found.secondary
+        )
         found = replace(
             found,
             message=source.without_keys(found.message),

@@ -88,12 +88,12 @@ def render_all(
     found = list(diagnostics)
     shown, counts = [], []
     for severity in ("error", "warning"):
-        alike = [each for each in found if each.severity == severity]
+        alike = [problem for problem in found if problem.severity == severity]
         shown += alike[:MOST]
         if alike:
             count = f"{len(alike)} {severity}{'s' if len(alike) > 1 else ''}"
             counts.append(f"{count}, of which {MOST} are shown" if len(alike) > MOST else count)
-    parts = [render(each, colour=colour, width=width) for each in found if each in shown]
+    parts = [render(problem, colour=colour, width=width) for problem in found if problem in shown]
     return "\n\n".join([*parts, "; ".join(counts)]) if parts else ""
 
 

@@ -135,6 +135,6 @@ def _looks_like_key(text: str, *, is_address: bool) -> bool:
     if _ADDRESS.fullmatch(text) and (is_address or not _FULL.fullmatch(text)):
         return False
     digits = BETWEEN.sub("", text.removeprefix("0x").removeprefix("0X")).replace("_", "")
-    wrong = sum(each not in string.hexdigits for each in digits)
+    wrong = sum(digit not in string.hexdigits for digit in digits)
     is_long = len(digits) >= _SHORTEST
     return is_long and wrong * _TYPED <= len(digits)

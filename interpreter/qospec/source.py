@@ -44,7 +44,7 @@ class Source:
     def without_keys(self, message: str) -> str:
         """Return what is said of the text, without what is not shown of it."""
         found = re.finditer(re.escape(WITHHELD) + "+", self.shown)
-        withheld = " ".join(self.text[each.start() : each.end()] for each in found)
+        withheld = " ".join(self.text[match.start() : match.end()] for match in found)
         return redact_words(message, withheld)
 
     @cached_property

@@ -67,7 +67,7 @@ def find_hidden(text: str, shown: str = "") -> Iterator[int]:
     found = "".join(each for each in set(text) - set(shown) if is_hidden(each))
     if found:
         pattern = f"(?!\r\n|(?<![\\s\\S])\ufeff)[{re.escape(found)}]"
-        yield from (each.start() for each in re.finditer(pattern, text))
+        yield from (match.start() for match in re.finditer(pattern, text))
 
 
 def make_visible(text: str, most: int | None = None) -> str:

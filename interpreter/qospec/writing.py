@@ -68,7 +68,7 @@ def verify_folder(folder: Path) -> None:
     try:
         if not folder.exists():
             doing = "make"
-        nearest = next((each for each in (folder, *folder.parents) if each.exists()), folder)
+        nearest = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:

@@ -104,10 +104,10 @@ def results(document):
     """Return how often each text stands in the results of all cases: values, bounds, intervals."""
     found = Counter()
     for case in document["cases"]:
-        for each in case["statements"]:
-            interval = each["interval"] or {}
+        for statement in case["statements"]:
+            interval = statement["interval"] or {}
             ends = interval.get("lower"), interval.get("upper")
-            found.update(q["text"] for q in (each["measured"], *ends) if q)
+            found.update(q["text"] for q in (statement["measured"], *ends) if q)
         found.update(
             quantity["text"]
             for of in case["metrics"].values()
@@ -188,8 +188,8 @@ def test_axe_finds_nothing(opened, scheme, which, request):
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     found = Axe().run(page)
     told = [
-        f"{each['id']}: {node['target']} {node['failureSummary']}"
-        for each in found.response["violations"]
-        for node in each["nodes"][:3]
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in found.response["violations"]
+        for node in violation["nodes"][:3]
     ]
     assert told == []

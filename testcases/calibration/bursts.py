@@ -89,7 +89,7 @@ def count(row: Row, trials: int) -> Count:
     for _ in range(trials):
         repeats = [_draw(row, stream) for _ in range(row.repeats)]
         if judge_repeats(statement, repeats, row.repeats).verdict == "pass":
-            lost = any(each.lost for each in repeats)
+            lost = any(repeat.lost for repeat in repeats)
             wrong, unseen = wrong + lost, unseen + (not lost)
     return Count(trials, wrong, unseen)
 

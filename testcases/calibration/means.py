@@ -91,14 +91,16 @@ def _drawn(test: str, number: int) -> tuple[CasePlan, list[Kept]]:
     if problems.all:
         raise ValueError(problems.all)
     (case,) = (each for each in plans if each.test == test)
-    leaves = [leaf for each in case.case.statements for leaf in list_observed(each.expression)]
+    leaves = [
+        leaf for statement in case.case.statements for leaf in list_observed(statement.expression)
+    ]
     found = (trial.observe(case, discover(), repeat) for repeat in range(number))
     return case, [Kept(readings, leaves) for readings in found]
 
 
 def _count(test: str, statement: Statement, repeats: list[Kept], number: int) -> Count:
     (leaf,) = list_observed(statement.expression)
-    values = [each.read(leaf) for each in repeats]
+    values = [repeat.read(leaf) for repeat in repeats]
     truth = sum(values, Fraction(0)) / len(values)
     above = below = 0
     cases = [repeats[first : first + number] for first in range(0, len(repeats), number)]

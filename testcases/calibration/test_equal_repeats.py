@@ -59,7 +59,9 @@ def judged(folder: Path, seeds: range, bound: str, phases: str) -> list[list[tup
     for seed in seeds:
         (case,) = plan(suite, str(seed), Bounds(), problems)
         document = describe_case(case, trial.run(case, discover(), lambda _: None))
-        found.append([(each["verdict"], each["note"]) for each in document["statements"]])
+        found.append(
+            [(statement["verdict"], statement["note"]) for statement in document["statements"]]
+        )
     assert not problems.all
     return found
 

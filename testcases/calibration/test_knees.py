@@ -25,7 +25,7 @@ def test_ndr_of_mlrsearch_is_right_where_the_knee_is_steeper_than_the_width(knee
 @pytest.mark.parametrize("knee", KNEES, ids=str)
 def test_mlrsearch_is_as_near_as_bisection_with_fewer_trials(knee: Knee) -> None:
     """And nearer than with one long trial at each load, as of RFC 2544."""
-    mlrsearch, binary, single = (count(knee, *each, SEARCHED) for each in SEARCHES)
+    mlrsearch, binary, single = (count(knee, *search, SEARCHED) for search in SEARCHES)
     assert mlrsearch.trials < 0.65 * binary.trials
     assert mlrsearch.farthest <= max(WIDTH, 1.25 * binary.farthest)
     assert mlrsearch.above + mlrsearch.below <= single.above + single.below

@@ -20,9 +20,9 @@ DRAWN = 400
 @pytest.mark.slow
 @pytest.mark.parametrize("test", ["some_loss", "no_loss"])
 def test_means_of_skewed_repeats_are_wrong_no_more_often_than_the_confidence_allows(test) -> None:
-    for each in counts(test, DRAWN):
-        most = most_wrong(each.cases, DEFAULT_CONFIDENCE)
-        assert max(each.wrong_above, each.wrong_below) <= most, each
+    for count in counts(test, DRAWN):
+        most = most_wrong(count.cases, DEFAULT_CONFIDENCE)
+        assert max(count.wrong_above, count.wrong_below) <= most, count
 
 
 @pytest.mark.slow

@@ -118,7 +118,7 @@ def _trials(row: Row, trials: int) -> Iterator[list[Repeat]]:
     seed = [round(row.load * 100), row.room, row.cells, row.repeats]
     stream = np.random.default_rng(seed)
     if row.room and row.queue == "on-off":
-        lanes = zip(*(each.T for each in losses(row, trials * row.repeats, stream)), strict=True)
+        lanes = zip(*(loss.T for loss in losses(row, trials * row.repeats, stream)), strict=True)
         for _ in range(trials):
             yield [
                 Repeat(delays_of(times[counted & ~lost]), int((counted & lost).sum()))

@@ -89,8 +89,8 @@ class Damage:
             old = random.choice(own)
             kind = type(old)
             if isinstance(old, ast.Expression) and random.random() < 0.2:
-                kind = random.choice([each for each in self._nodes if issubclass(each, VALUES)])
-            alike = [each for each in own if type(each) is kind and each.span.text != old.span.text]
+                kind = random.choice([node for node in self._nodes if issubclass(node, VALUES)])
+            alike = [node for node in own if type(node) is kind and node.span.text != old.span.text]
             others = self._nodes.get(kind, [old])
             new = random.choice(alike if alike and random.random() < 0.7 else others).span.text
             text = text[: old.span.start] + new + text[old.span.end :]
@@ -99,11 +99,11 @@ class Damage:
     def numbers(self, text: str) -> str:
         """Replace some numbers by strange ones."""
         found = list(NUMBER.finditer(text))
-        for each in sorted(
+        for match in sorted(
             self._random.sample(found, min(len(found), 2)), key=lambda m: -m.start()
         ):
             new = self._random.choice(NUMBERS)
-            text = text[: each.start()] + new + text[each.end() :]
+            text = text[: match.start()] + new + text[match.end() :]
         return text
 
     def characters(self, text: str) -> str:

@@ -37,8 +37,10 @@ def attempt(path: Path) -> str:
     shown = render_all(problems.all)
     assert not CONTROL.search(shown), "a control character is shown"
     assert len(re.findall(r"^error\[", shown, re.MULTILINE)) <= MOST, "too many errors are shown"
-    for each in problems.all:
-        assert 0 <= each.span.start <= each.span.end <= len(each.span.source.text), "a span is out"
+    for problem in problems.all:
+        assert 0 <= problem.span.start <= problem.span.end <= len(problem.span.source.text), (
+            "a span is out"
+        )
     _rewrite(path)
     return stage
 

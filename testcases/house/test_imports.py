@@ -105,7 +105,7 @@ def test_imports_form_no_circle_even_for_types_outside_the_evaluator() -> None:
         }
         for path in MODULES
     ]
-    circles = [each for each in find_components(onward) if is_cyclic(each, onward)]
+    circles = [component for component in find_components(onward) if is_cyclic(component, onward)]
     rooms = [{MODULES[number].parent for number in circle} for circle in circles]
     assert rooms == [{PACKAGE / "check" / "evaluate"}]
 

@@ -78,4 +78,4 @@ def test_each_fact_is_explained(base: type) -> None:
     ]
     assert explained == [each for each in tree.body if isinstance(each, ast.AnnAssign)]
     methods = [each for each in tree.body if isinstance(each, ast.FunctionDef)]
-    assert all(ast.get_docstring(each) for each in methods)
+    assert all(ast.get_docstring(method) for method in methods)

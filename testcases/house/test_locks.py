@@ -28,7 +28,7 @@ def declared(*extras: str) -> list[Requirement]:
     known = configparser.ConfigParser()
     known.read(ROOT / "setup.cfg", encoding="utf-8")
     lists = {"": known["options"]["install_requires"], **known["options.extras_require"]}
-    lines = [line for each in extras for line in lists[each].split("\n")]
+    lines = [line for extra in extras for line in lists[extra].split("\n")]
     return [Requirement(line) for line in lines if line]
 
 
@@ -50,7 +50,7 @@ def test_what_is_compiled_has_the_hashes_of_several_systems(name: str) -> None:
 def test_users_get_what_developers_test_with_and_no_tools() -> None:
     users, developers = map(locked, LOCKS)
     assert users.items() <= developers.items()
-    tools = {canonicalize_name(each.name) for each in declared("dev", "fuzz")}
+    tools = {canonicalize_name(requirement.name) for requirement in declared("dev", "fuzz")}
     assert "mypy" in tools & developers.keys()
     assert not tools & users.keys()
 

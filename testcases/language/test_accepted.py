@@ -111,7 +111,9 @@ class Meaning:
         return listed(field["value"] for field in asked)
 
     def _of_a_reference(self, declared: Declared, saying: Saying) -> str:
-        found = next(each for each in self.suite.references if each.name == declared.name)
+        found = next(
+            reference for reference in self.suite.references if reference.name == declared.name
+        )
         entries = dict(found.entries)
         known = {"title": found.title, "entries": listed(entries)}
         return known[saying.name]
@@ -143,12 +145,17 @@ class Meaning:
             "covers": lambda: listed(test.covers),
             "flows": lambda: listed(flow.name for flow in first.flows),
             "controls": lambda: listed(sorted(set(first.networks) - {""})),
-            "statements": lambda: listed(f"{each.kind} {each.label}" for each in first.statements),
+            "statements": lambda: listed(
+                f"{statement.kind} {statement.label}" for statement in first.statements
+            ),
             "claims": lambda: listed(
-                each.claim or "-" for each in first.statements if each.kind != "report"
+                statement.claim or "-"
+                for statement in first.statements
+                if statement.kind != "report"
             ),
             "idle": lambda: " | ".join(
-                listed(each.label for each in case.statements if each.idle) for case in test.cases
+                listed(statement.label for statement in case.statements if statement.idle)
+                for case in test.cases
             ),
             "follows": lambda: listed(test.follows),
             "deviations": lambda: " | ".join(f"{what}: {why}" for what, why in test.deviations),
@@ -157,9 +164,9 @@ class Meaning:
             "search": lambda: sought(first.phases[0]),
             "phases": lambda: listed(map(phase_text, first.phases)),
             "sent": lambda: " | ".join(
-                listed(sent_in(self.makers[first.name], each)) for each in first.phases
+                listed(sent_in(self.makers[first.name], phase)) for phase in first.phases
             ),
-            "elements": lambda: listed(each.path for each in first.networks[""].elements),
+            "elements": lambda: listed(element.path for element in first.networks[""].elements),
         }
         if what in known:
             return known[what]()
@@ -172,9 +179,9 @@ class Meaning:
         made = value.build_template(inside, self.declarations.evaluator)
         if what == "machines":
             return listed(
-                f"{each.path}: {' '.join(state.name for state in each.element.program.states)}"
-                for each in made.parts
-                if each.kind.duty == "machine"
+                f"{part.path}: {' '.join(state.name for state in part.element.program.states)}"
+                for part in made.parts
+                if part.kind.duty == "machine"
             )
         if what == "ports":
             return listed(
@@ -204,9 +211,9 @@ def members(flow: Flow) -> Iterator[str]:
 def restarted(run: Run) -> str:
     """Return what restarts, and when."""
     each = (
-        f" restarting {listed(each.elements)} after "
-        f"{format_value(Fraction(each.at_ps, PS_PER_S), TIME)}"
-        for each in run.restarts
+        f" restarting {listed(restart.elements)} after "
+        f"{format_value(Fraction(restart.at_ps, PS_PER_S), TIME)}"
+        for restart in run.restarts
     )
     return "".join(each)
 
@@ -246,7 +253,7 @@ def sent_in(maker: CaseMaker, phase: Phase) -> Iterator[str]:
     ends = checked_ends(maker, phase, Problems())
     assert ends is not None
     for flow in ends.low.flows:
-        sent = [flow, *(each.flow for each in flow.changes)]
+        sent = [flow, *(change.flow for change in flow.changes)]
         rates = (format_value(each.arrivals.mean_rate(1), PACKET_RATE) for each in sent)
         yield f"{flow.name} {' then '.join(rates)}"
 

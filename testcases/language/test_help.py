@@ -59,18 +59,18 @@ def main_of(path: Path) -> Path:
 def shown_by(diagnostic: Diagnostic) -> list[str]:
     help_ = diagnostic.help
     codes = [each.strip("`") for each in SHOWN.findall(help_)]
-    numbers = [each[1] for each in (BOUND.search(help_), NUMBER.match(help_)) if each]
-    written = [each for each in codes if re.search(r"\w", each) and each not in WORDS]
+    numbers = [match[1] for match in (BOUND.search(help_), NUMBER.match(help_)) if match]
+    written = [code for code in codes if re.search(r"\w", code) and code not in WORDS]
     return list(dict.fromkeys([*written, *numbers]))
 
 
 def remedies(path: Path) -> Iterator[Remedy]:
     main = main_of(path)
     told = tuple(diagnosed(main))
-    for each in told:
-        if Path(each.span.source.name).name == main.name:
-            for shown in [""] if each.fix else shown_by(each):
-                yield Remedy(path, told, each, shown)
+    for problem in told:
+        if Path(problem.span.source.name).name == main.name:
+            for shown in [""] if problem.fix else shown_by(problem):
+                yield Remedy(path, told, problem, shown)
 
 
 def regions(text: str, start: int, end: int, shown: str) -> list[tuple[int, int]]:
@@ -78,7 +78,7 @@ def regions(text: str, start: int, end: int, shown: str) -> list[tuple[int, int]
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", end - 1 if end > start else end)
     line = EXPECTATION.sub("", text[first : last if last >= 0 else len(text)])
-    tokens = [(each.start() + first, each.end() + first) for each in TOKEN.finditer(line)]
+    tokens = [(match.start() + first, match.end() + first) for match in TOKEN.finditer(line)]
     parts = [(a, b) for a, _ in tokens for _, b in tokens if a < b]
     around = [(a, b) for a, b in parts if a <= end and b >= start]
     matcher = difflib.SequenceMatcher(b=shown, autojunk=False)
@@ -111,7 +111,7 @@ def replaced(text: str, start: int, end: int, shown: str, before: str = "") -> F
 
 def in_its_own_place(text: str, span: Span, shown: str) -> Iterator[Followed]:
     """Yield where only what is shown can belong: braces behind a medium, an import, a claim."""
-    lines = [(each.start(), each.end()) for each in re.finditer(r".+", text)]
+    lines = [(match.start(), match.end()) for match in re.finditer(r".+", text)]
     (here,) = (each for each in lines if each[0] <= span.start <= each[1])
     if shown.startswith("{"):
         for medium in re.finditer(r"\bvia [\w.]+", text):
@@ -155,7 +155,7 @@ def inserted(text: str, span: Span, shown: str) -> Iterator[Followed]:
 
 def ends_of_blocks(text: str, start: int) -> list[int]:
     """Return where the blocks around a place end."""
-    return [start + each.start() + 1 for each in re.finditer(r"\n *\}", text[start:])][:2]
+    return [start + match.start() + 1 for match in re.finditer(r"\n *\}", text[start:])][:2]
 
 
 def leads_on(remedy: Remedy, one: Followed, folder: Path) -> bool:
@@ -169,30 +169,34 @@ def leads_on(remedy: Remedy, one: Followed, folder: Path) -> bool:
     main_of(path).write_text(one.text, encoding="utf-8")
     own, grown = remedy.diagnostic, len(one.text) - len(remedy.diagnostic.span.source.text)
     places = {own.span.start, own.span.start + grown}
-    before = Counter((each.code, each.message) for each in remedy.told)
+    before = Counter((problem.code, problem.message) for problem in remedy.told)
     found = diagnosed(main_of(path))
-    after = Counter((each.code, each.message) for each in found)
-    fresh = [each for each in found if (each.code, each.message) in after - before]
+    after = Counter((problem.code, problem.message) for problem in found)
+    fresh = [problem for problem in found if (problem.code, problem.message) in after - before]
     remains = any(
-        (each.code, each.message) == (own.code, own.message) and each.span.start in places
-        for each in found
+        (problem.code, problem.message) == (own.code, own.message) and problem.span.start in places
+        for problem in found
     )
     return not remains and not any(
-        (each.code.startswith("E00") and each.code != own.code)
-        or (one.length and one.start < each.span.end and each.span.start < one.start + one.length)
-        for each in fresh
+        (problem.code.startswith("E00") and problem.code != own.code)
+        or (
+            one.length
+            and one.start < problem.span.end
+            and problem.span.start < one.start + one.length
+        )
+        for problem in fresh
     )
 
 
 @pytest.mark.parametrize(
     "path",
-    [each for each in refused_ones() if main_of(each).suffix == ".qos"],
+    [refused_one for refused_one in refused_ones() if main_of(refused_one).suffix == ".qos"],
     ids=lambda path: path.stem,
 )
 def test_each_remedy_leads_out_of_its_error(path: Path, tmp_path: Path) -> None:
     misled = [
-        (each.diagnostic.code, each.diagnostic.help, each.shown)
-        for each in remedies(path)
-        if not any(leads_on(each, one, tmp_path) for one in followed(each))
+        (remedy.diagnostic.code, remedy.diagnostic.help, remedy.shown)
+        for remedy in remedies(path)
+        if not any(leads_on(remedy, one, tmp_path) for one in followed(remedy))
     ]
     assert misled == []

@@ -52,8 +52,8 @@ def diagnosed(path: Path) -> list[Diagnostic]:
     problems = Problems()
     suite = check([path], CATALOGUE, problems)
     if not problems.errors:
-        for each in evidence.warn_of_evidence(verify(suite, problems)):
-            problems.add(each)
+        for problem in evidence.warn_of_evidence(verify(suite, problems)):
+            problems.add(problem)
     return list(problems.all)
 
 

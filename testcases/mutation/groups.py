@@ -33,7 +33,7 @@ class Group(NamedTuple):
 
 
 def _found(patterns: Sequence[str]) -> list[Path]:
-    return [path for each in patterns for path in sorted(PACKAGE.glob(each))]
+    return [path for pattern in patterns for path in sorted(PACKAGE.glob(pattern))]
 
 
 MODELS = (

@@ -38,7 +38,7 @@ def run(group: Group, given: argparse.Namespace) -> None:
     )
     wanted = is_kernel if group.kernels == "python" else is_any
     session = Session(group.paths(given.module), wanted, processes=given.j, most=given.most)
-    tests = [str(TESTS / each) for each in given.tests or group.tests]
+    tests = [str(TESTS / test) for test in given.tests or group.tests]
     pytest.main([*options, *tests], plugins=[session])
 
 

@@ -111,7 +111,7 @@ class Session:
 
     def _send_traced(self, to: Connection) -> int:
         took_s, failed = {}, set()
-        include = [str(each) for each in self._paths]
+        include = [str(path) for path in self._paths]
         coverage = Coverage(data_file=None, config_file=False, include=include)
         coverage.set_option("run:disable_warnings", ["no-data-collected"])
         coverage.start()
@@ -126,7 +126,7 @@ class Session:
         data = coverage.get_data()
         tests = {
             path: {
-                line: frozenset(int(each) for each in names if each) - failed
+                line: frozenset(int(name) for name in names if name) - failed
                 for line, names in data.contexts_by_lineno(str(path)).items()
             }
             for path in self._paths
@@ -226,16 +226,16 @@ def _functions(paths: Sequence[Path]) -> dict[Path, list[FunctionType]]:
 
 def _change(functions: Sequence[FunctionType], module: CodeType) -> None:
     """Give functions the code that they have in a module."""
-    codes = {(each.co_qualname, each.co_firstlineno): each for each in _codes(module)}
-    for each in functions:
-        each.__code__ = codes[each.__code__.co_qualname, each.__code__.co_firstlineno]
+    codes = {(code.co_qualname, code.co_firstlineno): code for code in _codes(module)}
+    for function in functions:
+        function.__code__ = codes[function.__code__.co_qualname, function.__code__.co_firstlineno]
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
     yield code
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _codes(each)
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from _codes(const)
 
 
 def _say(text: str) -> None:

@@ -37,10 +37,10 @@ def test_every_operator_and_number_is_changed(line, changes):
 def test_a_mutant_differs_in_one_place():
     text = "def f(a, b):\n    c = a + b\n    return c + b\n"
     results = []
-    for each in mutants(text, is_any):
+    for mutant in mutants(text, is_any):
         scope = {}
-        exec(each.compiled(Path("module.py")), scope)  # noqa: S102
-        results.append((each.lines, scope["f"](5, 3)))
+        exec(mutant.compiled(Path("module.py")), scope)  # noqa: S102
+        results.append((mutant.lines, scope["f"](5, 3)))
     assert results == [({2}, 5 - 3 + 3), ({3}, 5 + 3 - 3)]
     (first, _) = mutants(text, is_any)
     assert ast.unparse(first.tree) == text.strip()
@@ -62,15 +62,15 @@ def test_only_wanted_functions_are_changed():
 @pytest.mark.parametrize("module", EQUIVALENT)
 def test_every_equivalent_change_can_be_made(module):
     made = {
-        (each.function, each.becomes)
-        for each in mutants((PACKAGE / module).read_text(encoding="utf-8"), is_any)
+        (mutant.function, mutant.becomes)
+        for mutant in mutants((PACKAGE / module).read_text(encoding="utf-8"), is_any)
     }
     assert EQUIVALENT[module].keys() <= made
 
 
 def test_every_kernel_is_changed_in_one_group():
     """And so is all that judges."""
-    grouped = [path for each in GROUPS.values() for path in each.paths()]
+    grouped = [path for group in GROUPS.values() for path in group.paths()]
     assert len(grouped) == len(set(grouped))
     changed = {
         path

@@ -87,7 +87,7 @@ def policies(draw: st.DrawFn, limit: Buffer) -> Any:
         return draw(st.sampled_from([None, Tail(), ClpFirst(Fraction(0))]))
     low, high = (Buffer(min(limit.amount, n), limit.unit) for n in (1, 2))
     p, weight = draw(st.sampled_from([Fraction(1), Fraction(1, 7)])), Fraction(1, 2)
-    ends = tuple(((("1", each),)) for each in (low, high))
+    ends = tuple(((("1", buffer),)) for buffer in (low, high))
     return draw(
         st.sampled_from(
             [
@@ -180,7 +180,7 @@ def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[i
     """
     other = LARGEST_INDEX if element.spi < LARGEST_INDEX else LEAST_INDEX
     made = []
-    agreed = {each.name: getattr(element, each.name) for each in fields(Association)}
+    agreed = {field.name: getattr(element, field.name) for field in fields(Association)}
     for spi in (element.spi, other):
         sender = EspEncrypt(**agreed | {"spi": spi})
         (left,) = build_process(sender, setting)((batch,), FOREVER_PS).departures

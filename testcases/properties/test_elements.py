@@ -166,8 +166,8 @@ def count_bytes(held_bytes: Counter[int], some: Iterable[Batch], sign: int) -> N
 
 def names(some: Iterable[Batch]) -> Iterator[tuple[int, int]]:
     """Yield (connection, item) of batches; an item is known by its `sent_ps`."""
-    for each in some:
-        yield from zip(each.connection.tolist(), each.sent_ps.tolist(), strict=True)
+    for batch in some:
+        yield from zip(batch.connection.tolist(), batch.sent_ps.tolist(), strict=True)
 
 
 def equal(first: Outcome, second: Outcome) -> bool:

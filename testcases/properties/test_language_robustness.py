@@ -28,7 +28,7 @@ def driven(found: Path, *words: str) -> str:
     """Run the driver, and return what it printed; a finding fails the test, which shows it."""
     command = [sys.executable, str(FUZZ / "language.py"), "--found", str(found), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    kept = [each.read_text(errors="replace") for each in found.glob("*/traceback.txt")]
+    kept = [path.read_text(errors="replace") for path in found.glob("*/traceback.txt")]
     assert done.returncode == 0, "\n".join([done.stdout, done.stderr, *kept])
     return done.stdout
 

@@ -160,7 +160,7 @@ def test_a_machine_does_what_the_rules_say(file: Path, one: Machine, other: Mach
     file.write_text(text, encoding="utf-8")
     problems = Problems()
     cases = plan(check([file], CATALOGUE, problems), "0", Bounds(), problems)
-    assert {each.code for each in problems.all} <= {"W0626"}, text  # nobody hears `well`
+    assert {problem.code for problem in problems.all} <= {"W0626"}, text  # nobody hears `well`
     seen = run(cases[0].networks[""].experiment).machines
     found = [_plain(seen[f"{name}.m"]) for name in ("a", "b")]
     assert found == observed(one, other, MEASURE_MS * 10**9), text

@@ -43,9 +43,9 @@ def places(file: str) -> list[tuple[Place, type]]:
     found = []
     tree = parse(Source(file, (ACCEPTED / file).read_text(encoding="utf-8")), Problems())
     for declaration in tree.declarations if tree else ():
-        for each in expressions(declaration):
+        for expression in expressions(declaration):
             name = declaration.name.text
-            place = Place(file, name, each.span.start, each.span.end)
+            place = Place(file, name, expression.span.start, expression.span.end)
             found.append((place, type(declaration)))
     return found
 
@@ -55,7 +55,11 @@ def expressions(node: Any) -> list[ast.Node]:
         return list(itertools.chain.from_iterable(map(expressions, node)))
     if not isinstance(node, ast.Node):
         return []
-    inner = [each for field in fields(node) for each in expressions(getattr(node, field.name))]
+    inner = [
+        expression
+        for field in fields(node)
+        for expression in expressions(getattr(node, field.name))
+    ]
     return [node, *inner] if isinstance(node, get_args(ast.Expression)) else inner
 
 
@@ -76,8 +80,8 @@ def test_a_mistake_in_a_let_is_the_only_one(file: str) -> None:
     lets = {place.name: place for place, kind in reversed(places(file)) if kind is ast.Let}
     for name, place in lets.items():
         errors = errors_with(place, MISSING)
-        own = [each for each in errors if each.message == f"nothing here is named `{MISSING}`"]
-        assert [each.span.start for each in own] == [place.start], name
+        own = [error for error in errors if error.message == f"nothing here is named `{MISSING}`"]
+        assert [problem.span.start for problem in own] == [place.start], name
         assert errors == tuple(own) or DECIDES.get(file) == name, name
 
 
@@ -87,8 +91,8 @@ def test_a_mistake_in_a_let_is_the_only_one(file: str) -> None:
 )
 def test_no_mistake_is_told_twice(place: Place, text: str) -> None:
     errors = Counter(
-        (each.code, each.message, each.span.source.name, each.span.start)
-        for each in errors_with(place, text)
+        (problem.code, problem.message, problem.span.source.name, problem.span.start)
+        for problem in errors_with(place, text)
     )
     assert not [each for each, times in errors.items() if times > 1]
 
@@ -131,4 +135,4 @@ topology wire {{
     path = ACCEPTED / "drawn.qos"
     problems = Problems()
     Checked(None, CATALOGUE).check(text, path, problems)
-    assert [each.message for each in problems.errors] == ["`foo` is not a unit"]
+    assert [error.message for error in problems.errors] == ["`foo` is not a unit"]

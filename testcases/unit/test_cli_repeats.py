@@ -58,7 +58,7 @@ def mean(invoke) -> str:
     """Return the mean delay of ten repeats, as a text to compare with."""
     result = invoke("report x.delay.mean", "expect x.received > 0", options=("--json",))
     repeats = json.loads(result.stdout)["cases"][0]["repeats"]
-    values = [each["x"]["transfer_delay.mean"]["value"] for each in repeats]
+    values = [repeat["x"]["transfer_delay.mean"]["value"] for repeat in repeats]
     return f"{float(sum(map(Fraction, values)) / 10 * 10**6):.3f} us"
 
 

@@ -17,8 +17,8 @@ def error(
 
 def test_diagnostics_come_in_order_of_file_and_place() -> None:
     problems = Problems()
-    for each in (error(0, source=SECOND), error(8), error(2)):
-        problems.add(each)
+    for problem in (error(0, source=SECOND), error(8), error(2)):
+        problems.add(problem)
     assert problems.all == (error(2), error(8), error(0, source=SECOND))
 
 

@@ -183,7 +183,7 @@ def test_on_a_narrow_terminal_words_are_broken_below_themselves() -> None:
         notes=("what is meant may be somewhere else",),
         help="declare it, or write `something-of-which-no-part-is-a-word`",
     )
-    words = [each for each in render(diagnostic, width=40).splitlines() if "|" not in each]
+    words = [line for line in render(diagnostic, width=40).splitlines() if "|" not in line]
     assert words == [
         "error[E0101]: nothing here is called so,",
         "              and nothing is near",

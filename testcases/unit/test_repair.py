@@ -52,10 +52,14 @@ def test_no_fix_makes_a_file_worse(tmp_path: Path, path: Path) -> None:
     shutil.copy(path, copy)
     before = checked(copy)
     repaired = repair(lambda: checked(copy), [copy])
-    told = {(each.code, each.message) for each in before.all}
-    new = [each for each in repaired.problems.all if (each.code, each.message) not in told]
+    told = {(problem.code, problem.message) for problem in before.all}
+    new = [
+        problem for problem in repaired.problems.all if (problem.code, problem.message) not in told
+    ]
     # What nothing uses is told only where nothing is wrong.
-    assert [each for each in new if not (before.errors and each.code.startswith("W062"))] == []
+    assert [
+        problem for problem in new if not (before.errors and problem.code.startswith("W062"))
+    ] == []
     left = len(repaired.problems.all) - len(new)
     assert left <= len(before.all) - repaired.fixed
     if not repaired.fixed:
@@ -71,7 +75,7 @@ def test_an_import_that_is_missing_is_added(tmp_path: Path) -> None:
 
 
 def test_many_of_them_are_fixed() -> None:
-    assert sum(any(each.fix for each in checked(path).all) for path in REFUSED) >= 20
+    assert sum(any(problem.fix for problem in checked(path).all) for path in REFUSED) >= 20
 
 
 def test_it_ends_even_if_a_fix_mends_nothing(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_withheld_secret_is_none_of_any_length() -> None:
 
 def test_no_key_that_a_transform_takes_is_too_short_to_be_withheld() -> None:
     """Shorter ones are refused, so no record has them, whatever names lead to a field."""
-    keys = [each.key_bytes for each in (*ENCRYPTIONS.values(), *INTEGRITIES.values())]
+    keys = [integrity.key_bytes for integrity in (*ENCRYPTIONS.values(), *INTEGRITIES.values())]
     shortest = min(CELL_KEY_BYTES, *filter(None, keys))
     text = f'let shared = "{"3d" * shortest}"'
     assert redact(text) == f'let shared = "{"**" * shortest}"'

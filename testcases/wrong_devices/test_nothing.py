@@ -32,10 +32,10 @@ def claims_of(cases: Collection[Suite], unclaimed: str) -> Claims:
     for suite in cases:
         (test,) = suite.tests
         (case,) = test.cases
-        for each in case.statements:
-            claim = each.claim or unclaimed
-            if each.kind == "expect" and not each.idle and claim:
-                found.setdefault(_key(test.name, each.label), {})[case.name] = claim
+        for statement in case.statements:
+            claim = statement.claim or unclaimed
+            if statement.kind == "expect" and not statement.idle and claim:
+                found.setdefault(_key(test.name, statement.label), {})[case.name] = claim
     return found
 
 
@@ -56,10 +56,10 @@ def passed(documents: Collection[Document], claims: Claims) -> Mapping[str, list
     """Return by criterion whether it passes in each case that was run."""
     found: dict[str, list[bool]] = {}
     for case in documents:
-        for each in case["statements"]:
-            key = _key(case["test"], each["label"])
-            if case["name"] in claims.get(key, ()) and each["kind"] == "expect":
-                found.setdefault(key, []).append(each["verdict"] == "pass")
+        for statement in case["statements"]:
+            key = _key(case["test"], statement["label"])
+            if case["name"] in claims.get(key, ()) and statement["kind"] == "expect":
+                found.setdefault(key, []).append(statement["verdict"] == "pass")
     return found
 
 

@@ -82,11 +82,11 @@ def bound_delay_ps(arriving: Arrival, stages: Sequence[Sequence[Stage]]) -> Frac
         stages: By server, what it guarantees; each holds.
     """
     best: Fraction | None = None
-    for slowest_ps in sorted({each.largest_ps for some in stages for each in some}):
+    for slowest_ps in sorted({stage.largest_ps for some in stages for stage in some}):
         chosen = [
             min(fast, key=attrgetter("alone_ps"))
             for some in stages
-            if (fast := [each for each in some if each.largest_ps <= slowest_ps])
+            if (fast := [stage for stage in some if stage.largest_ps <= slowest_ps])
         ]
         if len(chosen) < len(stages):
             continue
@@ -124,13 +124,13 @@ def _compute_added(stage: Stage, most_ps: Fraction) -> Stage:
 
 def _delay_ps(arriving: Arrival, chain: Sequence[Stage]) -> Fraction | None:
     """Return the longest delay with one guarantee of each server."""
-    largest_ps = max(each.largest_ps for each in chain)
+    largest_ps = max(stage.largest_ps for stage in chain)
     behind_ps: Fraction | None = Fraction(0)
     if largest_ps:
         behind_ps = arriving.bound_work(_bound_dearest(arriving.sizes, chain)).find_excess()
     if behind_ps is None:
         return None
-    once_ps = sum((each.alone_ps for each in chain), Fraction(0)) - largest_ps
+    once_ps = sum((stage.alone_ps for stage in chain), Fraction(0)) - largest_ps
     return once_ps + max(behind_ps, Fraction(0))
 
 

@@ -189,8 +189,10 @@ class Guarantees(NamedTuple):
 def choose_best(guarantees: Iterable[Guarantee]) -> Guarantee:
     """Return the one of several that hold with the least delay, or else the first."""
     found = [*guarantees]
-    least = min(found, key=lambda each: math.inf if each.most_ps is None else each.most_ps)
-    waiting = find_least_known(*(each.waiting for each in found))
+    least = min(
+        found, key=lambda guarantee: math.inf if guarantee.most_ps is None else guarantee.most_ps
+    )
+    waiting = find_least_known(*(guarantee.waiting for guarantee in found))
     return least._replace(waiting=None if waiting is None else int(waiting))
 
 

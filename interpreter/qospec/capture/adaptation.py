@@ -65,7 +65,7 @@ class Frames(NamedTuple):
     def find(cls, experiment: Experiment, flows: Sequence[Flow]) -> Frames:
         """Return how they are carried in a trial."""
         elements = (node.element for node in experiment.nodes)
-        known = {each.adaptation for each in elements if isinstance(each, AdaptationEnd)}
+        known = {element.adaptation for element in elements if isinstance(element, AdaptationEnd)}
         return cls(known.pop() if len(known) == 1 else None, experiment.streams.count, flows)
 
 

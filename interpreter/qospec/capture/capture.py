@@ -187,7 +187,7 @@ def _list_addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addr
     """
     streams = experiment.streams
     of_flows = [
-        flows[each.flow].virtual_path for each in streams.own for _ in range(each.connections)
+        flows[stream.flow].virtual_path for stream in streams.own for _ in range(stream.connections)
     ]
     paths, channels = np.array(of_flows, np.int64), np.zeros(streams.count, np.int64)
     for path in np.unique(paths):

@@ -76,7 +76,7 @@ def rebuild_case(outcome: Document, name: str, folders: Sequence[Path] = ()) -> 
         raise CaptureError(f"the record is damaged: it has no test `{document['test']}`")
     place = document.get("place") or test["place"]
     file = place.rsplit(":", 2)[0]
-    if file not in {each["name"] for each in provenance["sources"]}:
+    if file not in {source["name"] for source in provenance["sources"]}:
         raise CaptureError(f"the record is damaged: it does not hold the case's file `{file}`")
     found = _plan_recorded(provenance, file, name, bounds, folders)
     differences = [*_list_differences(provenance), *_explain_withheld(found)]
@@ -84,7 +84,7 @@ def rebuild_case(outcome: Document, name: str, folders: Sequence[Path] = ()) -> 
 
 
 def _find_case(outcome: Document, name: str) -> Document:
-    cases = {each["name"]: each for each in outcome["cases"]}
+    cases = {case["name"]: case for case in outcome["cases"]}
     if name not in cases:
         near = suggest_name(name, cases)
         hint = f"did you mean `{near}`?" if near else f"there are {list_names(list(cases))}"

@@ -139,7 +139,7 @@ def _find_in_search(
 
     def differs(seen: Observation) -> str:
         flows = tuple(Readings(discover(), {"": (network, seen)}).exchanged())
-        made = TrialResult(flows, frozenset(each.name for each in list_tested(planned.case.flows)))
+        made = TrialResult(flows, frozenset(flow.name for flow in list_tested(planned.case.flows)))
         if (made.sent, made.lost) == (ran["sent"], ran["lost"]):
             return ""
         return (

@@ -100,5 +100,5 @@ class Checked:
             except LimitReached:
                 return NOTHING
             finally:
-                for each in found.all:
-                    problems.add(each)
+                for problem in found.all:
+                    problems.add(problem)

@@ -161,8 +161,12 @@ class DeviceValue(Design):
         own = call.arguments
         count: tuple[int | None, bool] = (None, True)
         if "count" not in self.signature.parameters:
-            counts = [each for each in own if each.name is not None and each.name.text == "count"]
-            own = tuple(each for each in own if each not in counts)
+            counts = [
+                argument
+                for argument in own
+                if argument.name is not None and argument.name.text == "count"
+            ]
+            own = tuple(argument for argument in own if argument not in counts)
             refuse_duplicates(counts)
             if counts:
                 count = evaluate_count(counts[0].value, scope, evaluator)

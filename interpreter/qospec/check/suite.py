@@ -72,7 +72,7 @@ def build_suite(
     drawn: list[tuple[DrawnTest, DrawnTestMaker]] = []
     seen: dict[str, ast.Test | ast.Property] = {}
     for unit in units:
-        made = [each for each in finite if each.span.source is unit.source]
+        made = [test for test in finite if test.span.source is unit.source]
         if unit.named:
             own, its_makers = expand_tests(unit, scopes[unit.path], networks, evaluator)
             made += own

@@ -34,7 +34,7 @@ def warn_of_unused(units: Sequence[Unit]) -> Iterator[CheckError]:
         for declaration in _list_declarations(unit)
         if isinstance(declaration, ast.Test)
     ]
-    lineages = [_find_lineage(test, {each.name.text: each for each in tests}) for test in tests]
+    lineages = [_find_lineage(test, {test.name.text: test for test in tests}) for test in tests]
     on_topology = _on_topology(lineages)
     built_on = _find_built_on(lineages)
     for unit in units:
@@ -141,7 +141,7 @@ def _find_idle_sweeps(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
     for sweep in sweeps:
         if not any(_is_idle(each.text) or each.text in used for each in sweep.names):
             name = sweep.names[0].text
-            base = next(each for each in templates if sweep in each.statements)
+            base = next(template for template in templates if sweep in template.statements)
             yield make_error(
                 "E0514",
                 f"`{_drop_module(test.base_path)}` needs a flow that uses `{name}`",
@@ -169,7 +169,7 @@ def _drop_module(base: ast.Path | ast.Call | ast.Name) -> str:
     path = base.path if isinstance(base, ast.Call) else base
     if isinstance(path, ast.Name):
         return path.text
-    names = [each for each in path.trail if isinstance(each, ast.Name)]
+    names = [step for step in path.trail if isinstance(step, ast.Name)]
     return (names or [path.name])[-1].text
 
 

@@ -138,7 +138,7 @@ def list_endless(suite: Suite, name: str = "") -> list[str]:
     found: list[tuple[str, Named]] = [
         ("property", each) for each in suite.properties if each.cases is None
     ]
-    found += [("test", each) for each in suite.drawn]
+    found += [("test", drawn_test) for drawn_test in suite.drawn]
     return [
         f"the {noun} `{each.name}` draws from a range or cells: "
         f"examine it with `qos fuzz {each.span.source.name}::{each.name}`"
@@ -150,7 +150,7 @@ def list_endless(suite: Suite, name: str = "") -> list[str]:
 def verify_named(paths: tuple[str, ...], suite: Suite) -> None:
     """End the command if a path selects a name that nothing in the suite has."""
     named: list[tuple[Named, str]] = [(each, "") for each in suite.properties]
-    named += [(each, "") for each in suite.drawn]
+    named += [(drawn_test, "") for drawn_test in suite.drawn]
     named += [(test, case.name) for test in suite.tests for case in test.cases]
     selections = [_Selection.from_path(path) for path in paths]
     _verify(selections, named, suite.templates, "test, case or property")
@@ -288,7 +288,7 @@ def _describe_fix(diagnostic: Diagnostic) -> tuple[Edit, ...]:
     from qospec.repair import find_edits
 
     fix = find_edits(diagnostic)
-    shows = any(each.span.source.without_keys(each.text) != each.text for each in fix)
+    shows = any(edit.span.source.without_keys(edit.text) != edit.text for edit in fix)
     return () if shows else fix
 
 

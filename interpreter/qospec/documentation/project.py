@@ -53,9 +53,9 @@ def _describe_file(unit: Unit, number: int, declarations: Declarations) -> Docum
         "anchor": f"file-{number}",
         "comment": unit.tree.doc if unit.tree else "",
         "declarations": [
-            _describe_declaration(each, f"file-{number}-{each.name}", declarations)
-            for each in declarations.list_named()
-            if each.unit is unit
+            _describe_declaration(declaration, f"file-{number}-{declaration.name}", declarations)
+            for declaration in declarations.list_named()
+            if declaration.unit is unit
         ],
     }
 
@@ -76,7 +76,7 @@ def _describe_declaration(declared: Declared, anchor: str, declarations: Declara
         "value": "" if made else read_value(node),
         "kind": made["kind"] if made else "",
         "copies": [each["name"] for each in made["chain"][1:]] if made else [],
-        "fields": [each for each in made["fields"] if not each["default"]] if made else [],
+        "fields": [field for field in made["fields"] if not field["default"]] if made else [],
         "sections": [
             {"title": section.title, "rows": [row._asdict() for row in section.rows]}
             for section in list_sections(node)

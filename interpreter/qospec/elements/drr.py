@@ -80,8 +80,8 @@ def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
     tree[scheduler, FRONT], tree[scheduler, GRANTED] = tree[k, BEHIND], 0
     if tree[scheduler, WAITS] == 0:
         tree[scheduler, FRONT] = 0
-        for each in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
-            tree[each, ACTIVE], tree[each, DEFICIT] = 0, 0
+        for i in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+            tree[i, ACTIVE], tree[i, DEFICIT] = 0, 0
     return 0
 
 

@@ -129,7 +129,7 @@ class Fifo(Element):
     @property
     def accepts(self) -> tuple[Carried, ...]:
         bearer = None if self.drop is None else self.drop.carries
-        return tuple(each for each in super().accepts if bearer in (None, each))
+        return tuple(accept for accept in super().accepts if bearer in (None, accept))
 
     def guarantees(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]

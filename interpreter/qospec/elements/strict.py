@@ -50,8 +50,10 @@ class Strict(Scheduler):
     """The inputs, highest priority first."""
 
     def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
-        above = [each.work for each in inputs[:number] if each is not None]
-        below = [each.longest_ps for each in inputs[number + 1 :] if each is not None]
+        above = [competitor.work for competitor in inputs[:number] if competitor is not None]
+        below = [
+            competitor.longest_ps for competitor in inputs[number + 1 :] if competitor is not None
+        ]
         before = functools.reduce(Curve.add, above, NOTHING)
         service = find_residual(before, max(below, default=Fraction(0)))
         return Share(service, functools.partial(cost_sizes, clock), always=not above)

@@ -80,8 +80,8 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
 def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
     if tree[scheduler, WAITS] == 0:
         restart(tree, scheduler)
-        for each in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
-            tree[each, START] = 0
+        for i in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+            tree[i, START] = 0
     return 0
 
 

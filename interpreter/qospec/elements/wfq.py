@@ -108,8 +108,8 @@ def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
     if tree[scheduler, WAITS] == 0:
         restart(tree, scheduler)
         tree[scheduler, REST], tree[scheduler, BUSY] = 0, 0
-        for each in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
-            tree[each, FLUID], tree[each, FINISH] = 0, 0
+        for i in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+            tree[i, FLUID], tree[i, FINISH] = 0, 0
     return 0
 
 

@@ -170,7 +170,7 @@ def state_table(states: Sequence[Any], *, compiled: bool) -> Any:
     """Return arrays of int64 for `state_at`; they must be kept alive."""
     if not compiled:
         return list(states)
-    return np.array([(each.ctypes.data, len(each)) for each in states], np.int64).reshape(-1, 2)
+    return np.array([(state.ctypes.data, len(state)) for state in states], np.int64).reshape(-1, 2)
 
 
 INTRINSICS = (
@@ -211,7 +211,7 @@ class _Kernel:
         for called in function.__code__.co_names:
             if isinstance(scope.get(called), _Kernel):
                 scope[called] = scope[called].helper
-            elif any(scope.get(called) is each for each in INTRINSICS):
+            elif any(scope.get(called) is intrinsic for intrinsic in INTRINSICS):
                 scope[called] = getattr(intrinsics, called)
         linked = types.FunctionType(
             function.__code__, scope, function.__name__, function.__defaults__
@@ -220,7 +220,9 @@ class _Kernel:
         linked.__module__ = function.__module__
         # No kernel allocates. Unless it slices arrays, reference counting is unnecessary, which in
         # a loop with helpers takes more time than everything else.
-        slices = any("SLICE" in each.opname for each in dis.get_instructions(function))
+        slices = any(
+            "SLICE" in instruction.opname for instruction in dis.get_instructions(function)
+        )
         # Inlined into loops: else the arrays are passed on each call.
         options = {"nogil": True, "error_model": "numpy", "_nrt": slices, "forceinline": True}
         compiled = numba.njit(**options, **more)(linked)

@@ -57,10 +57,10 @@ def aims_of(readings: Readings, rooms: Mapping[str, float]) -> Iterator[tuple[st
 
 def aims_in(document: Document) -> Iterator[tuple[str, Aim]]:
     """Yield the same of a case's document, in which bounds are."""
-    for each in document.get("bounds", ()):
-        if each["share"] is not None:
-            share = float(Fraction(each["share"]["value"]))
-            yield _named(each["what"]), Aim(share, _proved(each["most"]["text"]))
+    for bound in document.get("bounds", ()):
+        if bound["share"] is not None:
+            share = float(Fraction(bound["share"]["value"]))
+            yield _named(bound["what"]), Aim(share, _proved(bound["most"]["text"]))
 
 
 def closest(found: Iterable[tuple[str, Aim]]) -> dict[str, Aim]:

@@ -301,17 +301,17 @@ class _TargetRun:
         first = self._first_finding()
         last = len(self._blocks) if first is None else first + 1
         blocks = [each.explored for number, each in sorted(self._done.items()) if number < last]
-        reached = sum((each.reached for each in blocks), Counter[str]())
+        reached = sum((block.reached for block in blocks), Counter[str]())
         report = TargetReport(
             self.name,
             self._target.noun,
-            sum(each.examples for each in blocks),
-            sum((each.refused for each in blocks), Counter[str]()),
+            sum(block.examples for block in blocks),
+            sum((block.refused for block in blocks), Counter[str]()),
             {event: reached[event] for event in sorted(self._target.reachable)},
-            tuple(finding for each in blocks for finding in each.findings),
+            tuple(finding for block in blocks for finding in block.findings),
             tuple(dict.fromkeys(self._errors)),
             tuple(dict.fromkeys(each for block in blocks for each in block.hopeless)),
-            dict(sum((each.unjudged for each in blocks), Counter[str]())),
+            dict(sum((block.unjudged for block in blocks), Counter[str]())),
             tuple(sorted(closest(each for block in blocks for each in block.closest).items())),
             self._target.hindrance,
             self._target.note,
@@ -379,8 +379,8 @@ class Campaign:
                 interruption.check()
             except KeyboardInterrupt:
                 self.interrupted = True
-        for each in schedule.cut():
-            take(each)
+        for job in schedule.cut():
+            take(job)
         return [reports[place] for place in sorted(reports)]
 
 
@@ -399,7 +399,7 @@ def find_database_folder(whole: Path) -> tuple[Path | None, str]:
         )
     others: list[str] = []
     with suppress(OSError):
-        others = sorted(each.name for each in whole.iterdir() if each.name != here.name)
+        others = sorted(path.name for path in whole.iterdir() if path.name != here.name)
     if others and not here.exists():
         return here, f"`{whole}` has examples of {', '.join(others)}, which are ignored"
     return here, ""

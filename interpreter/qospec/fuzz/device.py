@@ -155,7 +155,7 @@ class Device:
     def has_one_port(self) -> bool:
         """Return whether it has one port, whatever its parameters are."""
         below = self._value.node.with_all_below()
-        names = [each for each in below if isinstance(each, ast.PortName)]
+        names = [node for node in below if isinstance(node, ast.PortName)]
         return len(names) == 1 and names[0].count is None
 
     @property
@@ -168,9 +168,9 @@ class Device:
         """Return the devices of its file with one port and defaults that speak with it."""
         sent, heard = self._words
         return tuple(
-            each
-            for each in self._others
-            if len(each.ports) == 1 and (sent & each._words[1] or heard & each._words[0])  # noqa: SLF001
+            device
+            for device in self._others
+            if len(device.ports) == 1 and (sent & device._words[1] or heard & device._words[0])  # noqa: SLF001
         )
 
     @property
@@ -393,7 +393,7 @@ def _named(node: ast.Node, names: set[str]) -> str:
 def _marks(node: ast.Path) -> Iterator[str]:
     """Yield the attribute of packets that a path is."""
     if node.name.text == "pkt":
-        yield from (each.text for each in node.trail if isinstance(each, ast.Name))
+        yield from (step.text for step in node.trail if isinstance(step, ast.Name))
 
 
 def _whole_numbers(node: ast.Node) -> Iterator[int]:

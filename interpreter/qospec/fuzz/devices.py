@@ -207,7 +207,8 @@ def _plan_trial(case: CasePlan) -> CasePlan:
     assert isinstance(planned, CasePlan)  # noqa: S101 -- both ends of the point were planned
     judged = (statement for statement in case.case.statements if statement.kind != "invariant")
     here = tuple(
-        replace(each, expression=with_leaves(each.expression, _drop_point)) for each in judged
+        replace(statement, expression=with_leaves(statement.expression, _drop_point))
+        for statement in judged
     )
     statements = (*planned.case.statements, *here)
     return replace(planned, case=replace(planned.case, statements=statements, phases=(point,)))

@@ -66,12 +66,12 @@ def around(span: Span) -> str:
     """
     tree = None if is_yaml(span.source.name) else _tree(span.source.name, span.source.text)
     wider = [
-        each.span
-        for each in (tree.with_all_below() if tree is not None else ())
-        if isinstance(each, ast.Expression)
-        and each.span.start <= span.start
-        and span.end <= each.span.end
-        and (each.span.start, each.span.end) != (span.start, span.end)
+        node.span
+        for node in (tree.with_all_below() if tree is not None else ())
+        if isinstance(node, ast.Expression)
+        and node.span.start <= span.start
+        and span.end <= node.span.end
+        and (node.span.start, node.span.end) != (span.start, span.end)
     ]
     smallest = min(wider, key=lambda each: each.end - each.start, default=span)
     # The source of the part knows which texts are keys, and shows none of them.

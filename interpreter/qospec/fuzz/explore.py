@@ -306,7 +306,9 @@ class _Hunt:
         self._broken.update({violation.statement for violation in outcome.violations})
         known = {finding.statement for finding in self.findings}
         new = [violation for violation in outcome.violations if violation.statement not in known]
-        found = next((each for each in new if self._wanted in ("", each.statement)), None)
+        found = next(
+            (violation for violation in new if self._wanted in ("", violation.statement)), None
+        )
         if found is None:
             self._drawn += not self._wanted
             return False
@@ -315,7 +317,7 @@ class _Hunt:
         self._want(found, outcome)
         self._choices = choices_to_bytes(data.conjecture_data.choices)
         if not self._subject.is_left_to_hypothesis:
-            self._also = [(each, outcome) for each in new if each is not found]
+            self._also = [(violation, outcome) for violation in new if violation is not found]
         return True
 
     def _want(self, violation: Violation, outcome: Outcome) -> None:

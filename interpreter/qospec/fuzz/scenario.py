@@ -229,7 +229,7 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | str:
     speaking = tuple(_speakers(device, ports))
     if speaking and (len(ports) == 1 or draw(st.booleans())):
         chosen = [draw(st.sampled_from(some)) for some in speaking]
-        silent = tuple(p for p in ports if p.name not in {each.at for each in chosen})
+        silent = tuple(p for p in ports if p.name not in {speaker.at for speaker in chosen})
         media = tuple(next(iter(MEDIA[framed(device, port)])) for port in silent)
         talk_ps = draw(st.sampled_from(TALKS_PS))
         whole = Scenario(device, arguments, silent, media, "", (), 1)
@@ -344,7 +344,7 @@ def _families(elements: Sequence[object]) -> list[str]:
     encrypting = [
         element for element in elements if isinstance(element, Association) and element.encrypts
     ]
-    kept = {each.family for each in encrypting if each.mode == "transport"}
+    kept = {association.family for association in encrypting if association.mode == "transport"}
     return sorted(kept or FAMILIES) if encrypting else ["ipv4"]
 
 
@@ -502,7 +502,7 @@ def _topology(whole: Scenario) -> list[str]:
 
 def _run(whole: Scenario, violation: Violation | None) -> Iterator[str]:
     """Yield the lines that say how long it is run, and what changes meanwhile."""
-    built_in = violation is not None and violation.statement in {each.name for each in ALL}
+    built_in = violation is not None and violation.statement in {promise.name for promise in ALL}
     measured = f"measure = {_time(whole.measured_ps)}"
     payload = ["payload = true"] * whole.payload
     promises = ["promises = true"] * built_in

@@ -49,9 +49,9 @@ def _settled(whole: Scenario, change: Change) -> Generator[Scenario, bool, Scena
     changed = True
     while changed:
         changed = False
-        for each in change(whole):
-            if (yield each):
-                whole, changed = each, True
+        for scenario in change(whole):
+            if (yield scenario):
+                whole, changed = scenario, True
                 break
     return whole
 
@@ -160,11 +160,11 @@ def _fewer_hosts(whole: Scenario) -> Iterator[Scenario]:
 def _fewer_flows(whole: Scenario) -> Iterator[Scenario]:
     """Yield it without a flow; with a longer run, or more of another, if that is needed then."""
     some = [whole._replace(flows=_without(whole.flows, n)) for n in range(len(whole.flows))]
-    some = [_with_fault_of_sender(each) for each in some if len(each.flows) > 0]
+    some = [_with_fault_of_sender(scenario) for scenario in some if len(scenario.flows) > 0]
     yield from some
-    for each in some:
-        yield _as_long(each, whole)
-        yield each._replace(items=MOST_ITEMS)
+    for scenario in some:
+        yield _as_long(scenario, whole)
+        yield scenario._replace(items=MOST_ITEMS)
     for each in some:
         for place, flow in enumerate(each.flows):
             count = flow.contract.connections + 1

@@ -20,7 +20,9 @@ def list_targets(checked: Checked) -> Iterator[Target]:
     """Yield all targets of the files that were named, in order."""
     found = checked.found
     yield from (PropertyTarget(e, found.examiners[e.name]) for e in found.suite.properties)
-    yield from (TestTarget(each, found.drawn[each.name]) for each in found.suite.drawn)
+    yield from (
+        TestTarget(drawn_test, found.drawn[drawn_test.name]) for drawn_test in found.suite.drawn
+    )
     for device in devices_of(checked):
         if not device.undrawn:
             yield DeviceTarget(device, checked)

@@ -101,7 +101,7 @@ def conclude_case(
     reports; and unless its searches and points are `complete`.
     """
     found = {conclusion.verdict for conclusion in conclusions}
-    verdicts: list[Verdict] = [each for each in VERDICTS if each in found]
+    verdicts: list[Verdict] = [verdict for verdict in VERDICTS if verdict in found]
     if not has_measuring_criterion(case.statements):
         # invariants that hold say nothing about how good a device is
         verdicts = [verdict for verdict in verdicts if verdict != "pass"]
@@ -178,7 +178,9 @@ def _decisive_terms(
 
     One that must hold and does in all repeats is shown where it is nearest to failing.
     """
-    for its in zip(*(terms(statement, each.read) for each in seen), strict=True):
+    for its in zip(
+        *(terms(statement, repeat_readings.read) for repeat_readings in seen), strict=True
+    ):
         judgements = [each.judgement for each in its]
         holds = all(judgement.verdict == "pass" for judgement in judgements)
         yield its[find_deciding(judgements) if holds else number]

@@ -264,7 +264,11 @@ def _decide(
     more = None
     if None in held and False not in held:
         more = _more_repeats(constraints, held, levels)
-        if any(each.is_open for each in constraints if isinstance(each, FoundConstraint)):
+        if any(
+            constraint.is_open
+            for constraint in constraints
+            if isinstance(constraint, FoundConstraint)
+        ):
             notes.append(OPEN)
         elif identical and more.least > MAX_REPEATS:
             notes.append(UNBOUNDED)
@@ -461,12 +465,14 @@ def _more_repeats(
     undecided = [
         constraint for constraint, known in zip(constraints, held, strict=True) if known is None
     ]
-    against = [each for each in undecided if each.mean > 0]
-    needed = [each.more_repeats(levels) for each in against or undecided]
+    against = [constraint for constraint in undecided if constraint.mean > 0]
+    needed = [constraint.more_repeats(levels) for constraint in against or undecided]
     choose = min if against else max
-    known = [each.most for each in needed if each.most is not None]
+    known = [more_repeats.most for more_repeats in needed if more_repeats.most is not None]
     enough = bool(known) and (bool(against) or len(known) == len(needed))
-    return MoreRepeats(choose(each.least for each in needed), choose(known) if enough else None)
+    return MoreRepeats(
+        choose(more_repeats.least for more_repeats in needed), choose(known) if enough else None
+    )
 
 
 def more_repeats_note(more: MoreRepeats) -> str:

@@ -182,9 +182,9 @@ def _seen(leaf: Measured, plan: CasePlan | Examined) -> _Seen | None:
 
 def _warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:
     """Return one warning for all cases of a criterion, with the numbers of the worst."""
-    worst = max(found, key=lambda each: each.ratio)
+    worst = max(found, key=lambda shortfall: shortfall.ratio)
     message, note = worst.need.shortfall(worst.items)
-    short = len({each.case for each in found})
+    short = len({shortfall.case for shortfall in found})
     notes = [note]
     if cases > 1:
         notes.append(
@@ -194,7 +194,7 @@ def _warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:
     if span != worst.span:
         places = (Label(worst.span, "this criterion"),)
         places += (Label(worst.phase, "measured here"),) if worst.phase is not None else ()
-        alike = len({(each.span, each.phase) for each in found})
+        alike = len({(shortfall.span, shortfall.phase) for shortfall in found})
         if alike > 1:
             notes.append(f"{alike} criteria are alike; the shortfall of this one is largest")
     longer = "measure longer, repeat more often" if worst.need.together else "measure longer"

@@ -174,7 +174,7 @@ class PhasesResult:
         """Return the repeats in which a statement is judged, and how many there should be."""
         judged = self._in_trials(statement)
         if judged:
-            return [Judged(None, each) for each in judged], len(judged)
+            return [Judged(None, judgement) for judgement in judged], len(judged)
         repeats, due, count = [], 0, 1
         names = {leaf.network for leaf in list_observed(statement.expression)}
         for phases in self.repeats:
@@ -264,8 +264,8 @@ def _trials(points: Collection[PointResult]) -> tuple[int, int]:
     if not all(point.trials for point in points):
         return 1, 1
     repeated = [point for point in points if point.phase.run.repeat > 1]
-    planned = next((each.phase.run.repeat for each in repeated), 1)
-    return planned, min((len(each.trials) for each in repeated), default=1)
+    planned = next((point_result.phase.run.repeat for point_result in repeated), 1)
+    return planned, min((len(point_result.trials) for point_result in repeated), default=1)
 
 
 def _is_drawn(phase: PhaseResult) -> bool:

@@ -304,9 +304,9 @@ class Readings:
             ]
             counted = {its.flow: its.kind for its in whole if KINDS[its.kind].follows == "nothing"}
             copies = {
-                each.flow: self._tallies[prefix + each.name].received
-                for each in whole
-                if each.kind == "copies" and each.flow not in counted
+                population.flow: self._tallies[prefix + population.name].received
+                for population in whole
+                if population.kind == "copies" and population.flow not in counted
             }
             for each in whole:
                 if each.kind == counted.get(each.flow, "user"):

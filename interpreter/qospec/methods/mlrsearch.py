@@ -63,10 +63,10 @@ def _guess(progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> F
     Where that load was wrong, a step is as long as the way from there, so steps double.
     """
     scale, aim = progress.scales[goal], progress.search.goals[goal]
-    bad = [each for each in progress.tried[goal] if not each.looks_good]
+    bad = [trial for trial in progress.tried[goal] if not trial.looks_good]
     nearest = next(place for place, each in enumerate(bad) if each.load == upper)
     start = scale.center_on(_find_sustained(aim, *bad[nearest : nearest + 2]))
-    highest = max(_find_sustained(aim, each) for each in bad)
+    highest = max(_find_sustained(aim, trial) for trial in bad)
     if upper <= highest:
         return min(start, scale.move_below(upper, scale.count_halvings(upper, highest)))
     if lower < scale.center_on(start) or progress.find_load(goal, lower) is None:

@@ -56,7 +56,7 @@ def combine(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR0911 
         *first, last = parts
         before = first[0] if first else NOTHING
         ends = [before.least, _negate(last.most)], [before.most, _negate(last.least)]
-        return Bounds(*(_apply_if_all(sum, each) for each in ends))
+        return Bounds(*(_apply_if_all(sum, end) for end in ends))
     if operator == "abs":
         return _drop_sign(parts[0])
     if operator == "*":

@@ -169,7 +169,7 @@ def list_tested(flows: Sequence[Flow]) -> Sequence[Flow]:
 
 def sum_offered_rate(flows: Sequence[Flow]) -> Fraction:
     """Return the items/s that the tested flows offer."""
-    return sum((each.item_rate for each in list_tested(flows)), Fraction(0))
+    return sum((flow.item_rate for flow in list_tested(flows)), Fraction(0))
 
 
 class Restart(NamedTuple):

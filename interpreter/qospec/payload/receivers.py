@@ -53,7 +53,7 @@ class PacketReceiver:
 
     def __init__(self, experiment: Experiment, flows: Sequence[Flow], fill: Fill) -> None:
         self._flows, self._fill = flows, fill
-        self._stops = [each.stop for each in flows]
+        self._stops = [flow.stop for flow in flows]
         self._associations = cache(lambda sender: list_associations(experiment, sender))
 
     def errored(self, items: Items, sender: Whole) -> Truths:

@@ -64,8 +64,8 @@ def stages(case: Case) -> list[Stage]:
         says = f" from {since} on" if since else " at first" if changed_ps else ""
         found.append(Stage(says, Fraction(end_ps - begin_ps, PS_PER_S), rates))
     if changed_ps:
-        whole_s = sum((each.length_s for each in found), Fraction(0))
-        shares = [[each.length_s / whole_s * rate for rate in each.rates] for each in found]
+        whole_s = sum((stage.length_s for stage in found), Fraction(0))
+        shares = [[stage.length_s / whole_s * rate for rate in stage.rates] for stage in found]
         means = tuple(sum(each, Fraction(0)) for each in zip(*shares, strict=True))
         found.append(Stage(" on average", whole_s, means))
     return found

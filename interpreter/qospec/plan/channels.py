@@ -144,7 +144,7 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
     sent = [member for member in members if member.channel is not None]
     names = dict.fromkeys(m.name for program in programs.values() for m in program.messages)
     carried = [len(m.values) for program in programs.values() for m in program.messages]
-    first = min((each.stream.first for each in sent), default=_beyond(members))
+    first = min((member.stream.first for member in sent), default=_beyond(members))
     reference, nodes = first, []
     references = first + sum(p.instances or 1 for p in programs.values() if _is_permanent(p))
     for node in lowered.nodes:
@@ -153,7 +153,7 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
             nodes.append(node)
             continue
         program = programs[number]
-        mine = [each for each in sent if each.channel and each.channel.origin == number]
+        mine = [member for member in sent if member.channel and member.channel.origin == number]
         placement = Placement(
             node.path,
             _peers(program, mine, programs),
@@ -164,8 +164,8 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
             len(sent),
             reference,
             references,
-            next((each.channel.size_bytes for each in mine if each.channel), CELL_BYTES),
-            next((each.marks for each in mine), 0),
+            next((member.channel.size_bytes for member in mine if member.channel), CELL_BYTES),
+            next((member.marks for member in mine), 0),
         )
         if _is_permanent(program):
             reference += program.instances or 1

@@ -40,14 +40,14 @@ def with_endpoints(
         return lowered
     nodes, wires, reach = list(lowered.nodes), list(lowered.wires), list(lowered.reach)
     at: dict[int, list[tuple[int, int]]] = {}
-    for each in found:
-        taken = members[each.takes]
+    for endpoint in found:
+        taken = members[endpoint.takes]
         place, host = len(nodes), taken.target
-        at.setdefault(host, []).append((each.takes, place))
-        nodes.append(Node(f"{network.hosts[host].path}.{each.flow}", each.element))
-        reach.append(frozenset({each.takes}))
+        at.setdefault(host, []).append((endpoint.takes, place))
+        nodes.append(Node(f"{network.hosts[host].path}.{endpoint.flow}", endpoint.element))
+        reach.append(frozenset({endpoint.takes}))
         wires.append(Wire(place, 0, lowered.entry[host]))
-        ends = range(1, len(each.element.outputs))
+        ends = range(1, len(endpoint.element.outputs))
         wires += [Wire(place, output, END) for output in ends]
     for host, endpoints in at.items():
         arriving = {n for n, m in enumerate(members) if m.target == host and m.stream.is_routed}

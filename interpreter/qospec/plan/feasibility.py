@@ -274,7 +274,7 @@ def _round(paths: tuple[str, ...]) -> str:
 def too_many_cells(span: Span, case: Case, cells: int, most_items: int) -> Diagnostic:
     """Return the error for a trial beyond the limit, with the flag that raises it."""
     carried = {"cells" if flow.packets is None else "packets" for flow in case.flows}
-    answered = [f"`{each.name}`" for each in case.flows if each.packets and each.packets.answers]
+    answered = [f"`{flow.name}`" for flow in case.flows if flow.packets and flow.packets.answers]
     smaller = "give a longer `timeout`, a smaller `window` or fewer `retries`, " * bool(answered)
     return Diagnostic(
         "E0609",

@@ -153,7 +153,7 @@ def _unwritten(subject: Subject) -> Iterator[tuple[str, str]]:
 def _beyond(subject: Subject) -> Iterator[tuple[str, str]]:
     experiment, indices = subject.experiment, subject.streams.indices
     assert experiment is not None  # noqa: S101 -- the rule holds behind the last pass
-    sent = {(each.first, each.stop) for each in subject.streams.own if each.is_sent}
+    sent = {(stream.first, stream.stop) for stream in subject.streams.own if stream.is_sent}
     for source in experiment.sources:
         if (source.indices.start, source.indices.stop) not in sent:
             yield experiment.nodes[source.node].path, f"is fed by `{source.name}` beyond its stream"

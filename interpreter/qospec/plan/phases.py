@@ -67,9 +67,9 @@ def checked_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Ends | N
         return None
     ends = Ends(*cases)
     unfit = list(_unfit(maker, phase, ends))
-    for each in unfit:
-        problems.add(each)
-    return None if any(each.severity == "error" for each in unfit) else ends
+    for problem in unfit:
+        problems.add(problem)
+    return None if any(problem.severity == "error" for problem in unfit) else ends
 
 
 def at_use(unfit: Iterable[Diagnostic], maker: CaseMaker) -> Iterator[Diagnostic]:
@@ -80,13 +80,13 @@ def at_use(unfit: Iterable[Diagnostic], maker: CaseMaker) -> Iterator[Diagnostic
     """
     found: dict[tuple[object, ...], Diagnostic] = {}
     phases: dict[tuple[object, ...], dict[str, None]] = {}
-    for each in unfit:
-        moved = maker.move_to_use(each)
-        is_own, is_short = moved.span == each.span, isinstance(each, ShortTrial)
+    for problem in unfit:
+        moved = maker.move_to_use(problem)
+        is_own, is_short = moved.span == problem.span, isinstance(problem, ShortTrial)
         if is_own and not is_short:
-            yield each
+            yield problem
             continue
-        where = [phase for phase in maker.case.phases if each.span in phase.span]
+        where = [phase for phase in maker.case.phases if problem.span in phase.span]
         key: tuple[object, ...] = (moved.code, *map(type, where), None if is_own else moved.span)
         here = {f"`{phase.name}`": None for phase in where}
         if key not in found or _needs_more(moved, found[key]):
@@ -296,7 +296,7 @@ def _finer(maker: CaseMaker, goal: Goal, search: Search, items: Fraction) -> str
 
     Loads that are `width` apart differ by that many items.
     """
-    length, width = (_parameter(maker, each) for each in (goal.trial_span, goal.width_span))
+    length, width = (_parameter(maker, span) for span in (goal.trial_span, goal.width_span))
     least = _time(Fraction(goal.trial_ps, PS_PER_S) / items)
     longer = f"give `{length}` at least {least}" if length else f"let a trial last at least {least}"
     wide = -_cut(-goal.width / items)
@@ -429,7 +429,7 @@ def _less(
     if not is_growing(lower, trial, overload):
         return f"lower the load, or what it follows from: it does not depend on `{phase.name}`"
     low = phase.low if isinstance(phase, Search) else load / 2
-    at_low, at_load = (offered_bps(each, overload.line, 0) for each in (lower, trial))
+    at_low, at_load = (offered_bps(case, overload.line, 0) for case in (lower, trial))
     most = load - (load - low) * (at_load - overload.most_bps) / (at_load - at_low)
     span = phase.high_span if isinstance(phase, Search) else phase.load and phase.load.span
     parameter = _parameter(maker, span)

@@ -190,8 +190,8 @@ def _case(
     if case.phases:
         unfit, whole = Problems(), outline_plan(checked, test, case, seed)
         found = _phased(whole, checked.makers[case.name], bounds, unfit)
-        for each in at_use(unfit.all, checked.makers[case.name]):
-            problems.add(each)
+        for problem in at_use(unfit.all, checked.makers[case.name]):
+            problems.add(problem)
         return found
     draws = test.name if case.run.common_draws else case.name
     found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
@@ -224,7 +224,10 @@ def _phased(
         plans.append(replace(_planned_phase(case, phase, highest), flows=flows))
         if number == 0:
             networks = highest.networks
-    cells, bounded = max(each.cells for each in plans), all(each.bounded for each in plans)
+    cells, bounded = (
+        max(phase_plan.cells for phase_plan in plans),
+        all(phase_plan.bounded for phase_plan in plans),
+    )
     return replace(whole, networks=networks, cells=cells, bounded=bounded, phases=tuple(plans))
 
 
@@ -357,7 +360,7 @@ def _measurement(case: Case, network: str, streams: Streams) -> MeasurementSpec:
     """Give each stream of each flow, and each member that a statement names, a histogram."""
     rows = [-1] * streams.indices
     populations = list(_populations(case, network, streams))
-    whole = sorted(populations, key=lambda each: each.member is not None)
+    whole = sorted(populations, key=lambda population: population.member is not None)
     for row, each in enumerate(whole):  # a member's row replaces that of the whole
         rows[each.first : each.stop] = [row] * (each.stop - each.first)
     followed = {

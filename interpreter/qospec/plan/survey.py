@@ -87,8 +87,8 @@ def verify(
             survey = found[0]._replace(members=members)
             if _load_fits(case, name, survey, problems, formed=found[1]):
                 fitting.add(load)
-    for each in (*classes.unfed(), *passages.unused()):
-        problems.add(each)
+    for problem in (*classes.unfed(), *passages.unused()):
+        problems.add(problem)
     return examined
 
 
@@ -135,8 +135,8 @@ def _plain_cases(
                 phases.append(
                     ExaminedPhase(phase, tuple(f for end in ends or () for f in end.flows))
                 )
-            for each in at_use(unfit.all, maker):
-                problems.add(each)
+            for problem in at_use(unfit.all, maker):
+                problems.add(problem)
             examined.append(Examined(case, test.span, tuple(phases), maker))
 
 
@@ -211,7 +211,7 @@ def _load_of(case: Case, members: tuple[Member, ...], routes: Routes) -> Iterato
     """Yield what the load of lines may depend on, and the use of associations that end."""
     yield () if case.run.overload else tuple(map(compute_cell_rate, case.flows))
     yield tuple(member.contract for member in members)
-    yield any(each.element.rekeying for each in routes.drafts.values()) and tuple(stages(case))
+    yield any(draft.element.rekeying for draft in routes.drafts.values()) and tuple(stages(case))
 
 
 def _places(case: Case) -> Iterator[Hashable]:
@@ -245,8 +245,8 @@ def _forms_fit(case: Case, name: str, survey: Survey, problems: Problems) -> boo
         *channels.never_heard(case.networks[name]),
         *round_trips.short_timeouts(case, survey),
     ]
-    for each in (*unfit, *doubtful):
-        problems.add(each)
+    for problem in (*unfit, *doubtful):
+        problems.add(problem)
     return not unfit
 
 
@@ -259,6 +259,6 @@ def _load_fits(case: Case, name: str, survey: Survey, problems: Problems, *, for
     if formed and not case.run.overload:
         unfit = [*feasibility.overloads(case, case.networks[name], survey, asked_bps)]
     doubtful = [*warnings.late_keys(case, survey), *tolerances.too_small(case, survey)]
-    for each in (*unfit, *doubtful):
-        problems.add(each)
+    for problem in (*unfit, *doubtful):
+        problems.add(problem)
     return formed and not unfit

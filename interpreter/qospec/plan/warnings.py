@@ -374,7 +374,7 @@ def refused_by_receivers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         for number in sorted(numbers):
             flow = survey.members[number].stream.flow
             found = {_refused(form, element.spi) for form in survey.forms.at(index, number)}
-            whys = sorted(each for each in found if each is not None)
+            whys = sorted(why for why in found if why is not None)
             if len(whys) < len(found) or flow in reported:
                 continue
             reported.add(flow)

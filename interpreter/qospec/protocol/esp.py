@@ -84,8 +84,8 @@ def _make_aes(chaining: Chaining, source: str, **sizes: int) -> tuple[Encryption
 
 
 ENCRYPTIONS = {
-    each.name: each
-    for each in (
+    encryption.name: encryption
+    for encryption in (
         *_make_aes("cbc", "RFC 3602", iv_bytes=16, block_bytes=16),
         *_make_aes("ctr", "RFC 3686", salt_bytes=4, iv_bytes=8),
         *_make_aes("gcm", "RFC 4106", salt_bytes=4, iv_bytes=8, icv_bytes=16),
@@ -96,8 +96,8 @@ ENCRYPTIONS = {
     )
 }
 INTEGRITIES = {
-    each.name: each
-    for each in (
+    integrity.name: integrity
+    for integrity in (
         Integrity("hmac_md5_96", "md5", 16, 12, "RFC 2403"),
         Integrity("hmac_sha1_96", "sha1", 20, 12, "RFC 2404"),
         Integrity("hmac_sha2_256_128", "sha256", 32, 16, "RFC 4868"),

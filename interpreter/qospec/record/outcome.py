@@ -87,8 +87,8 @@ def describe_phases(plan: CasePlan, result: PhasesResult) -> Document:
         for statement, conclusion in zip(plan.case.statements, conclusions, strict=True)
         if conclusion.verdict in PROBLEMS
     ]
-    unmet = {leaf.goal for each in wrong for leaf in found_in(each)}
-    points = {leaf.network for each in wrong for leaf in list_measurements(each)}
+    unmet = {leaf.goal for expression in wrong for leaf in found_in(expression)}
+    points = {leaf.network for expression in wrong for leaf in list_measurements(expression)}
     why = [*_why_unjudged(plan.case), *why_of_phases(result, unmet, points)]
     if verdict in PROBLEMS and not (why or document["losses"] or result.errors):
         why = [_nothing_discarded(plan, ())]
@@ -455,10 +455,14 @@ def _ranges(cases: Sequence[Mapping[str, FieldValue]]) -> list[list[str]]:
 
 def _setting_range(found: Sequence[FieldValue | None]) -> str:
     numbers = {
-        each.number: each.text for each in found if each is not None and each.number is not None
+        field_value.number: field_value.text
+        for field_value in found
+        if field_value is not None and field_value.number is not None
     }
-    if not all(each is not None and each.number is not None for each in found):
-        return _alternatives("the default" if each is None else each.text for each in found)
+    if not all(field_value is not None and field_value.number is not None for field_value in found):
+        return _alternatives(
+            "the default" if field_value is None else field_value.text for field_value in found
+        )
     return _range(numbers[end(numbers)] for end in (min, max))
 
 

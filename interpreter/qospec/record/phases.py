@@ -59,7 +59,7 @@ def _phase(result: PhaseResult) -> Document:
 def _lost(result: PointResult) -> str:
     """Return how many items were lost at a point, of how many; "" if none were."""
     flows = [flow for trial in result.trials for flow in trial.flows]
-    lost, sent = (sum(getattr(each, of) for each in flows) for of in ("lost", "sent"))
+    lost, sent = (sum(getattr(flow, of) for flow in flows) for of in ("lost", "sent"))
     if not lost:
         return ""
     kinds = {
@@ -175,8 +175,8 @@ def _copies(goal: Goal, result: SearchResult) -> Iterator[str]:
 def _flows_at_lower(goal: Goal, result: SearchResult) -> list[FlowCount]:
     """Return for each flow what it sent in the good trials at the lower bound, and what became."""
     found: dict[str, FlowCount] = {}
-    for each in _at(result.goals[goal.name].lower, goal, result):
-        for flow in each.result.flows if is_good(goal, each.trial) else ():
+    for search_trial in _at(result.goals[goal.name].lower, goal, result):
+        for flow in search_trial.result.flows if is_good(goal, search_trial.trial) else ():
             before = found.get(flow.population)
             found[flow.population] = flow if before is None else before.plus(flow)
     return list(found.values())
@@ -185,7 +185,7 @@ def _flows_at_lower(goal: Goal, result: SearchResult) -> list[FlowCount]:
 def _evidence(goal: Goal, result: SearchResult) -> str:
     """Return what the trials at the lower bound prove if they lost nothing, but may have."""
     lower = result.goals[goal.name].lower
-    trials = [each.trial for each in _at(lower, goal, result)]
+    trials = [search_trial.trial for search_trial in _at(lower, goal, result)]
     if not any(trial.drawn for trial in trials) or any(trial.lost for trial in trials):
         return ""
     return write_none_lost_note(sum(trial.sent for trial in trials))
@@ -217,9 +217,13 @@ def _places(goal: Goal, found: GoalResult, result: SearchResult) -> list[str]:
 
 def _losses_above(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[Loss]:
     """Yield what was lost in the bad trials at the upper bound; nothing if there is none."""
-    for each in _at(found.upper, goal, result):
-        if not is_good(goal, each.trial):
-            yield from (loss for loss in each.result.losses if each.result.tests(loss.population))
+    for search_trial in _at(found.upper, goal, result):
+        if not is_good(goal, search_trial.trial):
+            yield from (
+                loss
+                for loss in search_trial.result.losses
+                if search_trial.result.tests(loss.population)
+            )
 
 
 def _at(load: Fraction | None, goal: Goal, result: SearchResult) -> Iterator[SearchTrial]:

@@ -81,7 +81,7 @@ class Declarations:
         path = base.path if isinstance(base, ast.Call) else base
         if not isinstance(path, ast.Path):
             return None
-        names = [path.name, *(each for each in path.trail if isinstance(each, ast.Name))]
+        names = [path.name, *(step for step in path.trail if isinstance(step, ast.Name))]
         return self.find(unit, [name.text for name in names])
 
     def find(self, unit: Unit, path: Sequence[str]) -> Declared | None:

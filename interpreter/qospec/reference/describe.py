@@ -163,7 +163,7 @@ def _list_texts(declared: Declared, name: str) -> list[str]:
         if isinstance(statement, ast.Bind) and statement.names[0].text == name
     ]
     chosen = [bind.value if isinstance(bind, ast.Conditional) else bind for bind in binds]
-    lists = (each.items if isinstance(each, ast.ListLiteral) else (each,) for each in chosen)
+    lists = (value.items if isinstance(value, ast.ListLiteral) else (value,) for value in chosen)
     items = [item for each in lists for item in each]
     return [item.text for item in items if isinstance(item, ast.Text)]
 

@@ -24,7 +24,7 @@ def list_titles() -> dict[str, str]:
 
 def read_page(code: str) -> str:
     """Return the page of a code as Markdown, without its heading; "" if there is none."""
-    heading = next((each for each in _HEADING.finditer(_read_text()) if each[1] == code), None)
+    heading = next((match for match in _HEADING.finditer(_read_text()) if match[1] == code), None)
     if heading is None:
         return ""
     end = _ANY_HEADING.search(_read_text(), heading.end())

@@ -173,7 +173,7 @@ def _explain_in_file(
         _pass_on(before, problems)
         problems.raise_errors()
     seen = (declarations.find(unit, path) for unit in declarations.units if unit.named)
-    declared = next((each for each in seen if each is not None), None)
+    declared = next((declaration for declaration in seen if declaration is not None), None)
     if declared is None:
         _pass_on(before, problems)
         known = [node.name.text for tree in trees for node in tree.declarations]
@@ -183,7 +183,9 @@ def _explain_in_file(
         raise UnknownNameError(f"{file} does not declare `{'.'.join(path)}`: {hint}")
     document = describe_declaration(declared, declarations)
     whole = declared.node.span
-    touching = [each for each in found_problems.all if each not in before or each.span in whole]
+    touching = [
+        problem for problem in found_problems.all if problem not in before or problem.span in whole
+    ]
     _pass_on(touching, problems)
     return document
 

@@ -119,7 +119,7 @@ def describe_kind(kind: Kind) -> Document:
         "summary": kind.summary,
         "description": text.partition("\n")[2].strip(),
         "source": kind.source,
-        "fields": [describe_field(each, kind) for each in _describe_fields(kind)],
+        "fields": [describe_field(field, kind) for field in _describe_fields(kind)],
     }
     if kind.role == "element":
         described |= {"duty": kind.duty, "open": kind.open_fields}

@@ -37,9 +37,9 @@ def load_library(catalogue: Catalogue) -> Declarations:
 def describe_devices(declarations: Declarations) -> list[Document]:
     """Return every device of the files that were named."""
     return [
-        describe_device(each, declarations)
-        for each in declarations.list_named()
-        if isinstance(each.node, ast.Device)
+        describe_device(declaration, declarations)
+        for declaration in declarations.list_named()
+        if isinstance(declaration.node, ast.Device)
     ]
 
 
@@ -49,8 +49,10 @@ def describe_media(declarations: Declarations) -> list[Document]:
 
 
 def _list_media(declarations: Declarations) -> Iterator[Document]:
-    for each in declarations.list_named():
-        value = declarations.evaluate(each) if isinstance(each.node, ast.Let) else None
+    for declaration in declarations.list_named():
+        value = (
+            declarations.evaluate(declaration) if isinstance(declaration.node, ast.Let) else None
+        )
         if not isinstance(value, Record) or value.kind.duty != "line":
             continue
         fields = [
@@ -60,7 +62,7 @@ def _list_media(declarations: Declarations) -> Iterator[Document]:
             }
             for parameter in value.kind.parameters.values()
         ]
-        yield {**describe_declared(each), "kind": value.kind.name, "fields": fields}
+        yield {**describe_declared(declaration), "kind": value.kind.name, "fields": fields}
 
 
 def describe_declared(declared: Declared) -> Document:
@@ -134,7 +136,7 @@ def _read_calibration(
     """Return the comment of the `let` that a default names."""
     if not isinstance(default, ast.Path):
         return ""
-    trail = [each.text for each in default.trail if isinstance(each, ast.Name)]
+    trail = [step.text for step in default.trail if isinstance(step, ast.Name)]
     named = declarations.find(declared.unit, [default.name.text, *trail])
     return named.node.doc if named is not None else ""
 

@@ -186,7 +186,7 @@ def _write_full(document: Document, width: int) -> Iterator[str]:
     if "origins" in document:
         yield from ("", f"  {_choose_title(document)}")
         yield from align_columns(
-            [_write_origin(each) for each in document["origins"]], width, "    "
+            [_write_origin(origin) for origin in document["origins"]], width, "    "
         )
     for title in _SECTIONS:
         if document.get(title):
@@ -194,10 +194,15 @@ def _write_full(document: Document, width: int) -> Iterator[str]:
             yield from _write_entries(document[title], width)
     if document.get("requires"):
         yield from ("", "  requires of its arguments")
-        yield from align_columns([("-", each) for each in document["requires"]], width, "    ")
+        yield from align_columns(
+            [("-", require) for require in document["requires"]], width, "    "
+        )
     if document.get("deviations"):
         yield from ("", "  deviations")
-        rows = [("-", f"{each['what']}: {each['why']}") for each in document["deviations"]]
+        rows = [
+            ("-", f"{deviation['what']}: {deviation['why']}")
+            for deviation in document["deviations"]
+        ]
         yield from align_columns(rows, width, "    ")
 
 
@@ -260,7 +265,7 @@ def _list_facts(document: Document) -> Iterator[tuple[str, str]]:
         copies = [f"{each['name']} ({each['place']})" for each in document["chain"][1:]]
         made = [f"a copy of {copy}" for copy in copies]
         yield "kind", ", ".join([document["kind"], *made])
-    bases = [f"{each['name']} ({each['place']})" for each in document.get("bases", ())]
+    bases = [f"{base['name']} ({base['place']})" for base in document.get("bases", ())]
     lists = (("built on", bases), ("follows", document.get("follows", ())))
     yield from ((name, "; ".join(texts)) for name, texts in lists if texts)
     if document.get("dimension"):

@@ -31,11 +31,11 @@ def load_module(
 
 
 def _list_entries(declarations: Declarations) -> Iterator[Document]:
-    for each in declarations.list_named():
-        summary = describe_declared(each)["summary"]
-        node = each.node
+    for declaration in declarations.list_named():
+        summary = describe_declared(declaration)["summary"]
+        node = declaration.node
         noun = "a template" if is_template(node) else NOUNS[type(node)]
-        yield {"name": each.name, "type": noun, "description": summary}
+        yield {"name": declaration.name, "type": noun, "description": summary}
 
 
 def is_template(node: ast.Declaration) -> bool:
@@ -58,8 +58,8 @@ def list_names(declarations: Declarations) -> Iterator[str]:
     for unit in declarations.units:
         parts = name_module(unit.path).split(".")
         yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
-    for each in declarations.list_named():
-        yield describe_declared(each)["name"]
+    for declaration in declarations.list_named():
+        yield describe_declared(declaration)["name"]
 
 
 def _make_document(parts: Sequence[str], summary: str) -> Document:

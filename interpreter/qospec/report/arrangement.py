@@ -72,7 +72,10 @@ def _split_rows(
 ) -> list[list[int]]:
     fixed = BADGE + PADDING + sum(_describe_parameter(name, cases) + PADDING for name in names)
     widths = [
-        max(_write_heading(column), *(_write_cell(each, column) for each in column["statements"]))
+        max(
+            _write_heading(column),
+            *(_write_cell(statement, column) for statement in column["statements"]),
+        )
         for column in columns
     ]
     return split_columns(widths, fixed) or [[]]

@@ -106,9 +106,9 @@ def _list_rated(case: Record) -> Iterator[str]:
     """Yield the flows whose calls unmet criteria rate."""
     for statement in case["statements"]:
         if statement["verdict"] in PROBLEMS:
-            for each in (statement, *statement.get("terms", ())):
-                if (each.get("measures") or {}).get("metric") in RATED:
-                    yield each["measures"]["flow"]
+            for term in (statement, *statement.get("terms", ())):
+                if (term.get("measures") or {}).get("metric") in RATED:
+                    yield term["measures"]["flow"]
 
 
 def _count(metrics: Record, flow: str, metric: str) -> int:
@@ -126,8 +126,9 @@ def _describe_waits(case: Record) -> dict[str, str]:
             continue
         least, most, mean = (each["text"] for each in took)
         places = ", ".join(
-            f"{each['element']} ({each['mean']['text']} on average, {each['most']['text']} at most)"
-            for each in wait["places"]
+            f"{place['element']} ({place['mean']['text']} on average, "
+            f"{place['most']['text']} at most)"
+            for place in wait["places"]
         )
         where = f"waiting at {places}" if places else "nothing waited on its way"
         of = f"{wait['flow']} took {least} to {most}, on average {mean}"
@@ -161,7 +162,7 @@ def list_unmet(case: Record) -> list[dict[str, Any]]:
     Each has `apart`: its verdict if that differs from the case's, so that an inconclusive criterion
     is not mistaken for one that failed; otherwise "".
     """
-    found = [each for each in case["statements"] if each["verdict"] in PROBLEMS]
+    found = [statement for statement in case["statements"] if statement["verdict"] in PROBLEMS]
     found.sort(key=lambda each: PROBLEMS.index(each["verdict"]))
     return [
         {**each, "apart": "" if each["verdict"] == case["verdict"] else each["verdict"]}
@@ -171,7 +172,9 @@ def list_unmet(case: Record) -> list[dict[str, Any]]:
 
 def _list_named(case: Record) -> list[str]:
     """Return the flows named by unmet criteria; none if one of these names no flow."""
-    texts = [each["text"] for each in case["statements"] if each["verdict"] in PROBLEMS]
+    texts = [
+        statement["text"] for statement in case["statements"] if statement["verdict"] in PROBLEMS
+    ]
     flows = set(map(find_flow, case["metrics"]))
     by_text = [[name for name in _list_names(text) if name in flows] for text in texts]
     return list(dict.fromkeys(flow for named in by_text for flow in named)) if all(by_text) else []

@@ -60,7 +60,7 @@ def align_figures(
     dimensions = {_find_dimension(quantity) for quantity in known}
     values = [read_exact(quantity) for quantity in quantities]
     if len(dimensions) != 1 or (dimension := dimensions.pop()) is None:
-        return Figures("", [each["text"] if each else NO_DATA for each in quantities])
+        return Figures("", [quantity["text"] if quantity else NO_DATA for quantity in quantities])
     ends = [_ends(interval) for interval in margins or [None] * len(values)]
     widths = [
         None if value is None or each is None else max(value - each[0], each[1] - value)

@@ -191,10 +191,10 @@ def _build_verdicts_by_row(
     """
     found: dict[tuple[int, str], list[str]] = {}
     for number, case in enumerate(cases):
-        for each in case["statements"]:
-            if each["kind"] != "report":
-                _, index = split_index(each["label"])
-                found.setdefault((number, index), []).append(each["verdict"])
+        for statement in case["statements"]:
+            if statement["kind"] != "report":
+                _, index = split_index(statement["label"])
+                found.setdefault((number, index), []).append(statement["verdict"])
     whole = {
         number
         for (number, index), of in found.items()
@@ -269,7 +269,7 @@ def _list_reported(
     return [
         (column["label"], there)
         for column in arrange_columns(cases, ("report",))
-        for there in [[_is_applicable(each) for each in column["statements"]]]
+        for there in [[_is_applicable(statement) for statement in column["statements"]]]
         if not all(each is None or is_load_again(each, of) for each in there)
     ]
 

@@ -71,7 +71,7 @@ def _describe_all_well(document: Record, of: Mapping[str, int]) -> str:
     besides = _describe_not_judged(of)
     if "pass" not in of:
         return f"Nothing was judged: {_join_words(besides)}."
-    statements = [each for case in document["cases"] for each in case["statements"]]
+    statements = [statement for case in document["cases"] for statement in case["statements"]]
     held = sum(
         statement["kind"] == "expect" and statement["verdict"] == "pass" for statement in statements
     )

@@ -93,10 +93,10 @@ def list_goals(cases: Sequence[Record]) -> list[Goal]:
                 its = seen.setdefault(goal["name"], [[] for _ in cases])
                 its[number].append((search, goal))
     labels = {
-        each["text"]: each["label"]
+        statement["text"]: statement["label"]
         for case in cases
-        for each in case.get("statements", ())
-        if each["kind"] == "report"
+        for statement in case.get("statements", ())
+        if statement["kind"] == "report"
     }
     joined = []
     for name, its in seen.items():
@@ -161,7 +161,7 @@ def align_goal(goal: Goal) -> tuple[str, list[str]]:
     is known. An asterisk follows where the bounds are not as close as required, where a higher
     load was good, or where a bound is missing in some repeats.
     """
-    ends = [(each.lower, each.upper) if each else (None, None) for each in goal.found]
+    ends = [(search.lower, search.upper) if search else (None, None) for search in goal.found]
     unit, pairs = align_intervals(ends)
     widest = max((len(end) for pair in pairs if NO_DATA not in pair for end in pair), default=0)
     cells = [
@@ -169,7 +169,9 @@ def align_goal(goal: Goal) -> tuple[str, list[str]]:
         for pair, each in zip(pairs, goal.found, strict=True)
     ]
     width = max(map(len, cells))
-    marked = [each is not None and bool(each.missing or not each.regular) for each in goal.found]
+    marked = [
+        search is not None and bool(search.missing or not search.regular) for search in goal.found
+    ]
     return unit, [
         text.rjust(width) + (" *" if mark else "  " * any(marked))
         for text, mark in zip(cells, marked, strict=True)
@@ -337,14 +339,14 @@ def _list_point_notes(number: int, case: Record, *, explained: bool = False) -> 
 
 def _count_repeats(case: Record) -> int:
     """Return in how many repeats of a case its phases were carried out."""
-    return max((each.get("repeat", 1) for each in case.get("phases", ())), default=1)
+    return max((phase.get("repeat", 1) for phase in case.get("phases", ())), default=1)
 
 
 def list_point_notes(case: Record) -> list[str]:
     """Return why points were not run, and how much was lost at others, by repeat."""
     found: dict[str, list[int]] = {}
-    for each in _list_point_notes(0, case):
-        found.setdefault(f"{each.name}{each.text}", []).append(each.repeat)
+    for point_note in _list_point_notes(0, case):
+        found.setdefault(f"{point_note.name}{point_note.text}", []).append(point_note.repeat)
     return [
         f"{note} (in repeat {', '.join(map(str, repeats))})" if all(repeats) else note
         for note, repeats in found.items()

@@ -43,9 +43,9 @@ def group_similar(its: Iterable[Record]) -> list[list[Record]]:
     found: dict[tuple[Any, ...], list[Record]] = {}
     for case in its:
         failed = tuple(
-            (each["place"], each["label"], each["verdict"])
-            for each in case["statements"]
-            if each["verdict"] in PROBLEMS
+            (statement["place"], statement["label"], statement["verdict"])
+            for statement in case["statements"]
+            if statement["verdict"] in PROBLEMS
         )
         causes = {
             (find_flow(each["flow"]), _INDEX.sub("", each["element"]), each["cause"])

@@ -215,8 +215,12 @@ def _split_terms(statement: Record) -> list[Record]:
 
 
 def _build_column(kind: str, label: str, statements: list[Record | None]) -> dict[str, Any]:
-    there = [each for each in statements if each and each["verdict"] != NOT_APPLICABLE]
-    written = [each for each in statements if each]
+    there = [
+        statement
+        for statement in statements
+        if statement and statement["verdict"] != NOT_APPLICABLE
+    ]
+    written = [statement for statement in statements if statement]
     bounds = {describe_needed(statement) for statement in there}
     texts = {statement["text"] + describe_confidence(statement) for statement in written}
     subjects = {find_subject(statement) for statement in there} - {""}

@@ -116,10 +116,10 @@ def _ends(lower: str, upper: str, above: str, below: str) -> str:
 def describe_proved_bounds(case: Record) -> list[str]:
     """Return each proved bound and how close the measurement came, or why there is none."""
     return [
-        f"{each['what']}: {_write_bounded(each)}"
-        if each["most"]
-        else f"{each['what']}: {each['why']}"
-        for each in case.get("bounds", ())
+        f"{bound['what']}: {_write_bounded(bound)}"
+        if bound["most"]
+        else f"{bound['what']}: {bound['why']}"
+        for bound in case.get("bounds", ())
     ]
 
 
@@ -159,8 +159,8 @@ def list_index(index: str) -> str:
 def without_shared(indices: Sequence[str]) -> list[str]:
     """Return indices without the parts that all share: `cir_25` of `cir_25.user`."""
     parts = [index.split(".") for index in indices]
-    if len({len(each) for each in parts}) > 1:
-        return [".".join(each) for each in parts]
+    if len({len(part) for part in parts}) > 1:
+        return [".".join(part) for part in parts]
     shared = [len(set(each)) == 1 for each in zip(*parts, strict=True)]
     return [
         ".".join(part for part, same in zip(each, shared, strict=True) if not same)

@@ -152,7 +152,7 @@ class PhasedRun:
         """End where it is, and return what its finished trials gave; None if there are none."""
         for repeat in self._repeats:
             repeat.cut()
-        if not any(each.results for each in self._counted()):
+        if not any(sequence.results for sequence in self._counted()):
             return None
         document = outcome.describe_interrupted(self._whole.document)
         return self._whole._replace(document=document)
@@ -171,8 +171,8 @@ class PhasedRun:
     @cached_property
     def _whole(self) -> JobResult:
         counted = self._counted()
-        results = tuple(tuple(each.results) for each in counted)
-        errors = tuple(each.error for each in counted if each.error)
+        results = tuple(tuple(sequence.results) for sequence in counted)
+        errors = tuple(sequence.error for sequence in counted if sequence.error)
         found = PhasesResult(discover(), results, len(self._repeats), errors)
         document = outcome.describe_phases(self._plan, found)
         return JobResult(document, self._seconds, self._compiling_s)

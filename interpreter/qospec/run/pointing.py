@@ -41,7 +41,7 @@ class PointRun(PhaseRun):
     def _next(self, *, ahead: bool) -> int | None:
         """Return a trial that was not handed out; before the first is known, only that one."""
         last = self._point.run.repeat if ahead or 0 in self._known else 1
-        return next((each for each in range(last) if each not in self._given), None)
+        return next((i for i in range(last) if i not in self._given), None)
 
     def _follow(self) -> None:
         while len(self._trials) < self._point.run.repeat:

@@ -123,8 +123,8 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
             for result in results:
                 take(result)
                 interruption.check()
-        for each in schedule.cut():
-            take(each)
+        for job in schedule.cut():
+            take(job)
         whole = outcome.complete_outcome(frame, planned, [each.document for each in done])
         times = {
             "started": _timestamp(started),

@@ -68,7 +68,7 @@ class SearchRun(PhaseRun):
         return next((candidate for candidate in candidates if candidate not in self._given), None)
 
     def _may_need(self, part: Request) -> bool:
-        return part == self._wanted or any(part == each for each in self._ahead())
+        return part == self._wanted or any(part == request for request in self._ahead())
 
     def _follow(self) -> None:
         while isinstance(asked := choose_next_trial(self._progress), Request):
@@ -122,7 +122,8 @@ class SearchRun(PhaseRun):
             result = self._known.get(asked)
             if result is None:
                 waiting.extend(
-                    progress.add_trial(each) for each in predict_results(progress, asked)
+                    progress.add_trial(predict_result)
+                    for predict_result in predict_results(progress, asked)
                 )
             elif not (result.error or self._impossible(asked, result)):
                 waiting.append(progress.add_trial(_read_trial(asked, result)))

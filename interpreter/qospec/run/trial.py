@@ -176,7 +176,7 @@ def run_one(
         return TrialResult(error=f"{type(error).__name__}: {error}", senders=senders)
     return TrialResult(
         flows=tuple(readings.exchanged()),
-        tested=frozenset(each.name for each in list_tested(flows)),
+        tested=frozenset(flow.name for flow in list_tested(flows)),
         drawn=readings.drawn,
         judgements={
             statement.label: judge(statement, readings.read)

@@ -215,7 +215,7 @@ class Pool:
         for worker in self.workers.values():
             if worker.job is not None and not worker.is_cancelled and schedule.drops(worker.job):
                 worker.cancel()
-        self._again = deque(each for each in self._again if not schedule.drops(each))
+        self._again = deque(job for job in self._again if not schedule.drops(job))
 
     def end(self) -> None:
         """End all workers, whatever they do."""

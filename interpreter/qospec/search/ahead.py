@@ -52,7 +52,7 @@ def _expect_loss(progress: Progress, goal: int, load: Fraction) -> Fraction:
     if here is not None:
         last = here.trials[-1]
         return Fraction(last.lost, last.sent)
-    above = next((each for each in progress.tried[goal] if each.load > load), None)
+    above = next((trial for trial in progress.tried[goal] if trial.load > load), None)
     if above is None:
         return Fraction(0)
     lost, sent = above.loss

@@ -91,7 +91,7 @@ def find_undecided(bounds: Bounds) -> Fraction | None:
     found = [
         bound for bound in bounds if bound and bound.classification is Classification.UNDECIDED
     ]
-    return min(found, key=lambda each: len(each.trials)).load if found else None
+    return min(found, key=lambda trial: len(trial.trials)).load if found else None
 
 
 def begin(search: Search) -> Progress:
@@ -152,7 +152,7 @@ def _find_result(progress: Progress, number: int) -> GoalResult:
 def _find_inversion(progress: Progress, goal: int) -> tuple[Fraction, Fraction] | None:
     """Return the lowest load that is bad and the highest one above it that is good, if any."""
     upper = progress.find_bounds(goal).upper
-    good = [each for each in progress.tried[goal] if each.classification is Classification.LOWER]
+    good = [trial for trial in progress.tried[goal] if trial.classification is Classification.LOWER]
     if upper is None or not good or good[-1].load < upper.load:
         return None
     return upper.load, good[-1].load

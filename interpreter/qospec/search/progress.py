@@ -90,11 +90,11 @@ class Progress:
         below it that is a lower bound. Source: RFC 9971, relevant bounds.
         """
         lower = None
-        for each in self.tried[goal]:
-            if each.classification is UPPER:
-                return Bounds(lower, each)
-            if each.classification is LOWER:
-                lower = each
+        for trial in self.tried[goal]:
+            if trial.classification is UPPER:
+                return Bounds(lower, trial)
+            if trial.classification is LOWER:
+                lower = trial
         return Bounds(lower, None)
 
     def find_apparent_bounds(self, goal: int) -> Bounds:
@@ -107,16 +107,16 @@ class Progress:
         lower = decided.lower
         tried = self.tried[goal]
         first = 0 if lower is None else tried.index(lower) + 1
-        for each in tried[first:]:
-            if each is decided.upper or not each.looks_good:
-                return Bounds(lower, each)
-            lower = each
+        for trial in tried[first:]:
+            if trial is decided.upper or not trial.looks_good:
+                return Bounds(lower, trial)
+            lower = trial
         return Bounds(lower, None)
 
 
 def _find(tried: Sequence[Tried], load: Fraction) -> tuple[int, Tried | None]:
     """Return where a load is or would be, and what is there; None if it was not tried."""
-    place = bisect_left(tried, load, key=lambda each: each.load)
+    place = bisect_left(tried, load, key=lambda trial: trial.load)
     here = tried[place] if place < len(tried) else None
     return place, here if here is not None and here.load == load else None
 

@@ -80,5 +80,5 @@ class Context:
 
 def _is_made(above: Sequence[ast.Node]) -> bool:
     """Return whether nodes of a topology are made here, or a whole topology for a test."""
-    kinds = {type(each) for each in above}
+    kinds = {type(node) for node in above}
     return {ast.Topology, ast.Bind} <= kinds or (ast.Test in kinds and ast.Body not in kinds)

@@ -106,7 +106,7 @@ class Draft:
     def changed(self, edits: Iterable[Edit]) -> str:
         """Return the text with changes; what lies within a larger one is lost with it."""
         text, at, removing = "", 0, False
-        for span, new in sorted(edits, key=lambda each: (each.span.start, -each.span.end)):
+        for span, new in sorted(edits, key=lambda edit: (edit.span.start, -edit.span.end)):
             if span.start >= at:
                 text += self.text[at : span.start] + new
                 at, removing = span.end, not new

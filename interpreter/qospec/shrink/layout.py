@@ -24,7 +24,8 @@ def laid_out(draft: Draft, comment: str) -> str:
     while (found := next(_plainer(draft), None)) is not None:
         draft = found
     parts = sorted(
-        draft.tree.declarations, key=lambda each: isinstance(each, ast.Test | ast.Property)
+        draft.tree.declarations,
+        key=lambda declaration: isinstance(declaration, ast.Test | ast.Property),
     )
     imports = ", ".join(draft.raw(each) for each in draft.tree.imports)
     head = "qos 1\n" + "".join(f"# {line}\n" for line in comment.splitlines())

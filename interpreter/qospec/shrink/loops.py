@@ -111,7 +111,7 @@ def _iteration(draft: Draft, loop: ast.Loop, item: str, new: dict[str, str]) -> 
             edits.append(draft.replaced(path.name, item))
         elif path.name.text in new and not (path.trail and isinstance(path.trail[0], ast.Index)):
             edits.append(draft.replaced(path.name, new[path.name.text]))
-    edits += [draft.replaced(each, new[each.text]) for each in _made(loop.body)]
+    edits += [draft.replaced(name, new[name.text]) for name in _made(loop.body)]
     for statement in loop.body.statements:
         if (
             isinstance(statement, ast.Criterion)
@@ -152,5 +152,5 @@ def with_names(draft: Draft, values: Values, within: str, renamed: list[Renamed]
 
 def _is_in(above: tuple[ast.Node, ...], name: str) -> bool:
     return any(
-        isinstance(each, ast.Test | ast.Topology) and each.name.text == name for each in above
+        isinstance(node, ast.Test | ast.Topology) and node.name.text == name for node in above
     )

@@ -230,15 +230,15 @@ def _parameter(
         found = [a for a in call.arguments if a.name is not None and a.name.text == name]
         found = found or [a for a in call.arguments[place : place + 1] if a.name is None]
         given += found or [None]
-    values = [parameter.default if each is None else each.value for each in given]
+    values = [parameter.default if argument is None else argument.value for argument in given]
     known = [value for value in values if value is not None]
-    if not known or len(known) < len(values) or len({draft.raw(each) for each in known}) > 1:
+    if not known or len(known) < len(values) or len({draft.raw(value) for value in known}) > 1:
         return
     if any(path.name.text not in _outside(draft) for path in paths_in(known[0])):
         return
     change = in_place(draft, name, known[0], node)
     if change is not None:
-        gone = [draft.removed(each) for each in given if each is not None]
+        gone = [draft.removed(argument) for argument in given if argument is not None]
         yield [(*change, *gone, draft.removed(parameter))]
 
 
@@ -308,11 +308,11 @@ def folded(context: Context) -> Iterator[Sequence[Change]]:
 
 
 def _indices(context: Context, path: ast.Path) -> Iterator[Sequence[Change]]:
-    for each in path.trail:
-        if isinstance(each, ast.Index) and not isinstance(each.value, ast.Number):
-            text = context.values.text(each.value)
+    for step in path.trail:
+        if isinstance(step, ast.Index) and not isinstance(step.value, ast.Number):
+            text = context.values.text(step.value)
             if text is not None:
-                yield [(context.draft.replaced(each.value, text),)]
+                yield [(context.draft.replaced(step.value, text),)]
 
 
 def parts(context: Context) -> Iterator[Sequence[Change]]:
@@ -416,11 +416,11 @@ def subscripts(context: Context) -> Iterator[Sequence[Change]]:
             continue
         found: dict[str, list[ast.Number]] = {}
         for path in paths_in(test):
-            for each in path.trail:
-                if isinstance(each, ast.Index) and isinstance(each.value, ast.Number):
-                    found.setdefault(each.value.text, []).append(each.value)
+            for step in path.trail:
+                if isinstance(step, ast.Index) and isinstance(step.value, ast.Number):
+                    found.setdefault(step.value.text, []).append(step.value)
         for text, places in found.items():
-            lower = [str(each) for each in range(int(text)) if str(each) not in found]
+            lower = [str(i) for i in range(int(text)) if str(i) not in found]
             if lower:
                 yield [tuple(draft.replaced(place, new) for place in places) for new in lower]
 
@@ -446,7 +446,7 @@ def arrays(context: Context) -> Iterator[Sequence[Change]]:
             same = [count for count in counts if int(count.text) == length]
             yield [
                 (
-                    *(draft.replaced(each, str(new)) for each in same),
+                    *(draft.replaced(number, str(new)) for number in same),
                     *(draft.replaced(end, str(new - 1)) for end in ends),
                 )
                 for new in range(1, length)
@@ -455,11 +455,11 @@ def arrays(context: Context) -> Iterator[Sequence[Change]]:
 
 def _named(above: Sequence[ast.Node]) -> str:
     """Return the name of the nearest argument or field that a value is in."""
-    for each in reversed(above):
-        if isinstance(each, ast.Argument) and each.name is not None:
-            return each.name.text
-        if isinstance(each, ast.Bind):
-            return each.names[0].text
+    for node in reversed(above):
+        if isinstance(node, ast.Argument) and node.name is not None:
+            return node.name.text
+        if isinstance(node, ast.Bind):
+            return node.names[0].text
     return ""
 
 

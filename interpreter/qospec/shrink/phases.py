@@ -106,11 +106,11 @@ def _searches(context: Context) -> Iterator[tuple[ast.Search, Search]]:
     for node, _ in context.draft.nodes:
         if not isinstance(node, ast.Search):
             continue
-        names = [each.name.text for each in _goals(node)]
+        names = [goal.name.text for goal in _goals(node)]
         search = by_goal.get(names[0]) if names else None
-        if search is None or names != [each.name for each in search.goals]:
+        if search is None or names != [goal.name for goal in search.goals]:
             continue
-        if not any(each.varies or each.trial_items is not None for each in search.goals):
+        if not any(goal.varies or goal.trial_items is not None for goal in search.goals):
             yield node, search
 
 
@@ -147,7 +147,7 @@ def _with_times(draft: Draft, node: ast.Search, times: Times, *, once: bool) -> 
     All of a load last as long as one by default if the method has them `once`.
     """
     around = [statement for statement in node.body.statements if _is_field(statement, _TIMES)]
-    edits = [draft.removed(each) for each in around]
+    edits = [draft.removed(statement) for statement in around]
     for goal in _goals(node):
         trial_ps, total_ps = times[goal.name.text]
         kept = [draft.raw(field) for field in goal.body.statements if not _is_field(field, _TIMES)]
@@ -197,9 +197,9 @@ def _results(context: Context) -> Iterator[tuple[Search, dict[str, Any]]]:
     if tried is None:
         return
     results = {
-        each["name"]: each
+        goal["name"]: goal
         for phase in tried.document.get("phases", ())
-        for each in phase.get("goals", ())
+        for goal in phase.get("goals", ())
     }
     for search in _models(context):
         yield from ((search, results[goal.name]) for goal in search.goals if goal.name in results)

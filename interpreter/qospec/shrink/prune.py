@@ -56,7 +56,7 @@ def without_unused(draft: Draft, name: str, check: Callable[[str, Problems], obj
         if problems.errors:
             break
         good = next_one
-        unused = {each.span.start for each in problems.all if each.code in UNUSED}
+        unused = {problem.span.start for problem in problems.all if problem.code in UNUSED}
         # One after another: changes of names that are side by side would overlap.
         edits = next(
             (

@@ -212,7 +212,7 @@ class Shrinker:
         """
         draft = without_unused(self.draft, self._name, bench.suite)
         some = [mend for cure in self.cures for mend in cure.mends if mend.place.path is None]
-        if draft.text == self.draft.text or None in [mends.mended(draft, each) for each in some]:
+        if draft.text == self.draft.text or None in [mends.mended(draft, mend) for mend in some]:
             return
         tried = bench.run(draft.text)
         failure = tried and fails_alike(tried.document, self.wanted)

@@ -59,13 +59,13 @@ def _clashes(draft: Draft, test: ast.Test, base: ast.Test) -> list[Edit]:
     Both are in scopes of their own while one is built on the other.
     """
     within = [node for node, above in draft.nodes if test in above]
-    ours = {each.name.text for each in within if isinstance(each, ast.Flow | ast.Let | ast.Loop)}
+    ours = {node.name.text for node in within if isinstance(node, ast.Flow | ast.Let | ast.Loop)}
     edits: list[Edit] = []
     for loop, above in draft.nodes:
         if isinstance(loop, ast.Loop) and base in above and loop.name.text in ours:
             new = draft.free(f"each_{loop.name.text}")
             used = [e for e in paths_in(loop.body) if e.name.text == loop.name.text]
-            edits += [draft.replaced(each, new) for each in (loop.name, *(e.name for e in used))]
+            edits += [draft.replaced(name, new) for name in (loop.name, *(e.name for e in used))]
     return edits
 
 
@@ -218,7 +218,11 @@ def _alike(draft: Draft, criteria: list[ast.Criterion], wanted: Failure) -> list
         if criterion.label and criterion.label.text == wanted.label
     ]
     others = [criterion for criterion in criteria if criterion.label is None]
-    same = [each for each in others if " ".join(draft.raw(each.condition).split()) == wanted.text]
+    same = [
+        criterion
+        for criterion in others
+        if " ".join(draft.raw(criterion.condition).split()) == wanted.text
+    ]
     return labelled or same or others
 
 

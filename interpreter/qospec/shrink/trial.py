@@ -139,7 +139,7 @@ class Bench:
             return None
         if most is not None and any(map(operator.gt, plans[0].cost, most)):
             return None
-        warnings = {each.code for each in (*problems.all, *evidence.warn_of_evidence(plans))}
+        warnings = {problem.code for problem in (*problems.all, *evidence.warn_of_evidence(plans))}
         self.tried += 1
         document = run_alone(plans[0], self.bounds, self.clock.check)
         return Tried(document, frozenset(warnings - UNUSED), plans[0])
@@ -147,21 +147,22 @@ class Bench:
 
 def list_failures(document: Document) -> list[Failure]:
     """Return what fails in a case, criteria first."""
-    found = [Failure("error", _without_numbers(each), each, "") for each in document["errors"]]
+    found = [Failure("error", _without_numbers(error), error, "") for error in document["errors"]]
     judged = [
-        Failure(each["kind"], base_label(each), each["text"], reason(each))
-        for each in document["statements"]
-        if each["kind"] in ("expect", "invariant") and each["verdict"] == WHEN_FALSE[each["kind"]]
+        Failure(statement["kind"], base_label(statement), statement["text"], reason(statement))
+        for statement in document["statements"]
+        if statement["kind"] in ("expect", "invariant")
+        and statement["verdict"] == WHEN_FALSE[statement["kind"]]
     ]
-    return sorted(judged, key=lambda each: each.kind != "expect") + found
+    return sorted(judged, key=lambda failure: failure.kind != "expect") + found
 
 
 def is_valid(document: Document) -> bool:
     """Return whether all that is required of a test holds."""
     return all(
-        each["verdict"] in ("pass", NOT_APPLICABLE)
-        for each in document["statements"]
-        if each["kind"] == "require"
+        statement["verdict"] in ("pass", NOT_APPLICABLE)
+        for statement in document["statements"]
+        if statement["kind"] == "require"
     )
 
 
@@ -191,9 +192,9 @@ def side(document: Document, wanted: Failure) -> int | None:
 
 
 def _of(document: Document, wanted: Failure) -> Iterator[dict[str, Any]]:
-    for each in document["statements"]:
-        if each["kind"] == wanted.kind and wanted.label in ("", base_label(each)):
-            yield each
+    for statement in document["statements"]:
+        if statement["kind"] == wanted.kind and wanted.label in ("", base_label(statement)):
+            yield statement
 
 
 def is_same(one: Failure, other: Failure) -> bool:

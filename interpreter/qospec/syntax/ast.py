@@ -47,7 +47,7 @@ class Node:
 
     def names_used(self) -> set[str]:
         """Return the first name of each path in it."""
-        return {each.name.text for each in self.with_all_below() if isinstance(each, Path)}
+        return {node.name.text for node in self.with_all_below() if isinstance(node, Path)}
 
 
 class Documented(Node):

@@ -138,7 +138,7 @@ class Echo(ExchangeTraffic):
         answers = self._packets(
             "answer_size" if self.answer_size else "size", self.answer_size or self.size, far
         )
-        rate = min(each.contract.peak_cell_rate for each in (requests, answers))
+        rate = min(sent_packets.contract.peak_cell_rate for sent_packets in (requests, answers))
         again = Fraction(self.window * PS_PER_S, self.timeout)
         at_once = self.window * (1 + self.retries)
         return self._join(requests, answers, ClosedLoop(at_once, rate, again, self.timeout))

@@ -96,7 +96,10 @@ class EntryBuilder:
 
     def above(self, at: int) -> list[CommentLine]:
         """Return the comments above a token."""
-        return [CommentLine(each.text, each.blank_above) for each in self._trivia.above.get(at, ())]
+        return [
+            CommentLine(comment.text, comment.blank_above)
+            for comment in self._trivia.above.get(at, ())
+        ]
 
     def slice(self, first: int, last: int) -> str:
         """Return a range of tokens: on one line, or on several if it takes several in the text."""

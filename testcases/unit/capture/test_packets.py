@@ -158,7 +158,10 @@ def test_answers_go_back_to_where_requests_came_from() -> None:
     answered.batch.connection[:] += 2
     both = [requests._replace(stop=2), answers._replace(first=2, answered=0)]
     there, back = (
-        [Ether(each)[IP] for each in build_frames(of, ETHERNET, both, Fill(5), prepend_header)]
+        [
+            Ether(build_frame)[IP]
+            for build_frame in build_frames(of, ETHERNET, both, Fill(5), prepend_header)
+        ]
         for of in (asked, answered)
     )
     assert [(each.src, each.dst) for each in there] == [

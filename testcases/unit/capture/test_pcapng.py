@@ -24,7 +24,7 @@ def test_a_reader_finds_every_packet_with_its_time_and_comment() -> None:
     assert times == [0, 1, 18_446_744_073_709, 3_600 * 10**9]
     assert {meta.tsresol for _, meta in read} == {10**9}
     assert {meta.linktype for _, meta in read} == {1}
-    assert [meta.comments for _, meta in read] == [[each.encode()] for each in comments]
+    assert [meta.comments for _, meta in read] == [[comment.encode()] for comment in comments]
 
 
 def test_blocks_have_equal_lengths_at_both_ends_and_fill_words() -> None:

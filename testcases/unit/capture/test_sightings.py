@@ -32,7 +32,7 @@ def recording() -> tuple[Sightings, list[Row]]:
     def take(items: Items) -> None:
         batch = items.batch
         columns = (batch.at_ps, batch.connection, batch.sent_ps, items.number, items.fate)
-        rows.extend(zip(*(each.tolist() for each in columns), strict=True))
+        rows.extend(zip(*(column.tolist() for column in columns), strict=True))
 
     return Sightings(Tap("a -> b", 0, 0), 3, take), rows
 

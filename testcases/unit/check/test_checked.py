@@ -43,7 +43,7 @@ def text(checked, buffer) -> tuple[int, list[str]]:
     problems = Problems()
     path = Path(checked.units[0].path).with_name("text.qos")
     suite = checked.check(TEXT % buffer, path, problems)
-    return len(suite.suite.tests), [each.code for each in problems.errors]
+    return len(suite.suite.tests), [error.code for error in problems.errors]
 
 
 def test_a_text_uses_what_was_checked(checked):
@@ -52,7 +52,7 @@ def test_a_text_uses_what_was_checked(checked):
     for written, limit in limits.items():
         suite = checked.check(TEXT % written, checked.units[0].path.with_name("x.qos"), Problems())
         (case,) = suite.suite.tests[0].cases
-        (queue,) = [each for each in case.networks[""].elements if each.path == "dut.q"]
+        (queue,) = [element for element in case.networks[""].elements if element.path == "dut.q"]
         assert queue.element.limit.amount == limit
 
 
@@ -66,4 +66,4 @@ def test_mistakes_of_a_text_are_its_own(checked):
 def test_mistakes_in_the_files_are_known_at_once(tmp_path):
     (tmp_path / "device.qos").write_text(DEVICE.replace("4 cell", "4 us"))
     checked = Checked([tmp_path / "device.qos"], discover())
-    assert [each.code for each in checked.problems.errors] == ["E0204"]
+    assert [error.code for error in checked.problems.errors] == ["E0204"]

@@ -74,7 +74,7 @@ def test_wrong_padding_of_esp_is_found_if_nothing_authenticates():
     esp = Esp(ENCRYPTIONS["aes_128_cbc"])
     sealed = sealed_of(esp, packets_of("ipv4", 60), [1, 2, 3])
     sealed[1, esp.clear_bytes + 60 - 16] ^= 1
-    assert [FAULTS[each] for each in association(esp).open(sealed).faults] == ["", "padding", ""]
+    assert [FAULTS[fault] for fault in association(esp).open(sealed).faults] == ["", "padding", ""]
 
 
 def test_the_outer_header_of_esp_takes_over_what_rfc_4301_says():

@@ -65,7 +65,7 @@ def test_gcm_is_that_of_the_library(key, width, known_bytes, count, seed):
     rows = zip(sealed, vectors, plain, known, strict=True)
     for made, vector, *texts in rows:
         nonce = key[-4:] + vector.tobytes()
-        assert made.tobytes() == theirs.encrypt(nonce, *(each.tobytes() for each in texts))
+        assert made.tobytes() == theirs.encrypt(nonce, *(text.tobytes() for text in texts))
     sealed[0, seed % (width + 16)] ^= 1
     opened, genuine = cipher.decrypt(sealed, vectors, known)
     assert genuine.tolist() == [False] + [True] * (count - 1)

@@ -244,8 +244,10 @@ def test_a_folder_of_the_library_is_explained_by_its_modules() -> None:
 def test_all_that_is_observed_of_an_element_is_explained() -> None:
     catalogue = discover()
     every = [(kind.name, kind) for kind in catalogue.select_role("element").values()]
-    below = [f"{name}.{each}" for name, kind in every for each in list_observables(kind)]
-    below += [f"{name}.{each}" for name, kind in every for each in kind.parameters]
+    below = [
+        f"{name}.{observable}" for name, kind in every for observable in list_observables(kind)
+    ]
+    below += [f"{name}.{parameter}" for name, kind in every for parameter in kind.parameters]
     below += [".".join(pair) for pair in ATTRIBUTES]
     assert "fifo.occupancy.max" in below
     for name in below:

@@ -255,7 +255,7 @@ def test_where_one_file_cannot_be_written_the_others_are_fixed_and_reported(
         document = json.loads(result.stdout)
         assert (document["fixed"], document["files"]) == (2, [str(each) for each in others])
         assert document["failed"] == [f"cannot change {closed}: it is not writable"]
-        assert [each["code"] for each in document["diagnostics"]] == ["E0201"]
+        assert [diagnostic["code"] for diagnostic in document["diagnostics"]] == ["E0201"]
 
 
 def test_a_package_is_never_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

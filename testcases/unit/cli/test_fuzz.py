@@ -67,7 +67,7 @@ def test_equal_seeds_find_the_same_in_one_process_and_in_two(fuzz) -> None:
         return fuzz(text, *FEW, "--json", "--no-database", *more).stdout
 
     assert found() == found("-j", "2")
-    assert [len(each["findings"]) for each in json.loads(found())["targets"]] == [1, 0]
+    assert [len(target["findings"]) for target in json.loads(found())["targets"]] == [1, 0]
 
 
 def test_a_search_ends_when_its_time_is_up(fuzz) -> None:
@@ -158,7 +158,7 @@ def test_a_link_to_examples_elsewhere_is_not_followed(fuzz, tmp_path, pattern) -
     linked, *_ = sorted(tmp_path.glob(pattern))
     elsewhere = linked.rename(tmp_path / "elsewhere")
     linked.symlink_to(elsewhere)
-    before = [(each, each.stat().st_mtime_ns) for each in (elsewhere, *elsewhere.rglob("*"))]
+    before = [(path, path.stat().st_mtime_ns) for path in (elsewhere, *elsewhere.rglob("*"))]
     result = fuzz(FAILS.replace("< 70", "< 100_001"), *FEW)
     assert result.exit_code == 0
     shown = linked.relative_to(tmp_path)
@@ -290,7 +290,7 @@ def test_a_folder_that_cannot_be_made_is_named_before_the_search(fuzz, tmp_path)
 
 def test_a_folder_is_made_only_for_a_finding(fuzz, tmp_path) -> None:
     assert fuzz(HOLDS, *FEW, "--save", "new/x").exit_code == 0
-    assert [each.name for each in tmp_path.iterdir() if each.name != ".qos-fuzz"] == ["a.qos"]
+    assert [path.name for path in tmp_path.iterdir() if path.name != ".qos-fuzz"] == ["a.qos"]
 
 
 def test_a_finding_that_cannot_be_saved_is_printed(fuzz, tmp_path) -> None:

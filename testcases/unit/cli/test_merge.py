@@ -78,7 +78,7 @@ def test_all_parts_merged_are_one_run_byte_by_byte() -> None:
     assert files == sorted(
         str(path.relative_to(other)) for path in other.rglob("*.json") if path.name != "report.json"
     )
-    assert [each for each in files if (one / each).read_bytes() != (other / each).read_bytes()] == [
+    assert [file for file in files if (one / file).read_bytes() != (other / file).read_bytes()] == [
         "timing.json"
     ]
     assert json.loads((other / "report.json").read_text())["summary"]["fail"] == 1

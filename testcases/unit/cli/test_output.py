@@ -109,7 +109,7 @@ def said_by(folder: Path, *arguments: str) -> str:
 )
 def test_no_command_prints_a_name_raw(evil: Path, arguments: list[str]) -> None:
     evil.write_text(TEXT.replace("  run", "   run"), encoding="utf-8")
-    said = said_by(evil.parent, *(each.format(evil.name) for each in arguments))
+    said = said_by(evil.parent, *(argument.format(evil.name) for argument in arguments))
     assert said.strip()
     assert not {"\r", "\u2028", "\u202e"} & {*said}
     assert "\x1b[2K" not in said

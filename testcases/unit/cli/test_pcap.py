@@ -102,7 +102,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def case_of(record: Path, name: str) -> dict[str, object]:
     outcome = json.loads((record / "outcome.json").read_text(encoding="utf-8"))
-    return next(each for each in outcome["cases"] if each["name"] == name)
+    return next(case for case in outcome["cases"] if case["name"] == name)
 
 
 def captured(path: Path) -> Iterator[tuple[int, bytes, str]]:
@@ -229,7 +229,7 @@ def test_a_control_and_trials_of_phases_can_be_captured(record: Path, tmp_path: 
     done = qos("pcap", record, "tunnelled", "--control", "bare", "-o", path)
     assert "`a -> b`, trial 1 of 1 of control bare" in done.output
     case = case_of(record, "phases")
-    (search,) = (each for each in case["phases"] if each["kind"] == "search")  # type: ignore[attr-defined]
+    (search,) = (phase for phase in case["phases"] if phase["kind"] == "search")  # type: ignore[attr-defined]
     for number in (1, len(search["trials"])):
         options = ("--phase", "rate", "--trial", number, "-o", path, "--force")
         assert qos("pcap", record, "phases", "a.tx", *options).exit_code == 0
@@ -240,7 +240,7 @@ def test_a_control_and_trials_of_phases_can_be_captured(record: Path, tmp_path: 
         assert qos("pcap", record, "phases", "a.tx", *options).exit_code == 0
         sent.append(len(list(captured(path))))
     metrics = case["repeats"]
-    assert sent == [int(each["half.h"]["sent"]["value"]) for each in metrics]  # type: ignore[attr-defined]
+    assert sent == [int(metric["half.h"]["sent"]["value"]) for metric in metrics]  # type: ignore[attr-defined]
 
 
 def test_stdout_gets_the_same_bytes_and_nothing_else(record: Path, tmp_path: Path) -> None:
@@ -312,9 +312,9 @@ def test_another_version_is_said_and_another_library_refused(record: Path, tmp_p
     assert done.exit_code == 0
     assert "warning: the record was made with numba 0." in done.output
     outcome = json.loads((record / "outcome.json").read_text(encoding="utf-8"))
-    for each in outcome["provenance"]["sources"]:
-        if each["name"] == "std/media.qos":
-            each["sha256"] = "0" * 64
+    for source in outcome["provenance"]["sources"]:
+        if source["name"] == "std/media.qos":
+            source["sha256"] = "0" * 64
     (tmp_path / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
     done = qos("pcap", tmp_path, "tunnelled", "a.tx", "-o", tmp_path / "y.pcapng")
     assert (done.exit_code, "`std/media.qos`" in done.output) == (exits.WRONG, True)
@@ -380,8 +380,8 @@ def test_nor_does_the_place_of_a_case(record: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.qos"
     secret.write_text("qos 1\nhunter2 is the password\n", encoding="utf-8")
     outcome = json.loads((record / "outcome.json").read_text(encoding="utf-8"))
-    for each in outcome["cases"] + outcome["tests"]:
-        each["place"] = f"{secret}:2:1"
+    for case in outcome["cases"] + outcome["tests"]:
+        case["place"] = f"{secret}:2:1"
     (tmp_path / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
     done = qos("pcap", tmp_path, "tunnelled", "a.tx", "-o", tmp_path / "x.pcapng")
     assert done.exit_code == exits.WRONG
@@ -435,7 +435,7 @@ def test_what_is_no_record_is_said(tmp_path: Path) -> None:
 def test_cases_are_completed(record: Path) -> None:
     complete = ShellComplete(cli.qos, {}, "qos", "_QOS_COMPLETE")
     found = complete.get_completions(["pcap", str(record)], "cel")
-    assert [each.value for each in found] == [
+    assert [completion_item.value for completion_item in found] == [
         "cells:load=20_000cell_per_s",
         "cells:load=30_000cell_per_s",
     ]

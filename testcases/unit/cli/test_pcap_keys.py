@@ -102,8 +102,8 @@ def test_the_keys_open_what_was_sent_on_another_link(
             auth_key=bytes.fromhex(integrity_key[2:]),
             tunnel_header=IP(),
         )
-        opened = [bytes(peer.decrypt(each)) for each in packets(sealed)]
-        assert opened == [bytes(each) for each in packets(plain)]
+        opened = [bytes(peer.decrypt(packet)) for packet in packets(sealed)]
+        assert opened == [bytes(packet) for packet in packets(plain)]
         assert len(opened) == 10
     assert spis == indices
 
@@ -187,11 +187,11 @@ def test_the_keys_of_an_association_that_is_replaced_open_the_packets_of_each(
             tunnel_header=IP(),
         )
     found = packets(sealed)
-    assert [(each[ESP].spi, each[ESP].seq) for each in found] == [
+    assert [(packet[ESP].spi, packet[ESP].seq) for packet in found] == [
         (300 + n // 4, 1 + n % 4) for n in range(10)
     ]
-    opened = [bytes(peers[each[ESP].spi].decrypt(each)) for each in found]
-    assert opened == [bytes(each) for each in packets(plain)]
+    opened = [bytes(peers[packet[ESP].spi].decrypt(packet)) for packet in found]
+    assert opened == [bytes(packet) for packet in packets(plain)]
     assert list(peers) == [300, 301, 302]
 
 
@@ -220,7 +220,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_record_holds_no_key_that_was_given(given: Path) -> None:
-    texts = [each.read_text(encoding="utf-8") for each in given.rglob("*") if each.is_file()]
+    texts = [path.read_text(encoding="utf-8") for path in given.rglob("*") if path.is_file()]
     assert len(texts) > 2
     assert not any(GIVEN in text or GIVEN[::-1] in text for text in texts)
     assert any(32 * "*" in text for text in texts)
@@ -310,14 +310,14 @@ def test_fragments_give_packets_again_in_the_order_of_the_other_end(
         auth_key=bytes.fromhex(integrity_key[2:]),
         tunnel_header=IP(),
     )
-    seen, sent = packets(cut), sorted(bytes(each) for each in packets(plain))
+    seen, sent = packets(cut), sorted(bytes(packet) for packet in packets(plain))
     large = sum(len(each) == 1_500 for each in sent)
     assert 0 < large < len(sent)
     assert len(seen) == len(sent) + 2 * large
     if there.startswith("cut"):
-        assert not any(each.flags.MF or each.frag for each in seen)
-        whole = defragment([IP(bytes(peer.decrypt(each))) for each in seen])
+        assert not any(packet.flags.MF or packet.frag for packet in seen)
+        whole = defragment([IP(bytes(peer.decrypt(packet))) for packet in seen])
     else:
-        assert sum(bool(each.flags.MF) for each in seen) == 2 * large
+        assert sum(bool(packet.flags.MF) for packet in seen) == 2 * large
         whole = [peer.decrypt(IP(bytes(each))) for each in defragment(seen)]
     assert sorted(bytes(each) for each in whole) == sent

@@ -276,7 +276,7 @@ def batch_of(items: Sequence[Came], first: int = 0) -> Batch:
     noted = {NO_FRAME: 0, MORE: note_piece(1, 1, MORE_FOLLOW), LAST: note_piece(1, 2, 0)}
     if set(frames) == {NO_FRAME}:
         return batch
-    return batch.with_column("frame", np.array([noted[each] for each in frames]))
+    return batch.with_column("frame", np.array([noted[frame] for frame in frames]))
 
 
 limits = st.one_of(
@@ -317,7 +317,7 @@ class Bench:
     @staticmethod
     def all_at_once(marks: Sequence[int]) -> Traffic:
         """Return packets of 500 bytes with these marks."""
-        return Traffic(LINE, [Came(0, 500, each) for each in marks], [])
+        return Traffic(LINE, [Came(0, 500, mark) for mark in marks], [])
 
     @staticmethod
     def sending_of(items: list[Came]) -> Traffic:

@@ -45,7 +45,8 @@ class Outcome(NamedTuple):
     def rows(self) -> tuple[list[Any], ...]:
         """Return all as rows, where their order says nothing in order."""
         left = [
-            [column.tolist() for column in each.widened(len(COLUMNS))] for each in self.departures
+            [column.tolist() for column in departure.widened(len(COLUMNS))]
+            for departure in self.departures
         ]
         return left, sorted(self.lost), sorted(self.waits), sorted(self.services)
 

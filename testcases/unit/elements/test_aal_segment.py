@@ -25,11 +25,11 @@ def test_a_packet_becomes_cells_of_which_the_last_stays_it(lab, setting):
     assert left.sent_ps.tolist() == [1_000, 1_001, 1_000, 2_000, 2_000]
     assert left.marks.tolist() == [8] * 5
     frames = left.column("frame").tolist()
-    assert [number_in(each) for each in frames] == [0, 1, 2, 0, 1]
-    assert [each & MORE_FOLLOW for each in frames] == [1, 1, 0, 1, 0]
+    assert [number_in(frame) for frame in frames] == [0, 1, 2, 0, 1]
+    assert [frame & MORE_FOLLOW for frame in frames] == [1, 1, 0, 1, 0]
     first, second = (
-        {read_whole(each) for each in frames[:3]},
-        {read_whole(each) for each in frames[3:]},
+        {read_whole(frame) for frame in frames[:3]},
+        {read_whole(frame) for frame in frames[3:]},
     )
     assert len(first) == len(second) == 1
     assert first != second

@@ -45,7 +45,7 @@ def test_a_gap_is_told_where_packets_expire_and_nowhere_else(lab, packets):
     found = []
     for element in combinations():
         step = build_process(element, lab.setting())((packets,), FOREVER_PS)
-        expired = sum(each.batch.count for each in step.losses)
+        expired = sum(loss.batch.count for loss in step.losses)
         byte_rate = Fraction(1_000 * element.esp.encrypted_of(SIZE_BYTES))
         gap = element.rekeying.gap(Fraction(1_000), byte_rate, END_S)
         found.append((gap is not None, expired > 0))
@@ -63,7 +63,7 @@ def test_a_gap_is_told_where_packets_expire_and_nowhere_else(lab, packets):
 def test_so_many_associations_last_for_so_long(lab, packets, count, lost):
     element = EspEncrypt("aes_128_gcm", rekey=Lifetime(8, "packet"), spi=32_768 - count)
     step = build_process(element, lab.setting())((packets,), FOREVER_PS)
-    assert sum(each.batch.count for each in step.losses) == lost
+    assert sum(loss.batch.count for loss in step.losses) == lost
     used_up_s = element.rekeying.used_up_s(Fraction(1_000), Fraction(116_000), count)
     assert used_up_s == Fraction(8 * count - 1, 1_000)
 

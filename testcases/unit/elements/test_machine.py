@@ -73,7 +73,9 @@ def told(tmp_path):
         file.write_text(TEXT.format(caller=caller, callee=callee, within=within), encoding="utf-8")
         problems = Problems()
         (planned,) = plan(check([file], discover(), problems), "0", Bounds(), problems)
-        assert {each.code for each in problems.all} <= {"W0626"}  # some messages have no hearer
+        assert {problem.code for problem in problems.all} <= {
+            "W0626"
+        }  # some messages have no hearer
         seen = run(planned.networks[""].experiment, chunk=chunk)
         assert not seen.ledger.imbalance
         return seen.machines["a.m"], seen.machines["b.m"]

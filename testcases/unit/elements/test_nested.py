@@ -126,7 +126,7 @@ def carried(top, coming, clock):
                 enter(k, packet)
             else:
                 lost.add(packet.name)
-        for each in [each for each in arrivals if each[0] == math.floor(free)]:
+        for each in [arrival for arrival in arrivals if arrival[0] == math.floor(free)]:
             if not leaves[each[1]].count:
                 arrivals.remove(each)
                 enter(*each[1:])
@@ -310,4 +310,4 @@ def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, ch
     assert seen.received.tolist() == [packet.name in left for packet in together]
     took = [left[packet.name] - packet.at for packet in together if packet.name in left]
     assert seen.delays[seen.received > 0, delays.LEAST].tolist() == took
-    assert sum(int(each.sum()) for each in seen.losses.values()) == len(lost)
+    assert sum(int(loss.sum()) for loss in seen.losses.values()) == len(lost)

@@ -61,8 +61,8 @@ def cost_ps(processor, size, ahead):
 def up_again(processor, down_ps, restarts):
     """Return when a restart ends; one that it is told during that begins it anew."""
     up_ps = down_ps + processor.restart_time
-    for each in sorted(restarts):
-        up_ps = each + processor.restart_time if down_ps <= each < up_ps else up_ps
+    for restart in sorted(restarts):
+        up_ps = restart + processor.restart_time if down_ps <= restart < up_ps else up_ps
     return up_ps
 
 
@@ -74,7 +74,7 @@ def by_the_book(processor, packets, pauses, restarts=()):
     up_ps = 0
     for number, (now_ps, way, size) in enumerate(packets):
         while True:
-            told = [each for each in restarts if each >= up_ps]
+            told = [restart for restart in restarts if restart >= up_ps]
             down_ps = min([*told, FOREVER_PS] if watchdog_ps is None else [*told, watchdog_ps])
             ends_ps = up_again(processor, down_ps, restarts)
             if now_ps < ends_ps:

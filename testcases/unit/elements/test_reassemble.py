@@ -44,7 +44,7 @@ def put_together(setting, batch, cuts=(), **parameters):
         done = stop
         (went,) = step.departures
         columns = (went.at_ps, went.sent_ps // 1_000, went.size_bytes, went.marks)
-        left += zip(*(each.tolist() for each in columns), strict=True)
+        left += zip(*(column.tolist() for column in columns), strict=True)
         for loss in step.losses:
             assert loss.cause == "reassembly_timeout"
             lost += zip(
@@ -211,4 +211,4 @@ def test_the_copy_of_a_first_fragment_is_of_use_only_without_it(
     assert list(zip(went.at_ps.tolist(), went.connection.tolist(), strict=True)) == left
     assert went.size_bytes.tolist() == [3_000] * len(left)
     lost = [at for loss in step.losses for at in loss.batch.at_ps.tolist()]
-    assert (lost, sum(each.count for each in step.consumed)) == ended
+    assert (lost, sum(batch.count for batch in step.consumed)) == ended

@@ -19,8 +19,8 @@ SECOND = Tamper(first=2)
 def through(lab, batch, *elements):
     """Return what left the last of some elements, and all causes of loss with the items."""
     lost = []
-    for each in elements:
-        outcome = lab.carry(each, lab.setting(), batch, cuts=[2])
+    for element in elements:
+        outcome = lab.carry(element, lab.setting(), batch, cuts=[2])
         lost += [(cause, item) for cause, *_, item in outcome.lost]
         (batch,) = outcome.departures
     return batch, lost

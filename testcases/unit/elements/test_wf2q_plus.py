@@ -46,7 +46,7 @@ class Formulas:
     def arrived(self, k, _cell, now):
         if len(self.queues[k]) == 1:
             left = math.floor(max(0, math.floor(self.end) - now) / self.clock.byte_time_ps * FINE)
-            others = [each for each in range(len(self.rates)) if each != k]
+            others = [i for i in range(len(self.rates)) if i != k]
             self.pass_on(self.work - min(Fraction(left, FINE), self.size), others)
             self.starts[k] = max(self.starts[k], self.virtual)
 

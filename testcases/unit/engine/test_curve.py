@@ -25,8 +25,8 @@ def read(curve, size):
 @given(points=points, sizes=st.lists(st.integers(1, LARGEST), min_size=1))
 def test_a_time_is_on_the_line_to_the_nearest_ps(points, sizes):
     for size in sizes:
-        ahead = [each for each in points if each[0] <= size] or points[:1]
-        after = [each for each in points if each[0] >= size] or points[-1:]
+        ahead = [point for point in points if point[0] <= size] or points[:1]
+        after = [point for point in points if point[0] >= size] or points[-1:]
         (low, low_ps), (high, high_ps) = ahead[-1], after[0]
         share = Fraction(size - low, high - low) if low < size < high else Fraction(0)
         expected = low_ps + share * (high_ps - low_ps) if low <= size else high_ps

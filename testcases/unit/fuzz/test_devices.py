@@ -48,9 +48,9 @@ def broken(text: str, folder: Path) -> list[str]:
     found = run_alone(planned, Bounds(), lambda: None)
     assert found["errors"] == []
     return [
-        each["label"].rpartition(": ")[2]
-        for each in found["statements"]
-        if each["verdict"] in ("error", "fail")
+        statement["label"].rpartition(": ")[2]
+        for statement in found["statements"]
+        if statement["verdict"] in ("error", "fail")
     ]
 
 
@@ -275,8 +275,8 @@ def test_each_broken_device_says_how_to_mend_it():
     assert not checked.problems.all
     subjects = list(list_targets(checked))
     assert len(subjects) == 14
-    assert all(each.device.choices["fault"] == ["", "false"] for each in subjects)
-    assert all(each.device.template((("fault", "false"),)) is not None for each in subjects)
+    assert all(subject.device.choices["fault"] == ["", "false"] for subject in subjects)
+    assert all(subject.device.template((("fault", "false"),)) is not None for subject in subjects)
 
 
 SEALS = """qos 1

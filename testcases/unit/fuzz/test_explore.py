@@ -65,7 +65,7 @@ class Steps(Lists):
             broken = [Violation("modest", "", "modest")]
         else:
             broken = [Violation("uneven", "", "uneven")] * (number % 16 == 0 and number > 0)
-        self.broken += [each.statement for each in broken]
+        self.broken += [violation.statement for violation in broken]
         return Outcome(tuple(broken), lambda _: str(number))
 
 

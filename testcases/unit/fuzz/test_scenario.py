@@ -59,26 +59,28 @@ def drawn(device) -> list[Scenario]:
 
 def test_a_port_is_known_from_which_a_wire_leads_to_another(device):
     template = device(ONE_WAY).template(())
-    assert [(each.name, each.is_wire) for each in ports_of(template)] == [
+    assert [(port.name, port.is_wire) for port in ports_of(template)] == [
         ("west", False),
         ("east", True),
     ]
 
 
 def test_flows_come_mostly_by_ports_behind_which_there_is_something(device):
-    origins = Counter(flow.origin for each in drawn(device(ONE_WAY)) for flow in each.flows)
+    origins = Counter(flow.origin for scenario in drawn(device(ONE_WAY)) for flow in scenario.flows)
     assert origins[0] > 1.5 * origins[1] > 0
 
 
 def test_flows_come_by_all_ports_behind_which_there_is_something(device):
-    origins = Counter(flow.origin for each in drawn(device(TWO_WAYS)) for flow in each.flows)
+    origins = Counter(
+        flow.origin for scenario in drawn(device(TWO_WAYS)) for flow in scenario.flows
+    )
     assert 3 / 4 < origins[0] / origins[1] < 4 / 3
 
 
 def test_flows_to_one_host_are_as_frequent_as_flows_both_ways(device):
     """What shares a queue shows in the former, and what shares a processor in the latter."""
-    some = [each for each in drawn(device(TWO_WAYS)) if len(each.flows) > 1]
-    ways = Counter(len({flow.origin for flow in each.flows}) for each in some)
+    some = [scenario for scenario in drawn(device(TWO_WAYS)) if len(scenario.flows) > 1]
+    ways = Counter(len({flow.origin for flow in scenario.flows}) for scenario in some)
     assert ways[1] > len(some) / 4
     assert ways[2] > len(some) / 4
 
@@ -87,10 +89,10 @@ def test_a_load_that_changes_is_drawn_and_fits_its_links(device):
     """A point refuses what a first link cannot carry, so few examples may ask for that."""
     switch = device(TWO_WAYS)
     some = drawn(switch)
-    changing = [each for each in some if each.changes]
+    changing = [scenario for scenario in some if scenario.changes]
     assert len(some) / 12 < len(changing) < len(some) / 4
     subject = DeviceTarget(switch, switch._checked)
-    texts = [written(each) for each in changing]
+    texts = [written(scenario) for scenario in changing]
     assert all("  point p {" in text and "    at " in text for text in texts)
     found = [subject._planned(text) for text in texts]
     refused = Counter(each for each in found if isinstance(each, str))

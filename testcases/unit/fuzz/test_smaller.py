@@ -63,7 +63,7 @@ def test_a_flow_goes_and_the_run_gets_longer_for_it() -> None:
 
 def test_a_flow_goes_and_another_sends_more_for_it() -> None:
     def load(whole: Scenario) -> Fraction:
-        return sum((each.per_second for each in whole.flows), Fraction(0))
+        return sum((flow.per_second for flow in whole.flows), Fraction(0))
 
     whole = scenario(packets(rate=3_000), packets(rate=3_000))
     found = smallest(whole, lambda each: load(each) >= 15_000)
@@ -139,7 +139,7 @@ def test_a_change_goes_that_is_not_needed() -> None:
 def test_a_change_stays_that_is_needed_and_gets_simpler() -> None:
     def falls(whole: Scenario) -> bool:
         """Return whether 200 packets come less than 100 us after each other, and then 20 others."""
-        sent = [(each.source, each.contract.connections) for each in whole.flows]
+        sent = [(flow.source, flow.contract.connections) for flow in whole.flows]
         dense = sum((source.rate * count for source, count in sent), Fraction(0))
         later = sum((source.later * count for source, count in sent), Fraction(0))
         lengths_s = [Fraction(whole.changed_ps, PS_PER_S), Fraction(whole.measured_ps, PS_PER_S)]

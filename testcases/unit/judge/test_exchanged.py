@@ -36,8 +36,8 @@ def metrics(planned, room):
     (repeat,) = result.repeats
     seen = {(whose, name): value for whose, name, value, _ in repeat.readings.all()}
     counts = repeat.readings.exchanged()
-    assert [each.population for each in counts] == ["ask.exchanges", "one", "two"]
-    return tuple(sum(each[part] for each in counts) for part in (2, 3)), seen
+    assert [count.population for count in counts] == ["ask.exchanges", "one", "two"]
+    return tuple(sum(count[part] for count in counts) for part in (2, 3)), seen
 
 
 @pytest.mark.parametrize("room", [1, 100])

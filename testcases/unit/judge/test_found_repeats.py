@@ -52,7 +52,7 @@ def judged(operator, one, other, repeats):
     [(">=", 80, "pass"), (">=", 120, "fail"), ("<=", 120, "pass"), ("<=", 80, "fail")],
 )
 def test_the_worse_ends_pass_and_the_better_ones_fail(operator, than, verdict):
-    repeats = [Repeat((100 + each, 105 + each)) for each in range(6)]
+    repeats = [Repeat((100 + i, 105 + i)) for i in range(6)]
     assert judged(operator, NDR, limit(than), repeats).verdict == verdict
 
 
@@ -67,13 +67,13 @@ def test_no_repeats_help_where_no_load_was_bad(operator, other):
 
 
 def test_a_lower_bound_alone_decides_where_it_is_enough():
-    repeats = [Repeat((100 + each, None)) for each in range(6)]
+    repeats = [Repeat((100 + i, None)) for i in range(6)]
     assert judged(">=", NDR, limit(80), repeats).verdict == "pass"
     assert judged("<=", NDR, limit(80), repeats).verdict == "fail"
 
 
 def test_what_is_shown_has_the_limits_of_all_repeats():
-    repeats = [Repeat((100 + each, 105 + each)) for each in range(6)]
+    repeats = [Repeat((100 + i, 105 + i)) for i in range(6)]
     assert judged(">=", NDR, limit(80), repeats).measured.limits[:2] == (100, 110)
     repeats[2] = Repeat((90, None))
     assert judged(">=", NDR, limit(80), repeats).measured.limits[:2] == (90, None)
@@ -87,7 +87,7 @@ def test_the_load_is_what_was_measured_on_either_side_of_the_comparison():
 
 
 def test_of_two_loads_the_difference_in_each_repeat_is_shown():
-    result = judged("<=", NDR, PDR, [Repeat((100 + each, 110), (105, 120)) for each in range(5)])
+    result = judged("<=", NDR, PDR, [Repeat((100 + i, 110), (105, 120)) for i in range(5)])
     assert (result.measured.value, result.bound.value) == (-3, 0)
     assert result.measured.limits[:2] == (-20, 5)
 
@@ -154,13 +154,13 @@ def test_a_missing_bound_leaves_open_what_no_majority_of_repeats_decides(
 
 
 def test_what_is_shown_is_the_median_and_its_interval_from_worse_to_better_ends():
-    result = judged(">=", NDR, limit(80), [Repeat((100 + each, 110 + each)) for each in range(5)])
+    result = judged(">=", NDR, limit(80), [Repeat((100 + i, 110 + i)) for i in range(5)])
     assert (result.measured.value, result.interval.lower.value) == (102, 100)
     assert result.interval.upper.value == 114
 
 
 def test_a_repeat_without_a_lower_bound_counts_against_what_the_others_hold():
-    repeats = [Repeat((None, 10)), *[Repeat((100 + each, 110)) for each in range(8)]]
+    repeats = [Repeat((None, 10)), *[Repeat((100 + i, 110)) for i in range(8)]]
     result = judged(">=", NDR, limit(80), repeats)
     assert (result.verdict, result.interval.lower.value) == ("pass", 100)
     assert judged(">=", NDR, limit(80), repeats[:5]).verdict == "inconclusive"
@@ -168,7 +168,7 @@ def test_a_repeat_without_a_lower_bound_counts_against_what_the_others_hold():
 
 def test_what_is_shown_without_some_bounds_is_the_median_of_all_repeats():
     """A load without a lower bound is below all others."""
-    six = [*[Repeat((None, 10))] * 2, *[Repeat((100 + each, 110)) for each in range(4)]]
+    six = [*[Repeat((None, 10))] * 2, *[Repeat((100 + i, 110)) for i in range(4)]]
     assert judged(">=", NDR, limit(80), six).measured.value == Fraction(201, 2)
     assert judged(">=", NDR, limit(80), [*six[:2], *six[:3]]).measured.value is None
     shown = judged(">=", NDR, limit(80), [*[Repeat((None, 10))] * 3, *six[2:5]])

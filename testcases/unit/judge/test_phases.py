@@ -132,7 +132,7 @@ class Reads:
 def test_the_mean_is_only_a_lower_limit_if_a_value_is(values, statistic, mean):
     """A value is where an outage went on. Nothing else is true of the mean since it is of one."""
     leaf = replace(lost("p"), statistic=statistic)
-    assert MeanReadings([Reads(each) for each in values]).read(leaf) == mean
+    assert MeanReadings([Reads(value) for value in values]).read(leaf) == mean
 
 
 def test_one_drawn_trial_is_enough_for_repeats_to_differ():

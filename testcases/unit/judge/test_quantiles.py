@@ -78,7 +78,7 @@ class Seen(NamedTuple):
 
 def judged(operator: str, *operands, repeats, confidence: Fraction = DEFAULT_CONFIDENCE):
     statement = Statement("expect", "", "", Operation(operator, operands), SPAN, confidence)
-    return judge_repeats(statement, [Seen(each) for each in repeats], len(repeats))
+    return judge_repeats(statement, [Seen(repeat) for repeat in repeats], len(repeats))
 
 
 def ps(value: int) -> Constant:
@@ -442,7 +442,7 @@ def test_a_low_quantile_counts_as_the_high_one_of_mirrored_delays() -> None:
 
 def test_both_sides_of_within_may_be_reached() -> None:
     within = Operation("within", (P90, ps(4), ps(91)))
-    assert [each.strict for each in constraints(within, {}, 5)] == [False, False]
+    assert [constraint.strict for constraint in constraints(within, {}, 5)] == [False, False]
 
 
 def test_not_to_differ_takes_all_that_is_measured() -> None:

@@ -140,7 +140,7 @@ def test_a_series_has_a_value_in_each_interval(seen):
     assert read.series(Constant(Fraction(1), CELLS), 10 * US_PS) == []
     assert readings(seen, series=None).series(sent, 10 * US_PS) == []
     rates = [measured("bit_rate", flow, statistic="payload") for flow in ("f", "web")]
-    cells, packets = (read.series(each, 10 * US_PS) for each in rates)
+    cells, packets = (read.series(rate, 10 * US_PS) for rate in rates)
     assert cells == [each * 48 * 8 / (10 * US) for each in (2, 1)]  # the third arrives at 11 us
     assert sum(packets) / 2 == read.read(rates[1])
 

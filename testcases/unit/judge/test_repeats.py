@@ -30,7 +30,7 @@ class Trial:
     ],
 )
 def test_the_mean_is_of_trials_that_all_have_data(values, mean):
-    assert MeanReadings([Trial(each) for each in values]).read(None) == mean
+    assert MeanReadings([Trial(value) for value in values]).read(None) == mean
 
 
 @pytest.mark.parametrize(("first", "second"), [(True, False), (False, True), (False, False)])

@@ -90,5 +90,5 @@ def test_ten_repeats_with_the_normal_quantile_have_intervals_too_narrow() -> Non
 def test_the_skewness_assumed_is_a_multiple_of_deviation_over_distance(
     values, least, skewness
 ) -> None:
-    found = assumed_skewness([Fraction(each) for each in values], Fraction(least))
+    found = assumed_skewness([Fraction(value) for value in values], Fraction(least))
     assert float(found) == pytest.approx(float(skewness), rel=1e-5)

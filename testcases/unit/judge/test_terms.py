@@ -28,8 +28,8 @@ def none_lost(flow):
 def found(expression, kind="expect", **losses):
     statement = Statement(kind, "label", "text", expression, NOWHERE)
     return [
-        (each.text, each.judgement.verdict, each.judgement.measured.value)
-        for each in terms(statement, lambda leaf: losses[leaf.flow])
+        (term.text, term.judgement.verdict, term.judgement.measured.value)
+        for term in terms(statement, lambda leaf: losses[leaf.flow])
     ]
 
 

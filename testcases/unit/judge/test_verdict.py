@@ -194,7 +194,7 @@ def compared(value, comparison, limits=None, tolerance=None) -> Judgement:
     ],
 )
 def test_of_repeats_the_one_nearest_to_failing_decides(comparison, values, number) -> None:
-    assert find_deciding([compared(each, comparison) for each in values]) == number
+    assert find_deciding([compared(value, comparison) for value in values]) == number
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_of_repeats_the_one_nearest_to_failing_decides(comparison, values, numbe
 def test_of_tolerances_what_is_nearest_to_exceeding_its_own_decides(
     values, tolerances, dimension, number
 ) -> None:
-    widths = [Side(each and Fraction(each), dimension) for each in tolerances]
+    widths = [Side(tolerance and Fraction(tolerance), dimension) for tolerance in tolerances]
     judgements = [
         compared(value, "within", tolerance=width)
         for value, width in zip(values, widths, strict=True)

@@ -32,7 +32,7 @@ def test_voice_calls_are_followed_packet_by_packet(road, data):
     assert tally == road.tally(trips, connections=3, sizes=sizes), "cuts change something"
     mine = [[trip for trip in trips if trip.connection == number] for number in range(3)]
     expected = [by_the_book(each, road.call.playout_ps) for each in mine]
-    assert [each.heard for each in tally.calls] == expected
+    assert [call.heard for call in tally.calls] == expected
     rated = [rate_call(road.call, each) for each in expected if each.sent]
     for statistic, of in (("min", min), ("max", max), ("mean", lambda r: Fraction(sum(r), len(r)))):
         found = RFactor().measure(tally, statistic)
@@ -72,7 +72,7 @@ def test_voice_outside_of_the_window_does_not_count(road):
     trips = [road.trip(10 * US, 0), road.trip(20 * US, 0, lost=True)]
     trips += [road.trip(n * 100 * US, 9 * US) for n in range(1, 6)]
     tally = road.tally(trips, start_ps=50 * US)
-    assert [each.heard for each in tally.calls] == [Heard(5, 5, 0, 0, 14_120_000)]
+    assert [call.heard for call in tally.calls] == [Heard(5, 5, 0, 0, 14_120_000)]
 
 
 def test_voice_of_a_dead_call_is_the_worst(road):

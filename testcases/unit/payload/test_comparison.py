@@ -164,7 +164,7 @@ def test_times_and_losses_are_those_without_bytes(chunk):
     bare = emulation.run(experiment(*ends, oam=True))
     assert (seen.delays == bare.delays).all()
     assert seen.losses.keys() == bare.losses.keys()
-    assert all((seen.losses[each] == bare.losses[each]).all() for each in bare.losses)
+    assert all((seen.losses[loss] == bare.losses[loss]).all() for loss in bare.losses)
     assert (seen.histogram == bare.histogram).all()
 
 

@@ -51,7 +51,7 @@ def received(planned, ran, problems):
             text = text.replace(word, value)
         plans = planned(text)
         assert not problems.errors, problems.all
-        return [int(each.measured.value) for each in ran(plans[0]).judgements]
+        return [int(judgement.measured.value) for judgement in ran(plans[0]).judgements]
 
     return run
 

@@ -51,7 +51,7 @@ def test_nothing_is_said_of_machines_that_agree(name):
 
 def test_a_disagreement_with_a_device_of_the_library_is_shown_at_ones_own(tmp_path):
     (tmp_path / "calls.qos").write_text(ASKS_DIFFERENTLY, encoding="utf-8")
-    (error,) = (each for each in said(tmp_path / "calls.qos") if each.code == "E0315")
+    (error,) = (problem for problem in said(tmp_path / "calls.qos") if problem.code == "E0315")
     assert error.span.source.name.endswith("calls.qos")
     assert error.span.text == "setup"
     assert error.label == "`setup` carries `hold` (a time)"

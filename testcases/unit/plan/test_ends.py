@@ -112,7 +112,7 @@ def test_a_late_exchange_of_keys_has_a_remedy(planned, problems, sealed, note, r
 )
 def test_what_cannot_be_agreed_on_has_a_remedy(planned, problems, sealed, remedy):
     assert planned(texts(f"{GCM}, {sealed}", GCM)) == ()
-    assert [(each.code, each.help) for each in problems.errors] == [("E0301", remedy)]
+    assert [(error.code, error.help) for error in problems.errors] == [("E0301", remedy)]
 
 
 CELLS = """

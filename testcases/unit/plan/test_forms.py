@@ -78,7 +78,7 @@ test t on tunnel {
 }
 """
     (case,) = planned(GATEWAY + text)
-    assert [each.verdict for each in ran(case).judgements] == ["pass", "pass"]
+    assert [judgement.verdict for judgement in ran(case).judgements] == ["pass", "pass"]
 
 
 def test_bits_that_arrive_are_those_of_the_sizes_that_arrive(planned, ran):
@@ -110,7 +110,7 @@ test t on half {
 }
 """
     (case,) = planned(GATEWAY + text)
-    assert [each.verdict for each in ran(case).judgements] == ["pass"] * 4
+    assert [judgement.verdict for judgement in ran(case).judgements] == ["pass"] * 4
 
 
 # ---- what no element of the catalogue does yet

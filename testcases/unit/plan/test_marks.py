@@ -99,7 +99,7 @@ def test_a_priority_ends_with_a_line_whose_frames_have_no_tag(planned, problems)
     text = DEVICES.replace("CONDITION", "pkt.priority == 0 or pkt.dscp == 63")
     text = text.replace("FIELDS", "dscp = 46").replace("TAGS", "0")
     assert not planned(text)
-    assert [each.code for each in problems.errors] == ["E0426", "E0426"]
+    assert [error.code for error in problems.errors] == ["E0426", "E0426"]
 
 
 def test_a_priority_is_gone_behind_a_line_without_tags(planned, problems):
@@ -176,4 +176,4 @@ def test_a_class_that_no_case_feeds_is_reported_once(tmp_path, codes, warned):
     path.write_text(text, encoding="utf-8")
     problems = Problems()
     verify(check([path], discover(), problems), problems)
-    assert [each.code for each in problems.all] == warned
+    assert [problem.code for problem in problems.all] == warned

@@ -289,7 +289,7 @@ def test_each_reason_is_told(planned, ran) -> None:
         }
         """
     )
-    assert [each.verdict for each in ran(case).judgements] == ["inconclusive"]
+    assert [judgement.verdict for judgement in ran(case).judgements] == ["inconclusive"]
     proof = case.networks[""].proofs.delay(0, 1)
     assert proof.most_ps is None
     assert proof.why == "x.e -> b: more may arrive than it serves"
@@ -309,7 +309,7 @@ def test_criteria_may_be_about_bounds(planned, ran) -> None:
     text = ROUND.replace("h.q[2].occupancy.max >= 0 cell", "one.delay.bound <= 10 us")
     text = text.replace("expect one.r", "expect h.q[2].occupancy.bound == 3 cell\n  expect one.r")
     case = case_of(planned, text, room="64", survivors="6 cell")
-    assert [each.verdict for each in ran(case).judgements] == ["pass"] * 3
+    assert [judgement.verdict for judgement in ran(case).judgements] == ["pass"] * 3
 
 
 @pytest.mark.slow

@@ -199,7 +199,7 @@ def test_a_trial_after_another_search_is_too_short_only_if_it_always_is(
 ):
     """At a hundredth of 100,000 cells/s, which the first may find, 10 ms have ten cells."""
     planned(TOPOLOGY + AFTER.replace("LENGTH", length))
-    assert [each.code for each in problems.errors] == codes
+    assert [error.code for error in problems.errors] == codes
 
 
 WRITTEN = """

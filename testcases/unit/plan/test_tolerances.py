@@ -34,7 +34,9 @@ def test_a_flow_alone_loses_cells_just_below_the_bound_and_none_at_it(
     for cdvt, warned in ((enough, []), (below, ["W0613"])):
         (case,) = planned(TEXT.replace("RATE", rate).replace("CDVT", cdvt))
         assert [each.code for each in problems.all] == warned
-        assert [each.verdict for each in ran(case).judgements] == ["fail" if warned else "pass"]
+        assert [judgement.verdict for judgement in ran(case).judgements] == [
+            "fail" if warned else "pass"
+        ]
 
 
 def test_a_delay_on_the_way_keeps_the_slots(planned, problems):

@@ -85,7 +85,7 @@ def test_a_flow_passes_the_same_switch_as_often_as_its_way_says(
         {w.to for w in experiment.wires if w.node == n and w.to >= 0}
         for n in range(len(experiment.nodes))
     ]
-    rounds = [each for each in find_components(onward) if is_cyclic(each, onward)]
+    rounds = [component for component in find_components(onward) if is_cyclic(component, onward)]
     passed = [{experiment.nodes[n].path for n in each} for each in rounds]
     assert [comes_round in each for each in passed] == [True] * bool(comes_round)
     assert [j.verdict for j in ran(case).judgements] == ["pass"] * 8
@@ -101,11 +101,11 @@ def test_the_drivers_agree_on_ways(planned, device: str) -> None:
 
 def test_delays_are_proved_where_nothing_comes_round(planned) -> None:
     (case,) = planned(OWN_INPUTS + BENCH + WAYS % "")
-    most_ps = [each.most_ps for each in case.networks[""].proofs.delays.values()]
+    most_ps = [delay.most_ps for delay in case.networks[""].proofs.delays.values()]
     assert most_ps[3] >= 15_000_000 + 4 * 2_831_197
     (case,) = planned(SHARED_BUS + BENCH + WAYS % "")
-    whys = [each.why for each in case.networks[""].proofs.delays.values()]
-    assert [each[:19] for each in whys] == ["", *["it may come round to"[:19]] * 3]
+    whys = [delay.why for delay in case.networks[""].proofs.delays.values()]
+    assert [why[:19] for why in whys] == ["", *["it may come round to"[:19]] * 3]
 
 
 def test_a_line_is_offered_a_flow_as_often_as_it_passes(planned, problems) -> None:

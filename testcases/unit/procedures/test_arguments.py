@@ -81,7 +81,7 @@ def test_what_a_flow_lacks_does_not_depend_on_the_load(refused):
 @pytest.mark.parametrize("base", [THROUGHPUT, NDR_PDR])
 def test_a_trial_that_sends_nothing_is_told_by_its_duration(refused, base):
     errors = [each for each in refused(base, more=", duration = 10 us") if each.code == "E0610"]
-    assert [each.span.text for each in errors] == ["duration = 10 us"]
+    assert [error.span.text for error in errors] == ["duration = 10 us"]
     assert errors[0].help == "give `duration` at least 672 us"
 
 

@@ -24,5 +24,5 @@ def test_it_has_templates_that_follow_something(path: Path) -> None:
         assert template.doc, template.name
         (known,) = explain_name(f"std.procedures.{path.stem}.{template.name}", catalogue, problems)
         assert known["follows"]
-        assert all(each["why"] for each in known["deviations"])
-        assert all(each["description"] for each in known["parameters"])
+        assert all(deviation["why"] for deviation in known["deviations"])
+        assert all(parameter["description"] for parameter in known["parameters"])

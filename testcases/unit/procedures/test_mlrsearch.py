@@ -36,7 +36,7 @@ def test_ndr_and_pdr_are_intervals_around_what_is_served(carried_out):
 def test_delays_are_reported_at_three_shares_of_the_pdr(carried_out):
     base = BASE.replace("PARTIAL", "0.5%").replace("64 B @frame, ", "")
     (document,) = carried_out(base, "processor", "rate = load, size = size").values()
-    labels = [each["label"] for each in document["statements"]]
+    labels = [statement["label"] for statement in document["statements"]]
     assert labels == [f"delay_at_{share}[pdr_{share}.user]" for share in (10, 50, 90)]
     assert [phase["name"] for phase in document["phases"]] == ["load", "pdr_10", "pdr_50", "pdr_90"]
 

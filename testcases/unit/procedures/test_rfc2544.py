@@ -32,8 +32,8 @@ def trials(document, goal):
 
 def reported(document):
     return {
-        each["label"]: each["measured"] and Fraction(each["measured"]["value"])
-        for each in document["statements"]
+        statement["label"]: statement["measured"] and Fraction(statement["measured"]["value"])
+        for statement in document["statements"]
     }
 
 
@@ -88,7 +88,7 @@ def test_neither_loss_nor_latency_is_of_flows_that_send_the_same_at_each_load(ca
     (found,) = carried_out(base, "closed", SENT + ", phases = even", BACKGROUND).values()
     latencies = {label for label in reported(found) if label.startswith("latency")}
     assert latencies == {"latency[at_throughput.user]", "latency_max[at_throughput.user]"}
-    sent = [each["sent"] for each in trials(found, "frame_loss")]
+    sent = [trial["sent"] for trial in trials(found, "frame_loss")]
     tenths = range(10, 10 - len(sent), -1)
     assert sent == [pytest.approx(float(SMALL_PER_S * 9 * n / 1_000), abs=1) for n in tenths]
     goal = goals(found)["no_loss"]
@@ -128,11 +128,11 @@ def test_no_burst_has_a_part_of_a_frame(carried_out):
     """Whatever the limit is: by default it follows from the line."""
     base = BENCHMARK.replace(SIZES, "sizes = [64 B @frame]").replace("4_000", "1_000.5")
     (found,) = carried_out(base, "processor", SENT).values()
-    (search,) = (each for each in found["phases"] if each.get("variable") == "burst")
+    (search,) = (phase for phase in found["phases"] if phase.get("variable") == "burst")
     assert search["high"]["value"] == "1000"
-    loads = [Fraction(each["load"]["value"]) for each in search["trials"]]
+    loads = [Fraction(trial["load"]["value"]) for trial in search["trials"]]
     assert len(loads) > 2
-    assert all(each.denominator == 1 for each in loads)
+    assert all(load.denominator == 1 for load in loads)
 
 
 @pytest.mark.parametrize(("line", "limit"), [("100", 300_000), ("99.9999", 299_999)])
@@ -159,7 +159,9 @@ def test_criteria_may_judge_the_frame_rate_and_the_buffer_time(carried_out):
   expect deep: buffer_time >= 400 us when size == 64 B @frame
   expect deeper: buffer_time >= 500 us when size == 64 B @frame"""
     documents = carried_out(BENCHMARK.replace("100 ms", "1 s"), "processor", SENT, criteria)
-    verdicts = {each["label"]: each["verdict"] for each in documents[SMALL]["statements"]}
+    verdicts = {
+        statement["label"]: statement["verdict"] for statement in documents[SMALL]["statements"]
+    }
     assert [verdicts[name] for name in ("served", "slower")] == ["pass", "fail"]
     assert [verdicts[name] for name in ("deep", "deeper")] == ["pass", "fail"]
     assert documents[SMALL]["verdict"] == "fail"
@@ -386,7 +388,7 @@ def test_a_device_restarts_for_as_long_as_it_takes(carried_out):
     assert document["verdict"] == "pass"
     found = reported(document)["reset_time[restarting.user]"] * 10**6
     assert 50_025 <= found <= 50_075
-    (outage,) = (each for each in document["statements"] if "reset" in each["label"])
+    (outage,) = (statement for statement in document["statements"] if "reset" in statement["label"])
     assert "measured_limits" not in outage
     assert reported(document)["lost[restarting.user]"] >= 50e-3 * SERVED_PER_S
 
@@ -402,7 +404,7 @@ def test_an_outage_up_to_the_end_is_inconclusive(carried_out):
     short = RESET.replace("100 ms\n", "50 ms\n")
     (document,) = carried_out(short, "slow to restart", SENT, FAST).values()
     assert document["verdict"] == "inconclusive"
-    (outage,) = (each for each in document["statements"] if "reset" in each["label"])
+    (outage,) = (statement for statement in document["statements"] if "reset" in statement["label"])
     limits = outage["measured_limits"]
     assert (limits["lower"], limits["upper"]) == (outage["measured"], None)
 

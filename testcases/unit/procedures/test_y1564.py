@@ -27,14 +27,16 @@ def activated(carried_out):
 
 
 def failed(document):
-    return [each["label"] for each in document["statements"] if each["verdict"] == "fail"]
+    return [
+        statement["label"] for statement in document["statements"] if statement["verdict"] == "fail"
+    ]
 
 
 def rates(document):
     return {
-        each["label"]: Fraction(each["measured"]["value"])
-        for each in document["statements"]
-        if "bit_rate" in each["text"]
+        statement["label"]: Fraction(statement["measured"]["value"])
+        for statement in document["statements"]
+        if "bit_rate" in statement["text"]
     }
 
 
@@ -98,7 +100,9 @@ def test_a_policing_step_that_offers_too_little_is_not_valid(activated):
     for device in ("queue", "policer"):
         document = activated(device, base=base)
         assert document["verdict"] == "inconclusive"
-        (invalid,) = (each for each in document["statements"] if each["kind"] == "require")
+        (invalid,) = (
+            statement for statement in document["statements"] if statement["kind"] == "require"
+        )
         assert invalid["label"] == "step_time_is_long_enough[policed.user]"
         assert invalid["verdict"] == "inconclusive"
 
@@ -142,7 +146,7 @@ def test_only_the_service_is_judged_and_not_what_is_sent_beside_it(activated):
         document = activated("queue", criteria=f"{slow} from a to b")
         assert failed(document) == ["policed_to_limit[policed.user]"]
         assert document["phases"][0]["flows"] == ["user", "other"]
-        assert not any("other" in each["text"] for each in document["statements"])
+        assert not any("other" in statement["text"] for statement in document["statements"])
 
 
 SHORTEST = "a performance test of less than 15 min, the shortest of 15 min, 2 h and 24 h"

@@ -107,7 +107,7 @@ def case(cases):
 
 def errors(case, name: str) -> tuple[str, ...]:
     """Return how a trial ends that is held to one promise."""
-    promises = tuple(each for each in ALL if each.name == name)
+    promises = tuple(promise for promise in ALL if promise.name == name)
     return trial.run(case, discover(), lambda _: None, promises=promises).errors
 
 
@@ -283,5 +283,5 @@ def test_metrics_that_contradict_each_other_are_found(
 
 
 def test_each_promise_has_a_name_of_its_own():
-    assert len({each.name for each in ALL}) == len(ALL)
-    assert all(each.runs_again is (each not in CHEAP) for each in ALL)
+    assert len({promise.name for promise in ALL}) == len(ALL)
+    assert all(promise.runs_again is (promise not in CHEAP) for promise in ALL)

@@ -38,7 +38,7 @@ test t on one {
 def test_each_bound_stands_beside_what_was_measured(planned) -> None:
     (case,) = planned(TEXT)
     repeats = trial.run(case, discover(), lambda _: None).repeats
-    documents = bound_documents([each.readings for each in repeats])
+    documents = bound_documents([repeat.readings for repeat in repeats])
     assert not list(violations(documents, [BOUND]))
     assert describe_proved_bounds({"bounds": documents}) == [
         "delay of f: at most 2 us, 2 us measured (100 %)",
@@ -68,7 +68,7 @@ def test_a_queue_without_a_bound_says_why(planned) -> None:
     text = text[: text.index("flow f")] + flow + text.partition("run")[2]
     (case,) = planned(text)
     repeats = trial.run(case, discover(), lambda _: None).repeats
-    documents = bound_documents([each.readings for each in repeats])
+    documents = bound_documents([repeat.readings for repeat in repeats])
     assert describe_proved_bounds({"bounds": documents}) == [
         "delay of f: x.q: its interruptions are random",
         "items in x.q: its interruptions are random",

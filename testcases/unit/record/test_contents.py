@@ -73,8 +73,12 @@ def test_the_record_that_is_looked_at_has_one_of_everything(recorded) -> None:
     fails, skipped = recorded.outcome["cases"][1:]
     assert (fails["verdict"], skipped["verdict"]) == ("fail", "skip")
     assert fails["losses"]
-    assert {each["kind"] for each in fails["statements"]} == {"expect", "report", "invariant"}
-    assert any(each.get("interval") for each in fails["statements"])
+    assert {statement["kind"] for statement in fails["statements"]} == {
+        "expect",
+        "report",
+        "invariant",
+    }
+    assert any(statement.get("interval") for statement in fails["statements"])
     assert recorded.outcome["references"]
 
 
@@ -256,7 +260,9 @@ def words(cell: str) -> list[str]:
 
 
 def test_only_what_was_used_is_defined(recorded) -> None:
-    found = {(each["role"], each["name"]) for each in recorded.outcome["definitions"]}
+    found = {
+        (definition["role"], definition["name"]) for definition in recorded.outcome["definitions"]
+    }
     assert {name for role, name in found if role == "arrivals"} == {"constant", "poisson"}
     metrics = {name for role, name in found if role == "metric"}
     assert metrics == {"lost", "received", "sent", "transfer_delay"}

@@ -104,12 +104,12 @@ def case(planned, *statements):
 )
 def test_a_record_keeps_the_delays_that_a_statement_names(planned, statement, of):
     found = case(planned, statement, "expect f.received > 0")
-    assert [(each["flow"], each["metric"]) for each in found["delays"]] == of
+    assert [(delay["flow"], delay["metric"]) for delay in found["delays"]] == of
 
 
 def test_repeats_are_counted_together(planned):
     found = case(planned, "expect f.delay.p99 < 1 ms")
-    received = sum(int(each["f"]["received"]["value"]) for each in found["repeats"])
+    received = sum(int(repeat["f"]["received"]["value"]) for repeat in found["repeats"])
     assert sum(counts(found["delays"][0])) == received > 0
 
 
@@ -131,7 +131,7 @@ def test_a_statement_says_what_it_measures_by_itself(planned, statement, measure
 def test_each_term_says_what_it_measures(planned):
     (found,) = case(planned, "expect f.delay.p99 < 1 ms and g.lost == 0")["statements"]
     assert "measures" not in found
-    assert [each["measures"]["flow"] for each in found["terms"]] == ["f", "g"]
+    assert [term["measures"]["flow"] for term in found["terms"]] == ["f", "g"]
 
 
 def test_thousands_of_flows_do_not_fill_a_record(planned):

@@ -108,8 +108,8 @@ def test_what_makes_no_sense_where_it_does_not_apply_is_not_worked_out(swept) ->
     first, second = swept(
         "let table = { 2: 1 s }", "expect f.delay.max < table[n] when n == 2", "expect f.lost == 0"
     )
-    assert [each["verdict"] for each in first["statements"]] == ["not applicable", "pass"]
-    assert [each["verdict"] for each in second["statements"]] == ["pass", "pass"]
+    assert [statement["verdict"] for statement in first["statements"]] == ["not applicable", "pass"]
+    assert [statement["verdict"] for statement in second["statements"]] == ["pass", "pass"]
     assert "transfer_delay.max" in second["metrics"]["f"]
 
 
@@ -121,7 +121,7 @@ def test_criteria_are_counted_by_what_they_claim(swept) -> None:
         "expect d: f.delay.max < 1 s",
         "report e: f.lost when n == 2",
     )
-    assert [each["claim"] for each in cases[0]["statements"]] == [
+    assert [statement["claim"] for statement in cases[0]["statements"]] == [
         "exact", "shape", "calibrated", "", ""
     ]  # fmt: skip
     summary = complete_outcome({"tests": [], "cases": []}, cases, cases)["summary"]
@@ -169,7 +169,7 @@ def test_the_metrics_of_a_case_are_those_of_its_first_repeat(planned) -> None:
     (case,) = planned(random + "report f.sent\n}\n")
     ran = trial.run(case, discover(), lambda _: None)
     found = describe_case(case, ran)
-    sent = [int(each["f"]["sent"]["value"]) for each in found["repeats"]]
+    sent = [int(repeat["f"]["sent"]["value"]) for repeat in found["repeats"]]
     assert len(set(sent)) == 3
     assert found["metrics"] == found["repeats"][0]
     assert int(found["metrics"]["f"]["sent"]["value"]) == sent[0]
@@ -180,7 +180,7 @@ def test_the_metrics_of_a_case_are_those_of_its_first_repeat(planned) -> None:
 @pytest.mark.parametrize("metric", ["lost", "received", "policed", "clr"])
 def test_no_oam_cells_are_no_data(planned, metric) -> None:
     found = document(planned, f"expect f.oam.{metric} == 0", "report f.oam.sent")
-    assert [each["verdict"] for each in found["statements"]] == ["inconclusive", ""]
+    assert [statement["verdict"] for statement in found["statements"]] == ["inconclusive", ""]
     assert found["statements"][1]["measured"]["text"] == "0 cell"
 
 

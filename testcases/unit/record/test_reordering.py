@@ -66,7 +66,7 @@ def test_it_is_what_the_times_of_all_packets_say_however_time_is_cut(planned, ch
     tally = emulation.run(case.networks[""].experiment, chunk=chunk).tally(0, 1)
     packets = tally.variation.packets
     assert tally.variation.complete
-    came = [each.number for each in sorted(packets, key=lambda each: each.at_ps)]
+    came = [packet.number for packet in sorted(packets, key=lambda packet: packet.at_ps)]
     firsts = (
         (i, next((j for j in range(i) if came[j] > number), None)) for i, number in enumerate(came)
     )

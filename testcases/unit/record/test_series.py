@@ -99,30 +99,34 @@ def test_arithmetic_applies_to_each_interval(planned):
         "report lost: f.lost every 2 ms",
         "report share: f.lost / f.sent every 2 ms",
     )
-    sent, lost, share = (each["series"]["values"].split() for each in found["statements"])
+    sent, lost, share = (statement["series"]["values"].split() for statement in found["statements"])
     for of, gone, ratio in zip(sent, lost, share, strict=True):
         assert ratio == ("-" if gone == "-" else str(Fraction(int(gone), int(of))))
 
 
 def test_a_batch_may_end_anywhere(planned, monkeypatch):
     asked = [f"report f.{m} every 0.3 ms" for m in ("sent", "lost", "throughput", "delay.mean")]
-    whole = [each["series"] for each in case(planned, CELLS, *asked)["statements"]]
+    whole = [statement["series"] for statement in case(planned, CELLS, *asked)["statements"]]
     monkeypatch.setenv("QOS_CHUNK", "7")
-    assert [each["series"] for each in case(planned, CELLS, *asked)["statements"]] == whole
+    assert [
+        statement["series"] for statement in case(planned, CELLS, *asked)["statements"]
+    ] == whole
 
 
 def test_only_what_is_requested_is_counted(planned):
     (plan,) = planned(CELLS + "report f.lost\nreport f.sent every 1 ms when 1 > 2\n}\n")
     assert plan.networks[""].experiment.measurement.series == ()
     result = trial.run(plan, discover(), lambda _: None)
-    assert all("series" not in each for each in describe_case(plan, result)["statements"])
+    assert all("series" not in statement for statement in describe_case(plan, result)["statements"])
 
 
 @pytest.mark.parametrize(
     "kind", discover().select_role("metric").values(), ids=lambda kind: kind.name
 )
 def test_what_a_metric_has_by_intervals_is_one_of_its_statistics(kind):
-    offered = {each for carries in kind.carries for each in kind.list_statistics(carries)} or {""}
+    offered = {
+        statistic for carries in kind.carries for statistic in kind.list_statistics(carries)
+    } or {""}
     assert {*kind.build.series} <= offered
 
 
@@ -170,9 +174,9 @@ def test_of_several_points_it_says_what_changes_at_its_own(planned):
     )
     (plan,) = planned(text)
     document = run_alone(plan, Bounds(), lambda: None)
-    before, after = (each["series"] for each in document["statements"])
+    before, after = (statement["series"] for statement in document["statements"])
     assert "changes" not in before
-    assert [each["what"] for each in after["changes"]] == ["load = 2_000 pkt/s, restart = dut"]
+    assert [change["what"] for change in after["changes"]] == ["load = 2_000 pkt/s, restart = dut"]
     assert not list(violations(document, CASE))
 
 
@@ -194,6 +198,6 @@ test t = halved(part = dut, more = 1_000 pkt/s) on bench {
 
 def test_a_change_of_a_template_is_told_in_the_words_of_the_test(planned):
     plans = planned(RESTARTING.partition("test t")[0] + TEMPLATES)
-    assert [each.text for each in plans[0].case.phases[0].run.changes] == [
+    assert [change.text for change in plans[0].case.phases[0].run.changes] == [
         "load = 50% * (8_000 pkt/s + 1_000 pkt/s), restart = dut"
     ]

@@ -60,7 +60,7 @@ def test_a_confidence_has_its_interval(planned) -> None:
 
 def test_a_report_is_of_the_repeats_that_have_data(planned) -> None:
     found = document(planned, "run { measure = 6 us, repeat = 12 }", "report f.delay.mean")
-    means = [each["f"].get("transfer_delay.mean") for each in found["repeats"]]
+    means = [repeat["f"].get("transfer_delay.mean") for repeat in found["repeats"]]
     known = [Fraction(mean["value"]) for mean in means if mean is not None]
     (shown,) = found["statements"]
     assert 1 < len(known) < 12
@@ -80,7 +80,7 @@ def test_without_a_confidence_it_holds_in_every_repeat(planned) -> None:
 def test_none_lost_says_what_it_proves(planned) -> None:
     exact = ("expect f.lost == 0", "expect f.clr < 1%", "expect f.clr <= 0 and f.sent > 0")
     found = document(planned, RUN, *exact)
-    sent = sum(int(each["f"]["sent"]["value"]) for each in found["repeats"])
+    sent = sum(int(repeat["f"]["sent"]["value"]) for repeat in found["repeats"])
     ratio = 1 - 0.05 ** (1 / sent)
     for statement in found["statements"]:
         note, _, rarely = statement["note"].partition("; ")
@@ -164,7 +164,7 @@ def test_an_interval_goes_below_nothing_where_the_metric_may(least, mirrored, lo
         SimpleNamespace(read=lambda _, value=value: Fraction(value), drawn=True)
         for value in (0, 0, 0, 5)
     ]
-    judged = [Judged(each, Judgement(None, None)) for each in read]
+    judged = [Judged(simple_namespace, Judgement(None, None)) for simple_namespace in read]
     found = statement_document(said, conclude(said, judged, 4))["interval"]
     lower = Fraction(found["lower"]["value"])
     assert lower == 0 if low == 0 else lower < low
@@ -175,7 +175,7 @@ def test_a_metric_brings_its_bounds(planned) -> None:
     (case,) = planned(
         f"{BENCH}{RUN}\nreport f.lost\nreport f.cdv_1pt.max\nreport f.throughput\n}}\n"
     )
-    lost, variation, rate = (each.expression for each in case.case.statements)
+    lost, variation, rate = (statement.expression for statement in case.case.statements)
     assert (lost.least, lost.most) == (0, None)
     assert (variation.least, variation.most) == (None, None)
     assert (rate.least, rate.most) == (0, None)
@@ -190,11 +190,11 @@ def test_without_a_confidence_the_repeat_nearest_to_failing_is_shown(planned) ->
         "expect f.throughput > 270_000 cell/s and f.sent < 330 cell",
         "report f.throughput",
     )
-    of_repeats = [Fraction(each["f"]["throughput"]["value"]) for each in found["repeats"]]
+    of_repeats = [Fraction(repeat["f"]["throughput"]["value"]) for repeat in found["repeats"]]
     high, low, both, _ = found["statements"]
     assert Fraction(high["measured"]["value"]) == max(of_repeats)
     assert Fraction(low["measured"]["value"]) == min(of_repeats)
     slow, many = both["terms"]
     assert Fraction(slow["measured"]["value"]) == min(of_repeats)
-    sent = [int(each["f"]["sent"]["value"]) for each in found["repeats"]]
+    sent = [int(repeat["f"]["sent"]["value"]) for repeat in found["repeats"]]
     assert int(many["measured"]["value"]) == max(sent)

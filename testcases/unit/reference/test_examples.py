@@ -90,11 +90,11 @@ BESIDE = {
 
 def fields(role: str) -> list[object]:
     return [
-        pytest.param(kind, each["name"], id=f"{name}.{each['name']}")
+        pytest.param(kind, field["name"], id=f"{name}.{field['name']}")
         for (of, name), kind in sorted(CATALOGUE.kinds.items())
         if of == role
-        for each in describe_kind(kind)["fields"]
-        if each["example"]
+        for field in describe_kind(kind)["fields"]
+        if field["example"]
     ]
 
 
@@ -147,7 +147,7 @@ def refused(text: str, folder: Path) -> list[str]:
     suite = check([path], CATALOGUE, problems)
     if not problems.errors:
         verify(suite, problems)
-    return [f"{each.span.text}: {each.code} {each.message}" for each in problems.errors]
+    return [f"{error.span.text}: {error.code} {error.message}" for error in problems.errors]
 
 
 @pytest.mark.parametrize(("kind", "field"), fields("element"))

@@ -12,16 +12,22 @@ LIBRARY = load_library(discover())
 
 
 def test_every_device_is_a_document() -> None:
-    declared = [each for each in LIBRARY.list_named() if isinstance(each.node, ast.Device)]
+    declared = [
+        declaration
+        for declaration in LIBRARY.list_named()
+        if isinstance(declaration.node, ast.Device)
+    ]
     assert declared
     assert len(describe_devices(LIBRARY)) == len(declared)
 
 
 def test_a_parameter_says_where_it_is_from() -> None:
     """The words stand behind the parameter, or above the value that its default names."""
-    devices = {each["name"]: each for each in describe_devices(LIBRARY)}
+    devices = {
+        describe_device["name"]: describe_device for describe_device in describe_devices(LIBRARY)
+    }
     encryptor = devices["std.devices.sitline.encryptor"]
-    known = {each["name"]: each for each in encryptor["parameters"]}
+    known = {parameter["name"]: parameter for parameter in encryptor["parameters"]}
     assert known["resynchronisation"]["description"].startswith("EANTC 2006")
     assert known["pipeline"]["default"] == "calibrated_pipeline"
     assert known["pipeline"]["value"] == "17.26 us"
@@ -45,7 +51,7 @@ def test_a_file_is_called_as_it_is_imported() -> None:
 
 
 def test_every_declaration_has_a_noun() -> None:
-    assert {type(each.node) for each in LIBRARY.list_named()} <= set(NOUNS)
+    assert {type(declaration.node) for declaration in LIBRARY.list_named()} <= set(NOUNS)
 
 
 def test_a_declaration_of_the_library_is_found_as_its_importers_name_it() -> None:

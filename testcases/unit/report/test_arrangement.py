@@ -42,7 +42,7 @@ def arranged(its):
 
 
 def shape(tables):
-    return [(each["beside"], len(each["cases"]), len(each["columns"])) for each in tables]
+    return [(table["beside"], len(table["cases"]), len(table["columns"])) for table in tables]
 
 
 @pytest.mark.parametrize(

@@ -74,14 +74,18 @@ def test_by_what_is_calibrated_or_consistent_only_nothing_is_reproduced(document
     its = [{**like, "kind": "expect", "claim": claim} for claim in claims]
     for case in document["cases"]:
         case["statements"] = its
-    assert {each["only"] for each in list_requirements(document)} == {only}
+    assert {requirement["only"] for requirement in list_requirements(document)} == {only}
 
 
 def test_what_does_not_apply_is_shown_so_and_needs_nothing(claiming):
     idle = next(s for s in claiming["cases"][1]["statements"] if s["verdict"] == "not applicable")
     assert describe_measured(idle) == "not applicable"
     two = [claiming["cases"][0], claiming["cases"][1]]
-    column = next(each for each in arrange_columns(two) if idle in each["statements"])
+    column = next(
+        arrange_column
+        for arrange_column in arrange_columns(two)
+        if idle in arrange_column["statements"]
+    )
     other = next(s for s in two[0]["statements"] if s["label"] == idle["label"])
     assert (column["verdict"], column["text"]) == (other["verdict"], other["text"])
 
@@ -119,9 +123,9 @@ def test_procedures_are_listed_with_their_tests(claiming):
 )
 def test_every_report_shows_it(claiming, form, pieces):
     for case in claiming["cases"]:
-        for each in case["statements"]:
-            if form == "html" and "calibrated only" in pieces[-1] and each.get("claim"):
-                each["claim"] = "calibrated"
+        for statement in case["statements"]:
+            if form == "html" and "calibrated only" in pieces[-1] and statement.get("claim"):
+                statement["claim"] = "calibrated"
     text = render(claiming, {}, form)
     assert [piece for piece in pieces if piece not in text] == []
 

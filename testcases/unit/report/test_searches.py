@@ -48,9 +48,13 @@ def test_goals_come_before_reports_which_do_not_repeat_their_loads(phased):
 
 def test_a_report_of_a_load_names_its_goal(phased):
     for case in phased["cases"]:
-        (report,) = [each for each in case["statements"] if each["text"] == "ndr.load"]
+        (report,) = [
+            statement for statement in case["statements"] if statement["text"] == "ndr.load"
+        ]
         report["label"] = "throughput"
-        (report,) = [each for each in case["statements"] if each["text"] == "ndr.lower"]
+        (report,) = [
+            statement for statement in case["statements"] if statement["text"] == "ndr.lower"
+        ]
         report["label"] = "at_least"
     grid, _ = build_grids(phased["cases"], 130, 40)
     assert text(grid)[0].startswith("size | verdict | throughput | pdr.load | ")
@@ -208,14 +212,16 @@ def test_bounds_are_drawn_over_a_sweep_as_intervals_once(phased):
         "ndr.load", "pdr.load", "loss_free.offered", "loss_free", "ndr.load >= 20% of line",
         "ndr.load >= 26.8 Mbit/s @line", "latency.user.delay.mean",
     ]  # fmt: skip
-    regular, irregular = (read_sample(each) for each in drawn["ndr.load"]["statements"])
+    regular, irregular = (read_sample(statement) for statement in drawn["ndr.load"]["statements"])
     assert regular.interval == (Fraction(53515625, 2), Fraction(107421875, 4))
     assert (irregular.measured, irregular.interval) == (regular.measured, None)
 
 
 def test_what_several_points_measured_is_one_chart_with_a_line_for_each(phased):
     for case in phased["cases"]:
-        (report,) = [each for each in case["statements"] if "delay.mean" in each["label"]]
+        (report,) = [
+            statement for statement in case["statements"] if "delay.mean" in statement["label"]
+        ]
         case["statements"] += [report | {"label": f"delay[{at}.user]"} for at in ("low", "high")]
     column = {each["label"]: each for each in list_charted(phased["cases"])}["delay"]
     assert [case["parameters"]["point"] for case in column["cases"]] == ["low"] * 2 + ["high"] * 2
@@ -259,7 +265,9 @@ def test_without_criteria_there_is_one_table_of_the_cases(phased):
     assert 'aria-label="Cases of router' in render(phased, {}, "html")
     for case in phased["cases"]:
         case["verdict"] = "measured"
-        case["statements"] = [each for each in case["statements"] if each["kind"] == "report"]
+        case["statements"] = [
+            statement for statement in case["statements"] if statement["kind"] == "report"
+        ]
     page = render(phased, {}, "html")
     assert 'aria-label="Cases of router' not in page
     assert 'aria-label="Results of router"' in page
@@ -360,11 +368,13 @@ def depends_on_a_load(statement, lower, upper):
 )
 def test_a_value_that_depends_on_a_load_is_shown_with_its_limits(phased, ends, cell, words):
     case = phased["cases"][0]
-    (report,) = [each for each in case["statements"] if "delay.mean" in each["label"]]
+    (report,) = [
+        statement for statement in case["statements"] if "delay.mean" in statement["label"]
+    ]
     case["statements"] = [depends_on_a_load(report, *ends)]
     phased["cases"] = [case]
     grid, *_ = build_grids([case], 110, 40)
-    assert [each.cells[0] for each in grid.columns if each.head == "frame_rate"] == [cell]
+    assert [column.cells[0] for column in grid.columns if column.head == "frame_rate"] == [cell]
     assert f'<property name="report frame_rate" value="{words}"/>' in render(phased, {}, "junit")
     assert cell in render(phased, {}, "markdown").replace("\\", "")
     lines = list(csv.reader(io.StringIO(render(phased, {}, "csv")), strict=True))

@@ -57,7 +57,10 @@ def tallies(plan: CasePlan, **how):
     """Return what is counted of each flow."""
     (network,) = plan.networks.values()
     seen = run(network.experiment, **how)
-    return {each.name: seen.tally(each.first, each.stop) for each in network.populations.values()}
+    return {
+        population.name: seen.tally(population.first, population.stop)
+        for population in network.populations.values()
+    }
 
 
 @pytest.mark.parametrize("source", ["constant", "poisson"])

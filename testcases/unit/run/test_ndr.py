@@ -142,7 +142,7 @@ def policer(draw: np.random.Generator) -> Device:
     "number",
     [
         *range(TRACED),
-        *(pytest.param(each, marks=pytest.mark.untraced) for each in range(TRACED, DEVICES)),
+        *(pytest.param(i, marks=pytest.mark.untraced) for i in range(TRACED, DEVICES)),
     ],
 )
 @pytest.mark.parametrize("kind", [processor, line, policer])

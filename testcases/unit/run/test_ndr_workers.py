@@ -93,7 +93,10 @@ def test_ndr_is_the_same_with_any_number_of_workers(tmp_path) -> None:
     cases = json.loads(found[0])["cases"]
     assert [len(case.get("phases", ())) for case in cases] == [2, 2, 2, 8, 1, 0]
     *_, phases, cut, plain = cases
-    assert [each["repeats"] for each in phases["phases"] if each["kind"] == "point"] == [3, 2] * 2
+    assert [phase["repeats"] for phase in phases["phases"] if phase["kind"] == "point"] == [
+        3,
+        2,
+    ] * 2
     assert len(cut["phases"][0]["trials"]) > 1
     assert "the case ended before" in cut["phases"][0]["goals"][0]["notes"][-1]
     assert (cut["verdict"], plain["verdict"]) == ("inconclusive", "pass")

@@ -84,7 +84,7 @@ def test_a_search_finds_the_interval_with_ndr_as_close_as_asked(planned) -> None
     assert (ndr["regular"], ndr["complete"], ndr["notes"]) == (True, True, [])
     assert Fraction(pdr["lower"]["value"]) > lower
     assert case["verdict"] == "pass"
-    statements = {each["label"]: each for each in case["statements"]}
+    statements = {statement["label"]: statement for statement in case["statements"]}
     assert statements["offered"]["verdict"] == "pass"
     assert statements["ndr.lower"]["measured"]["value"] == str(lower)
     assert statements["ndr.regular"]["measured"]["text"] == "true"
@@ -315,7 +315,7 @@ def test_repeats_are_judged_together_with_a_confidence(planned) -> None:
         "  expect bad: ndr.rate >= 90_000 cell/s with 95% confidence",
     )
     case = document(phased(planned, text, repeat=5))
-    statements = {each["label"]: each for each in case["statements"]}
+    statements = {statement["label"]: statement for statement in case["statements"]}
     assert (statements["good"]["verdict"], statements["bad"]["verdict"]) == ("pass", "fail")
     assert statements["good"]["interval"]["repeats"] == 5
 
@@ -340,7 +340,7 @@ def test_a_failed_require_ends_the_case_at_its_trial(planned) -> None:
     assert case["verdict"] == "inconclusive"
     (search,) = case["phases"]
     assert len(search["trials"]) == 1  # at the highest load
-    (required,) = (each for each in case["statements"] if each["kind"] == "require")
+    (required,) = (statement for statement in case["statements"] if statement["kind"] == "require")
     assert required["verdict"] == "inconclusive"
     assert "the case ended before" in search["goals"][0]["notes"][-1]
     whole = document(phased(planned, text, keep_going=True))
@@ -357,7 +357,7 @@ def test_a_goal_that_nothing_meets_has_an_upper_bound_only(planned) -> None:
     assert (ndr["regular"], ndr["complete"]) == (False, True)
     lost = "; items were lost at dut.q (overflow)"
     assert ndr["notes"] == [f"no load was good, down to the lowest of the range{lost}"]
-    verdicts = {each["label"]: each["verdict"] for each in case["statements"]}
+    verdicts = {statement["label"]: statement["verdict"] for statement in case["statements"]}
     assert verdicts["good"] == "inconclusive"
     assert case["verdict"] == "inconclusive"
 
@@ -379,7 +379,7 @@ def test_a_goal_that_all_loads_meet_has_a_lower_bound_only(planned) -> None:
     case = document(phased(planned, text))
     ndr, _ = case["phases"][0]["goals"]
     assert (ndr["lower"]["text"], ndr["upper"]) == ("70_000 cell/s", None)
-    good = {each["label"]: each for each in case["statements"]}["good"]
+    good = {statement["label"]: statement for statement in case["statements"]}["good"]
     assert good["verdict"] == "pass"
     assert good["measured_limits"] == {"lower": ndr["lower"], "upper": None}
 
@@ -428,7 +428,7 @@ def test_what_a_point_has_seen_can_be_sent_to_another_process(planned) -> None:
     assert sent.judgements == result.judgements
     first, second = (Readings(discover(), {"": each.seen}) for each in (result, sent))
     assert list(first.all()) == list(second.all())
-    (report,) = (each for each in plan.case.statements if each.every_ps)
+    (report,) = (statement for statement in plan.case.statements if statement.every_ps)
     assert first.series(report.expression, report.every_ps) == second.series(
         report.expression, report.every_ps
     )

@@ -68,12 +68,12 @@ def document(plan: CasePlan):
 
 
 def statements(case):
-    return {each["label"]: each for each in case["statements"]}
+    return {statement["label"]: statement for statement in case["statements"]}
 
 
 def test_points_follow_searches_and_have_metrics_of_their_own(planned, problems) -> None:
     case = document(phased(planned, problems, LOSS="2%"))
-    assert [(each["name"], each["kind"]) for each in case["phases"]] == [
+    assert [(phase["name"], phase["kind"]) for phase in case["phases"]] == [
         ("rate", "search"),
         ("pace", "search"),
         ("busy", "point"),
@@ -82,7 +82,7 @@ def test_points_follow_searches_and_have_metrics_of_their_own(planned, problems)
     *_, busy, half = case["phases"]
     assert (busy["repeats"], busy["measure"]["text"], busy["flows"]) == (3, "20 ms", ["f"])
     assert (half["repeats"], half["ran"], half["note"]) == (1, True, "")
-    assert [sorted(each) for each in case["repeats"]] == [
+    assert [sorted(repeat) for repeat in case["repeats"]] == [
         ["busy.f", "half.f"],
         ["busy.f"],
         ["busy.f"],
@@ -101,17 +101,17 @@ def test_a_statement_is_judged_in_each_trial_of_its_point(planned, problems) -> 
     assert judged["shorter"]["verdict"] == "pass"
     assert judged["mean"]["interval"]["repeats"] == 3
     assert judged["course"]["series"]["values"].count(" ") == 1
-    lost = [Fraction(each["busy.f"]["lost"]["value"]) for each in case["repeats"]]
+    lost = [Fraction(repeat["busy.f"]["lost"]["value"]) for repeat in case["repeats"]]
     assert judged["served"]["verdict"] == ("fail" if any(lost) else "pass")
-    assert {each["flow"] for each in case["losses"]} <= {"busy.f", "half.f"}
-    assert [each["repeat"] for each in case["losses"] if each["flow"] == "busy.f"] == [
+    assert {loss["flow"] for loss in case["losses"]} <= {"busy.f", "half.f"}
+    assert [loss["repeat"] for loss in case["losses"] if loss["flow"] == "busy.f"] == [
         number for number, cells in enumerate(lost, 1) if cells
     ]
 
 
 def test_repeats_of_a_case_repeat_its_points_too(planned, problems) -> None:
     case = document(phased(planned, problems, repeat=2))
-    assert [(each["name"], each["repeat"]) for each in case["phases"][4:]] == [
+    assert [(phase["name"], phase["repeat"]) for phase in case["phases"][4:]] == [
         ("rate", 2),
         ("pace", 2),
         ("busy", 2),
@@ -119,7 +119,7 @@ def test_repeats_of_a_case_repeat_its_points_too(planned, problems) -> None:
     ]
     assert len(case["repeats"]) == 6
     assert statements(case)["mean"]["interval"]["repeats"] == 2, "a load was found twice"
-    means = [each["busy.f"]["transfer_delay.mean"]["value"] for each in case["repeats"]]
+    means = [repeat["busy.f"]["transfer_delay.mean"]["value"] for repeat in case["repeats"]]
     assert len(set(means)) == 6
 
 
@@ -138,7 +138,7 @@ def test_trials_at_a_load_that_was_found_count_as_one(planned, problems) -> None
     case = document(phased(planned, problems, repeat=5, **text))
     found = statements(case)
     assert [found[each]["interval"]["repeats"] for each in ("sure", "kept", "alone")] == [5, 5, 25]
-    busy = [each["busy.f"] for each in case["repeats"] if "busy.f" in each]
+    busy = [repeat["busy.f"] for repeat in case["repeats"] if "busy.f" in repeat]
     means = [Fraction(each["transfer_delay.mean"]["value"]) for each in busy]
     whole = Fraction(found["sure"]["measured"]["value"])
     assert float(whole) == pytest.approx(float(sum(means) / len(means)))
@@ -165,7 +165,7 @@ def test_a_point_whose_first_trial_is_invalid_has_not_shown_what_all_three_would
     """Trials of searches send 1,500 cells at most, on average, and those of the point more."""
     text = {"measure = 20 ms": "measure = 60 ms", "f.sent > 0": "f.sent < 2_000 cell"}
     case = document(phased(planned, problems, **text))
-    assert [each["name"] for each in case["phases"]] == ["rate", "pace", "busy"]
+    assert [phase["name"] for phase in case["phases"]] == ["rate", "pace", "busy"]
     often = statements(case)["often"]
     assert (often["verdict"], often["note"]) == ("inconclusive", "1 of 3 repeats were run")
 
@@ -230,7 +230,7 @@ def test_a_search_above_the_first_line_by_a_load_that_was_found_is_not_run(
     assert pace["goals"][0]["notes"][0].startswith(f"not searched: {note}")
     assert "carries 149.76 Mbit/s @cell" in pace["goals"][0]["notes"][0]
     assert pace["trials"] == []
-    assert [each["name"] for each in case["phases"]] == ["rate", "pace", "busy", "half"]
+    assert [phase["name"] for phase in case["phases"]] == ["rate", "pace", "busy", "half"]
     assert not case["errors"]
 
 
@@ -239,7 +239,7 @@ def test_a_point_says_how_many_of_how_many_were_lost(planned, problems) -> None:
     source = "constant { rate = rate }, phases = even"
     case = document(phased(planned, problems, **changes, SOURCE=source))
     busy, half = case["phases"][2:]
-    seen = [each["busy.f"] for each in case["repeats"]]
+    seen = [repeat["busy.f"] for repeat in case["repeats"]]
     lost, sent = (sum(int(each[of]["value"]) for each in seen) for of in ("lost", "sent"))
     assert lost > 0
     assert busy["note"] == f"{lost:_} of {sent:_} cells were lost in 3 trials"
@@ -261,7 +261,7 @@ def test_reasons_name_the_goals_of_criteria_that_do_not_hold(
     case = document(phased(planned, problems, **{"report mean": expected}, SOURCE=source))
     assert statements(case)["high"]["verdict"] == verdict
     whys = [each for each in case["why"] if "upper bound" in each]
-    assert [each.split("`")[1] for each in whys] == [named]
+    assert [why.split("`")[1] for why in whys] == [named]
 
 
 def test_reasons_of_what_is_measured_at_a_point_name_no_later_goals(planned, problems) -> None:
@@ -275,12 +275,12 @@ def test_reasons_of_what_is_measured_at_a_point_name_no_later_goals(planned, pro
     assert case["phases"][4]["goals"][0]["upper"] is not None
     assert statements(case)["quick"]["verdict"] == "fail"
     whys = [each for each in case["why"] if "upper bound" in each]
-    assert [each.split("`")[1] for each in whys] == ["ndr"]
+    assert [why.split("`")[1] for why in whys] == ["ndr"]
 
 
 def test_a_case_that_only_searches_is_measured(planned, problems) -> None:
     none = {"require offered: f.sent > 0\n": "\n"}
-    kept = [each for each in TEXT.splitlines() if each.startswith(("  expect", "  report"))]
+    kept = [line for line in TEXT.splitlines() if line.startswith(("  expect", "  report"))]
     none.update(dict.fromkeys((f"{each}\n" for each in kept), "\n"))
     case = document(phased(planned, problems, **none))
     assert (case["verdict"], case["statements"]) == ("measured", [])
@@ -335,7 +335,7 @@ def test_what_is_observed_of_the_topology_is_asked_of_a_point(planned, problems)
     assert not problems.all
     (plan,) = plans
     found = document(plan)
-    assert [each["verdict"] for each in found["statements"]] == ["pass"] * 5 + [""]
+    assert [statement["verdict"] for statement in found["statements"]] == ["pass"] * 5 + [""]
     assert found["statements"][-1]["measured"]["value"] == str(5_000 * 46 * 8)
 
 

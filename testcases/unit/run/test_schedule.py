@@ -52,7 +52,7 @@ def test_in_this_process_nothing_is_run_ahead_and_cases_end_in_order() -> None:
     heard = []
     schedule = Schedule(runs, lambda name, share: heard.append((name, share)))
     ended = list(run_here(schedule, Bench(), lambda: None))
-    assert [(each.place, each.result.document["name"]) for each in ended] == [
+    assert [(job.place, job.result.document["name"]) for job in ended] == [
         (0, "a"),
         (1, "b"),
         (2, "c"),

@@ -66,8 +66,8 @@ def ended(folder: Path, *names: str, most: int = 2, on_progress=print, **more):
     pool = workers.Pool(most, Bench(folder), asked["notices"])
     found = list(workers.run(Schedule(runs, on_progress), pool, **asked))
     assert not pool.workers
-    assert [names[each.place] for each in found] == [each.result.document["name"] for each in found]
-    return [each.result.document for each in found]
+    assert [names[job.place] for job in found] == [job.result.document["name"] for job in found]
+    return [job.result.document for job in found]
 
 
 @pytest.mark.slow

@@ -24,11 +24,11 @@ def test_one_of_the_likely_results_decides_as_the_real_one(seed, method):
     progress = begin(asked)
     while isinstance(request := choose_next_trial(progress), Request):
         real, expected = device(request), predict_results(progress, request)
-        decided = [verdicts(progress, each) for each in expected]
+        decided = [verdicts(progress, trial) for trial in expected]
         assert len(set(decided)) == len(decided) == 4
         assert verdicts(progress, real) in decided
-        for each in expected:
-            choose_next_trial(progress.add_trial(each))
+        for trial in expected:
+            choose_next_trial(progress.add_trial(trial))
         progress = progress.add_trial(real)
 
 

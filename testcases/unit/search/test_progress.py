@@ -43,8 +43,8 @@ def test_what_is_kept_of_a_load_is_what_its_trials_add_up_to(drawn):
         trials.append(Trial(Fraction(5_000), number, length_s * SECOND, 100, lost, random))
         progress = progress.add_trial(trials[-1])
     for aim, tried in zip(progress.search.goals, progress.tried, strict=True):
-        its = [each for each in trials if each.length_ps == aim.trial_ps]
-        assert [list(each.trials) for each in tried] == ([its] if its else [])
+        its = [trial for trial in trials if trial.length_ps == aim.trial_ps]
+        assert [list(trial.trials) for trial in tried] == ([its] if its else [])
         for here in tried:
             assert here.sums == sum_trials(aim, its)
             assert here.classification is classify(aim, sum_trials(aim, its))

@@ -55,7 +55,7 @@ def test_bisection_takes_no_more_loads_than_said(made, data):
         assert on_grid(whole, middle)
         ends = ((lower, middle), (middle, upper))
         most -= 1
-        assert most >= max(scale.count_halvings(*each) for each in ends)
+        assert most >= max(scale.count_halvings(*end) for end in ends)
         lower, upper = data.draw(st.sampled_from(ends))
     assert most >= 0
 

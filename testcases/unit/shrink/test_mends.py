@@ -66,12 +66,12 @@ def test_what_was_found_before_the_search_was_interrupted_is_known() -> None:
     with pytest.raises(KeyboardInterrupt):
         for known in find(draft, Nothing(), tried, None):  # type: ignore[arg-type]  # noqa: B007
             pass
-    assert [each.near.new for each in known] == ["true"]
+    assert [cure.near.new for cure in known] == ["true"]
 
 
 def test_orders_and_truths_are_turned_round() -> None:
     cures = found(lambda mend, _: mend.new in ("[high, low]", "true"))
-    assert [(each.near.old, each.near.new) for each in cures] == [
+    assert [(cure.near.old, cure.near.new) for cure in cures] == [
         ("false", "true"),
         ("[low, high]", "[high, low]"),
     ]
@@ -150,4 +150,4 @@ def test_all_values_of_a_field_are_kept_that_mend() -> None:
             mend.place.trail == ("each",) and value == 2 * Fraction(mend.old.split()[0])
         )
     )
-    assert [each.near.old for each in cures] == ["6 us", "14 us"]
+    assert [cure.near.old for cure in cures] == ["6 us", "14 us"]

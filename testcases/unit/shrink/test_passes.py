@@ -162,7 +162,7 @@ def test_loops_are_written_out_with_names_of_their_own() -> None:
         " for i in 0 .. 0 { expect later: f[i + 1].lost > f[i].lost } }"
     )
     statements = without_loops(draft, VALUES, "t").tree.declarations[0].statements
-    assert [" ".join(each.span.text.split()) for each in statements] == [
+    assert [" ".join(statement.span.text.split()) for statement in statements] == [
         "flow f0 = ubr from a[0] to b",
         "require f0.sent > 0 cell",
         "flow f1 = ubr from a[1] to b",

@@ -98,7 +98,7 @@ def made_small(folder: Path, text: str, case: str) -> Shrunk:
 @pytest.mark.slow
 def test_a_device_of_the_same_file_keeps_its_numbers_and_the_file_is_small(tmp_path) -> None:
     found = made_small(tmp_path, ON_LIBRARY, "built:size=64B-frame")
-    assert [each for each in found.mends if each.endswith("instead of 25 us")]
+    assert [mend for mend in found.mends if mend.endswith("instead of 25 us")]
     assert len(found.text.splitlines()) <= 25
 
 

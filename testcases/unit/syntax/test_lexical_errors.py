@@ -47,7 +47,7 @@ def test_a_number_with_an_exponent_is_written_out(written: str, plain: str) -> N
 def test_what_groups_digits_stands_between_two(written: str, meant: str) -> None:
     problems = Problems()
     file = parse(Source("a.qos", f"qos 1\nlet a = {written}\nlet b = a\n"), problems)
-    assert [(each.message, each.help, each.span.text) for each in problems.all] == [
+    assert [(problem.message, problem.help, problem.span.text) for problem in problems.all] == [
         ("`_` is only allowed between digits", f"write {meant}", written)
     ]
     assert file is not None
@@ -94,7 +94,7 @@ def test_what_is_quoted_is_short_and_shows_what_is_hidden() -> None:
 def told(text: str) -> list[tuple[str, str]]:
     problems = Problems()
     parse(Source("a.qos", f"qos 1\n{text}\n"), problems)
-    return [(each.code, each.span.text) for each in problems.all]
+    return [(problem.code, problem.span.text) for problem in problems.all]
 
 
 @pytest.mark.parametrize(
@@ -134,4 +134,4 @@ def test_a_name_with_a_foreign_letter_keeps_its_others() -> None:
     source = Source("a.qos", "qos 1\nlet delay\u043e = 1 s\n")
     file = parse(source, Problems())
     assert file is not None
-    assert [each.name.text for each in file.declarations] == ["delay\u043e"]
+    assert [declaration.name.text for declaration in file.declarations] == ["delay\u043e"]

@@ -14,7 +14,7 @@ from qospec.syntax.parser import parse
 def read(text: str) -> tuple[ast.File | None, list[str]]:
     problems = Problems()
     file = parse(Source("a.qos", text), problems)
-    return file, [f"{each.code} {each.message}" for each in problems.all]
+    return file, [f"{problem.code} {problem.message}" for problem in problems.all]
 
 
 def let(value: str) -> str:

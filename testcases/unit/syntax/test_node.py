@@ -67,5 +67,5 @@ def test_the_children_of_a_node_are_what_stands_in_its_fields() -> None:
     (let,) = tree.children()
     name, value = let.children()
     assert (type(let), name.span.text, value.span.text) == (ast.Let, "a", "1 s + b")
-    assert [each.span.text for each in value.children()] == ["1 s", "b"]
-    assert [each.span.text for each in [*value.children()][1].children()] == ["b"]
+    assert [child.span.text for child in value.children()] == ["1 s", "b"]
+    assert [child.span.text for child in [*value.children()][1].children()] == ["b"]

@@ -305,12 +305,16 @@ def test_a_doc_comment_belongs_to_what_it_stands_above_or_behind() -> None:
     assert file.doc == "Above the first line."
     assert value.doc == "Two lines\n on a value.\nand one behind"
     assert device.doc == "On a device."
-    assert [each.doc for each in device.parameters] == [
+    assert [parameter.doc for parameter in device.parameters] == [
         "measured",
         "Above a parameter.",
         "the last",
     ]
-    docs = [each.doc for each in device.body.statements if isinstance(each, ast.Documented)]
+    docs = [
+        statement.doc
+        for statement in device.body.statements
+        if isinstance(statement, ast.Documented)
+    ]
     assert docs == ["both ways", "On an element.\nas printed"]
 
 
@@ -338,7 +342,7 @@ def test_a_file_is_documented_at_its_top(text: str) -> None:
 def test_a_text_of_one_line_by_its_carriage_returns_is_reported_once() -> None:
     problems = Problems()
     assert parse(Source("a.qos", "qos 1\rlet a = 1 s\rlet b = = 2 s\r"), problems) is None
-    assert [(each.code, each.span.start) for each in problems.all] == [("E0009", 5)]
+    assert [(problem.code, problem.span.start) for problem in problems.all] == [("E0009", 5)]
 
 
 def test_a_carriage_return_in_a_comment_is_reported_but_not_before_a_line_end():

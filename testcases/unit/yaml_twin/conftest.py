@@ -28,10 +28,10 @@ def told() -> Callable[[str], list[str]]:
         source = Source("a.yaml", text)
         parse(source, problems)
         found = []
-        for each in problems.all:
-            line, column = source.find_position(each.span.start)
-            there = text[each.span.start : each.span.end]
-            found.append(f"{line}:{column} `{there}` {each.code} {each.message}")
+        for problem in problems.all:
+            line, column = source.find_position(problem.span.start)
+            there = text[problem.span.start : problem.span.end]
+            found.append(f"{line}:{column} `{there}` {problem.code} {problem.message}")
         return found
 
     return told

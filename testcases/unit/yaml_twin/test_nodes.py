@@ -36,10 +36,10 @@ def test_every_scalar_is_text_and_knows_where_it_stands(mark: str, end: str) -> 
     lines = ["# ü 😀", "no: 012", 'ü😀: "1.10"', "e:", "  - ~", "  - {a: 'x', b: null}"]
     text = mark + end.join(lines)
     found = scalars(text)
-    assert [each.value for each in found] == [
+    assert [scalar.value for scalar in found] == [
         "no", "012", "ü😀", "1.10", "e", "~", "a", "x", "b", "null",
     ]  # fmt: skip
-    assert [text[each.start : each.end] for each in found] == [
+    assert [text[scalar.start : scalar.end] for scalar in found] == [
         "no", "012", "ü😀", '"1.10"', "e", "~", "a", "'x'", "b", "null",
     ]  # fmt: skip
 
@@ -48,7 +48,7 @@ def test_comments_are_found_between_scalars_and_only_there() -> None:
     text = "# one\na: 'b # no' # two\nc: | # head\n  # no\nd: [e, # three\n  f]\n  # four"
     found = compose(Source("a.yaml", text), Problems())
     assert found is not None
-    shown = [text[each.start : each.end] for each in found.comments]
+    shown = [text[comment.start : comment.end] for comment in found.comments]
     assert shown == ["# one", "# two", "# head", "# three", "# four"]
 
 

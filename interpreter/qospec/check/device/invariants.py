@@ -68,7 +68,7 @@ def _find_unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> It
 def _explain_not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
     while isinstance(value, LoopArray):
         value = next(iter(value.iterations.values()))
-    names = [each for each in node.trail if isinstance(each, ast.Name)]
+    names = [step for step in node.trail if isinstance(step, ast.Name)]
     if isinstance(value, MachineValue) and names and names[0].text in value.offered:
         return  # its fields say the rest
     whose = ("a port", OF_PORTS)

@@ -71,9 +71,9 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
         help_text = "add `state idle { on message -> idle }`; it begins in the first"
         evaluator.context.report(make_error("E0424", message, node.name.span, help=help_text))
     declared = {
-        each.name.text: (each.name, what, each.dimension)
+        variable.name.text: (variable.name, what, variable.dimension)
         for what, group in (("a value", values), ("a counter", counters))
-        for each in group
+        for variable in group
     }
     known = machine_transitions.Known(
         tuple(fields.get("ports", ())),
@@ -261,8 +261,8 @@ def _verify_names(
         ("a message", known.messages),
         ("a timer", known.timers),
         ("a state", known.states),
-        ("a value", {each.name.text for each in variables[0]}),
-        ("a counter", {each.name.text for each in variables[1]}),
+        ("a value", {variable.name.text for variable in variables[0]}),
+        ("a counter", {variable.name.text for variable in variables[1]}),
         ("an event of each machine", (BEGIN, ITEM)),
         ("what is counted of each machine", OBSERVED),
     )
@@ -281,7 +281,7 @@ def _verify_names(
         if port in (IN, OUT, DISCARD):
             message = f"a port for messages cannot be called `{port}`"
             evaluator.context.report(make_error("E0424", message, node.name.span))
-    _verify_carried(messages, {each.name.text for each in variables[0]}, evaluator)
+    _verify_carried(messages, {variable.name.text for variable in variables[0]}, evaluator)
 
 
 def _verify_carried(
@@ -362,22 +362,22 @@ def _report_unreachable(
 ) -> None:
     """Report states that are unreachable from the first."""
     made = program.states
-    ways = {each.name: [way.target for way in each.transitions] for each in made}
+    ways = {state.name: [way.target for way in state.transitions] for state in made}
     reached, waiting = set[str](), [made[0].name]
     while waiting:
         name = waiting.pop()
         if name not in reached:
             reached.add(name)
             waiting += ways[name]
-    for each in nodes:
-        if each.name.text not in reached:
+    for state in nodes:
+        if state.name.text not in reached:
             evaluator.context.report(
                 make_error(
                     "E0424",
-                    f"state `{each.name.text}` of `{node.name.text}` is unreachable",
-                    each.name.span,
+                    f"state `{state.name.text}` of `{node.name.text}` is unreachable",
+                    state.name.span,
                     note=f"the initial state is `{made[0].name}`",
-                    help=f"add `on … -> {each.name.text}` to a state, or leave it out",
+                    help=f"add `on … -> {state.name.text}` to a state, or leave it out",
                 )
             )
 

@@ -79,7 +79,7 @@ def _make_kind(name: str, summary: str, build: type[Any], *fields: Parameter) ->
         duty="element",
         summary=summary,
         source="spec/4-devices.md",
-        parameters={each.name: each for each in fields},
+        parameters={field.name: field for field in fields},
         build=build,
     )
 

@@ -108,7 +108,7 @@ def _read_event(node: ast.Path, known: Known, evaluator: Evaluator) -> tuple[str
 
 def _read_port(node: ast.Path, known: Known, evaluator: Evaluator) -> tuple[str, ast.Name]:
     """Return the port, or "", and the name in `port.name` or `name`."""
-    names = [each for each in node.trail if isinstance(each, ast.Name)]
+    names = [step for step in node.trail if isinstance(step, ast.Name)]
     if not node.trail:
         return "", node.name
     if len(node.trail) > 1 or not names:

@@ -155,7 +155,7 @@ def _build_membership(
     items = node.items if isinstance(node, ast.ListLiteral) else (node,)
     alike = [_build_address_membership(attribute, item, scope, evaluator) for item in items]
     if alike and None not in alike:
-        return Operation("or", tuple(each for each in alike if each is not None))
+        return Operation("or", tuple(expression for expression in alike if expression is not None))
     return Operation("in", (attribute, _list(attribute, node, scope, evaluator)))
 
 

@@ -66,7 +66,7 @@ class Case(NamedTuple):
         if first is None:
             return diagnostic
         others = [each.span for each in diagnostic.secondary]
-        more = [each for each in others if each in self.bases[first].span]
+        more = [span for span in others if span in self.bases[first].span]
         name, place = self._find_argument(first, [diagnostic.span])
         if not name:
             name, place = self._find_argument(first, [diagnostic.span, *more])
@@ -179,7 +179,7 @@ class Case(NamedTuple):
 
 def _blames_elsewhere(diagnostic: Diagnostic) -> bool:
     """Return whether another place than where something is used is to blame, too."""
-    return any(each.text != USED_HERE for each in diagnostic.secondary)
+    return any(label.text != USED_HERE for label in diagnostic.secondary)
 
 
 def flatten_text(text: str) -> str:
@@ -460,8 +460,8 @@ class Context:
         Raises LimitReached after the last error that is still worth reporting.
         """
         self._report(mistake.diagnostic)
-        for each in mistake.also:
-            self.report(each)
+        for check_error in mistake.also:
+            self.report(check_error)
 
     @contextmanager
     def evaluate_for(self, test: Case | None) -> Iterator[None]:

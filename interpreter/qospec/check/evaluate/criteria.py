@@ -108,17 +108,17 @@ def _build_membership(node: ast.Member, item: Value, collection: Value) -> Expre
             "E0204", f"expected a list after `in`, found {collection.what}", node.collection.span
         )
     if not isinstance(item, Amount | Deferred):
-        found = any(arithmetic.is_equal(item, each) for each in collection.items)
+        found = any(arithmetic.is_equal(item, value) for value in collection.items)
         return Constant(found, None, node.span.text)
     pairs: list[Expression] = []
-    for each in collection.items:
-        if isinstance(each, Poison):
+    for value in collection.items:
+        if isinstance(value, Poison):
             return None
         as_equal = ast.Compare(operator="==", left=node.item, right=node.collection, span=node.span)
-        arithmetic.compare_values(as_equal, item, each)
+        arithmetic.compare_values(as_equal, item, value)
         pairs.append(
             arithmetic.make_constant(
-                arithmetic.require_number(each, node.collection.span, "in"), node.collection.span
+                arithmetic.require_number(value, node.collection.span, "in"), node.collection.span
             )
         )
     leaf = arithmetic.make_constant(item, node.item.span)

@@ -271,7 +271,7 @@ class Evaluator:
                 help="write a list `[…]`, or a range between parentheses: `in (1 .. 5)`",
             )
         item = self.evaluate(node.item, scope)
-        found = any(arithmetic.is_equal(item, each) for each in collection.items)
+        found = any(arithmetic.is_equal(item, value) for value in collection.items)
         known = collection.known and not any(map(_is_unknown, (item, *collection.items)))
         return Boolean(found if known else None, find_published(collection) or find_published(item))
 

@@ -195,8 +195,8 @@ def _mix_sizes(
             what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
             raise make_error("E0204", f"`{name}` is a size, not {what}", ends[name].span)
         found.append(value)
-    layer = require_one_layer({each.layer for each in found}, node.span)
-    known = [each.value / BITS_OF_A_BYTE for each in found if each.value is not None]
+    layer = require_one_layer({amount.layer for amount in found}, node.span)
+    known = [amount.value / BITS_OF_A_BYTE for amount in found if amount.value is not None]
     if len(known) < len(found):
         return Mix(((None, None),), layer)
     mean_bytes, least, largest = known

@@ -44,7 +44,7 @@ def read_quantity(node: ast.Quantity, limits: Limits) -> Value:
 
 def _explain_no_unit(node: ast.Quantity) -> CheckError:
     meant = suggest_unit(node.unit)
-    listed = dict.fromkeys(each.canonical for each in load_table()[0].values())
+    listed = dict.fromkeys(unit.canonical for unit in load_table()[0].values())
     return make_error(
         "E0201",
         f"`{meant.part}` is not a unit",
@@ -301,7 +301,7 @@ def _list_other_capitals(wrong: str) -> dict[str, Any]:
     spelt = [
         known.canonical for each, known in load_table()[0].items() if each.lower() == wrong.lower()
     ]
-    spelt += [each for row in alike for each in row["units"]]
+    spelt += [unit for row in alike for unit in row["units"]]
     units = list(dict.fromkeys(spelt))
     asked = {row["ask"] for row in alike if row["units"] == units and "ask" in row}
     return {"units": units, "ask": next(iter(asked), "")}

@@ -156,7 +156,7 @@ class MetricValue(Value):
             return offered
         causes = _list_causes(self.catalogue)
         return tuple(
-            each for offer in offered for each in (causes if offer == CAUSES else (offer,))
+            cause for offer in offered for cause in (causes if offer == CAUSES else (offer,))
         )
 
     @property

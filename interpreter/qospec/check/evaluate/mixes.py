@@ -225,7 +225,7 @@ def require_layer(
     layer: str, what: str, span: Span, layers: tuple[str, ...] = PACKET_LAYERS
 ) -> None:
     """Require that a rate or a size of packets says at which of some layers it counts."""
-    listed = " ".join(f"@{each}" for each in PACKET_LAYERS)
+    listed = " ".join(f"@{packet_layer}" for packet_layer in PACKET_LAYERS)
     if not layer:
         raise _explain_unsaid(what, listed, span)
     if layer not in layers:

@@ -84,7 +84,7 @@ class Function(Value):
         """Return what it gives for these arguments; raises CheckError."""
         if self.name == "cells":
             return self._build_cells(given, span)
-        if self.run is None or any(isinstance(each, Poison) for each in given.values()):
+        if self.run is None or any(isinstance(value, Poison) for value in given.values()):
             return self.gives
         arguments = {
             name: value.stream if isinstance(value, Arrivals) else getattr(value, "value", None)
@@ -201,8 +201,8 @@ def _verify_times(node: ast.Expression, value: Value) -> None:
 CONTRACT = {"arrivals": None, "pcr": CELL_RATE, "cdvt": TIME}
 
 FUNCTIONS = {
-    each.name: each
-    for each in (
+    function.name: function
+    for function in (
         Function(
             "cells",
             "Draws times of cells, at most so many, or has cells at these times.",

@@ -34,15 +34,15 @@ class OneOf(Value):
 
     def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return what the field may be; raises CheckError if no choice has it."""
-        return self._collect(lambda each: each.get_field(name, evaluator))
+        return self._collect(lambda value: value.get_field(name, evaluator))
 
     def get_item(self, key: Value, span: Span) -> Value:
         """Return what the item may be; raises CheckError if no choice has items."""
-        return self._collect(lambda each: each.get_item(key, span))
+        return self._collect(lambda value: value.get_item(key, span))
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return what the call may give; raises CheckError if no choice can be called."""
-        return self._collect(lambda each: each.call(call, scope, evaluator))
+        return self._collect(lambda value: value.call(call, scope, evaluator))
 
     def explain_unfinished(self, span: Span) -> CheckError | None:
         """Return the mistake of using it as a value, where more of a path must follow."""
@@ -59,7 +59,7 @@ class OneOf(Value):
         if not found:
             assert mistake is not None  # noqa: S101 -- there is a choice
             raise mistake
-        measured = [each for each in found if isinstance(each, Deferred)]
+        measured = [value for value in found if isinstance(value, Deferred)]
         if len(measured) < len(found):
             return OneOf(tuple(found))
         alike = len({each.dimension for each in measured}) == 1

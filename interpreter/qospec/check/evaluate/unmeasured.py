@@ -40,8 +40,8 @@ def explain_unknown_metric(
     path: str, carries: str, parts: Sequence[str], name: ast.Name, catalogue: Catalogue
 ) -> CheckError:
     """Return the mistake of an unknown metric, or an unknown part, of the flow at a path."""
-    known = [each for each in catalogue.select_role("metric").values() if carries in each.carries]
-    spellings = [spelling for each in known for spelling in (each.name, *each.aliases)]
+    known = [kind for kind in catalogue.select_role("metric").values() if carries in kind.carries]
+    spellings = [spelling for kind in known for spelling in (kind.name, *kind.aliases)]
     word = name.text.lower()
     meant = OF_EXCHANGES.get(word, "")
     if path.endswith(".exchanges"):
@@ -56,7 +56,7 @@ def explain_unknown_metric(
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
     elif OF_EXCHANGES.get(word) == "exchanges.delay" and not meant:
         near, help_text = "", f"let `{path}` be an `echo`, and measure `{path}.exchanges.delay`"
-    shown = (min((each.name, *each.aliases[:1]), key=len) for each in known)
+    shown = (min((kind.name, *kind.aliases[:1]), key=len) for kind in known)
     note = f"metrics: {' '.join(sorted(shown))}"
     note = f"{note}; parts of `{path}`: {' '.join(parts)}" if parts else note
     return make_error(
@@ -147,8 +147,8 @@ def explain_no_shares(
     metric: str, carries: str, name: ast.Name, catalogue: Catalogue
 ) -> CheckError:
     """Return the mistake of a share of a metric that has none."""
-    its = (each for each in catalogue.select_role("metric").values() if carries in each.carries)
-    shares = (each for each in its if "p*" in each.list_statistics(carries))
+    its = (kind for kind in catalogue.select_role("metric").values() if carries in kind.carries)
+    shares = (kind for kind in its if "p*" in kind.list_statistics(carries))
     shown = sorted(min((share.name, *share.aliases[:1]), key=len) for share in shares)
     return make_error(
         "E0503",

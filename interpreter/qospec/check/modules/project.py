@@ -80,7 +80,7 @@ class Project:
         owners = [
             package for package in self.packages.values() if file.is_relative_to(package.folder)
         ]
-        return max(owners, key=lambda each: len(each.folder.parts), default=None)
+        return max(owners, key=lambda owner: len(owner.folder.parts), default=None)
 
 
 class Projects:
@@ -130,8 +130,8 @@ def read_project(root: Path, report: Callable[[CheckError], None]) -> Project:
             mistakes = list(take(made, toml.read(path)))
         except CheckError as mistake:
             mistakes = [mistake]
-        for each in mistakes:
-            report(each)
+        for check_error in mistakes:
+            report(check_error)
             made.sound = False
     return made
 

@@ -134,7 +134,7 @@ def _find_places(source: Source) -> dict[tuple[str, ...], Span]:
     found: dict[tuple[str, ...], Span] = {}
     above: tuple[str, ...] = ()
     marks = [*HEADER.finditer(source.text), *KEY.finditer(source.text)]
-    for mark in sorted(marks, key=lambda each: each.start()):
+    for mark in sorted(marks, key=lambda match: match.start()):
         parts = tuple(part.strip(" \t\"'") for part in mark[1].split("."))
         here = Span(source, *mark.span(1))
         if mark.re is HEADER:

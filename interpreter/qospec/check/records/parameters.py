@@ -185,8 +185,10 @@ class Signature:
 
     def _explain_missing(self, lacking: Sequence[ast.Parameter], use: Span) -> CheckError:
         """Return the mistake of giving no value for these parameters, all of them at once."""
-        mistake = explain_lacking_arguments(self.name, [each.name.text for each in lacking], use)
-        declared = tuple(Label(each.span, "declared here") for each in lacking)
+        mistake = explain_lacking_arguments(
+            self.name, [parameter.name.text for parameter in lacking], use
+        )
+        declared = tuple(Label(parameter.span, "declared here") for parameter in lacking)
         return CheckError(replace(mistake.diagnostic, secondary=declared))
 
     def _explain_unknown(

@@ -389,7 +389,7 @@ def build_nested(value: Value, parameter: Parameter, span: Span, evaluator: Eval
 
 def find_place(name: str, given: Mapping[str, Field]) -> Span | None:
     """Return the place where a nested record in one of these fields gives a field of that name."""
-    bodies = (each.value.body for each in given.values() if isinstance(each.value, ast.Record))
+    bodies = (field.value.body for field in given.values() if isinstance(field.value, ast.Record))
     binds = (
         statement
         for body in bodies

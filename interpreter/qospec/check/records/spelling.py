@@ -97,7 +97,9 @@ def explain_unknown_field(
     label = f"did you mean `{meant}`?".replace(")`?", ")?") if near else ""
     if renamed:
         label = f"renamed to `{near}`"
-    listed = " ".join(dict.fromkeys(each.alias or each.name for each in known.values()))
+    listed = " ".join(
+        dict.fromkeys(parameter.alias or parameter.name for parameter in known.values())
+    )
     note = f"fields of {kind.name}: {listed}" if listed else f"{kind.name} has no fields"
     return make_error(
         "E0104",

@@ -251,7 +251,7 @@ class CaseBuilder:
         if "" in found and self._names.topology is not None:
             topology, _ = self._names.topology
             here, there = (
-                {host.path for host in each.hosts} for each in (found[""], instance.network)
+                {host.path for host in network.hosts} for network in (found[""], instance.network)
             )
             if here != there:
                 first = min(here ^ there)

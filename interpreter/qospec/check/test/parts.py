@@ -234,7 +234,9 @@ class CaseScope:
             for statement in part.node.statements
         ]
         for place, scope in enumerate(self.scopes, 1):
-            scope.statements = [each for part in parts[:place] for each in part.node.statements]
+            scope.statements = [
+                statement for part in parts[:place] for statement in part.node.statements
+            ]
         self._parts = parts
         self._evaluator = evaluator
         self._context = evaluator.context

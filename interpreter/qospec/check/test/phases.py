@@ -228,7 +228,9 @@ class Phases:
         """Return the bindings that give variables their values, those of later changes last."""
         changes = self.list_changes(trial.number)[: trial.changes]
         later = [statement for change in changes for statement in change.body.statements]
-        return self._binds[trial.number] + [each for each in later if isinstance(each, ast.Bind)]
+        return self._binds[trial.number] + [
+            statement for statement in later if isinstance(statement, ast.Bind)
+        ]
 
     # ---- what they mean
 

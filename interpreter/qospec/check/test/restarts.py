@@ -163,9 +163,13 @@ def _list_elements(named: _Named, network: Network) -> Iterator[tuple[str, int]]
             note=f"its devices: {' '.join(devices)}" if devices else "it has no devices",
             near=suggest_name(named.path, devices),
         )
-    able = [(each.path, each.element.down_ps) for each in known if each.element.down_ps]
+    able = [
+        (instance.path, instance.element.down_ps) for instance in known if instance.element.down_ps
+    ]
     if not able:
-        raise _explain_cannot(named, [each for each in known if " -> " not in each.path])
+        raise _explain_cannot(
+            named, [instance for instance in known if " -> " not in instance.path]
+        )
     yield from able
 
 

@@ -145,7 +145,7 @@ class Ends(NamedTuple):
     @property
     def known(self) -> bool:
         """Return whether all values are known."""
-        return all(each is None or each.value is not None for each in self)
+        return all(amount is None or amount.value is not None for amount in self)
 
 
 def _explain_longer_than_all(
@@ -172,7 +172,7 @@ def find_ends(node: ast.Search, scope: Scope, evaluator: Evaluator) -> Ends | No
         mistake = make_error("E0514", "a search takes a range", values.span, help=help_text)
         context.report(mistake)
         return None
-    low, high = (_end(each, scope, evaluator) for each in (values.first, values.last))
+    low, high = (_end(value, scope, evaluator) for value in (values.first, values.last))
     step = None if values.step is None else _end(values.step, scope, evaluator)
     if low is None or high is None or (values.step is not None and step is None):
         return None
@@ -323,7 +323,7 @@ class SearchReader:
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind | ast.Goal):
                 self._context.report(explain_misplaced(statement, HERE))
-        goals = [self._run_guarded(each, record, around, method) for each in list_goals(node)]
+        goals = [self._run_guarded(goal, record, around, method) for goal in list_goals(node)]
         if not goals:
             self._context.report(
                 make_error(

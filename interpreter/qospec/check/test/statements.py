@@ -105,13 +105,15 @@ class Statements:
             raise _explain_stray(node, "a loop" if subscript else HERE)
 
     def _read_loop(self, node: ast.Loop, scope: Scope, subscript: str) -> None:
-        for each in self._loops.open_loop(node, scope):
+        for iteration in self._loops.open_loop(node, scope):
             for statement in node.body.statements:
                 try:
-                    self.add(statement, each.scope, _append_iteration(subscript, each.shown))
+                    self.add(
+                        statement, iteration.scope, _append_iteration(subscript, iteration.shown)
+                    )
                 except CheckError as mistake:
                     self._context.report(mistake)
-            for binding in each.scope.names.values():
+            for binding in iteration.scope.names.values():
                 binding.evaluate(self._context)
 
     def _read_criterion(self, node: ast.Criterion, scope: Scope, subscript: str) -> None:

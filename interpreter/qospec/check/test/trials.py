@@ -100,8 +100,8 @@ class CaseMaker:
         case = self._context.case
         found = [self._read(phases, number, run) for number in range(len(phases.nodes))]
         self._context.case = case
-        points = {each.name: each.value for each in found if each is not None}
-        carried = [each.carries if each is not None else frozenset[str]() for each in found]
+        points = {seen.name: seen.value for seen in found if seen is not None}
+        carried = [seen.carries if seen is not None else frozenset[str]() for seen in found]
         phases.declare_judged(names, points, carried)
         builder.declare_flows(built=False)
         self._verify(found, builder, names)
@@ -118,7 +118,7 @@ class CaseMaker:
             for each in read
             if isinstance(each, Point)
         }
-        flows = {flow.name: flow for each in reversed(found) if each for flow in each.flows}
+        flows = {flow.name: flow for seen in reversed(found) if seen for flow in seen.flows}
         places = {name: place for place, name in enumerate(builder.listed)}
         ordered = sorted(flows, key=lambda name: places.get(name, len(places)))
         self._whole = replace(whole, flows=tuple(flows[name] for name in ordered))

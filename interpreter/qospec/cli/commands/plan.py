@@ -41,15 +41,15 @@ def plan(**asked: Any) -> None:
         if planned.case.chosen is not None:
             say(f"{row['name']}: a property, evaluated without a trial")
             continue
-        most = "at most " if any(each["kind"] == "search" for each in row["phases"]) else ""
+        most = "at most " if any(phase["kind"] == "search" for phase in row["phases"]) else ""
         trials = f"{most}{loading.count_things(row['trials'], 'trial')}"
         emulated = f"{most}{_format_duration(row['seconds'])} emulated in total"
         cells = (
             f"{'at most' if row['bounded'] else 'about'} {_count_items(row['cells'], planned.case)}"
         )
         say(f"{row['name']}: {trials}, {cells} each, {emulated}")
-        for each in row["phases"]:
-            _say_phase(each, planned.case)
+        for phase in row["phases"]:
+            _say_phase(phase, planned.case)
     for each in loading.list_endless(suite):
         say(each)
     trials = loading.count_things(sum(row["trials"] for row in rows), "trial")

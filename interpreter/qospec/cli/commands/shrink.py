@@ -195,7 +195,7 @@ def _find_failure(document: Document, label: str) -> Failure:
             if document["verdict"] == "pass"
             else f"`{name}` does not fail but is `{document['verdict']}`{why}"
         )
-    shown = [each.shown for each in found]
+    shown = [failure.shown for failure in found]
     if label and label not in shown:
         exits.end_for_user(f"no criterion of `{name}` that fails is called `{label}`", *shown)
     return found[shown.index(label)] if label else found[0]

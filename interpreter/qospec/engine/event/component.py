@@ -244,8 +244,10 @@ class Component:
         at_places = [self._transitions[number] for number, _, _ in found]
         self._compiled = is_compiled(events.drive)
         return (
-            function_table([each.arrive for each in at_places], "arrive", compiled=self._compiled),
-            function_table([each.wake for each in at_places], "wake", compiled=self._compiled),
+            function_table(
+                [place.arrive for place in at_places], "arrive", compiled=self._compiled
+            ),
+            function_table([place.wake for place in at_places], "wake", compiled=self._compiled),
             state_table(self._states, compiled=self._compiled),
         )
 

@@ -131,7 +131,7 @@ def keep_memory() -> None:
 def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:
     """Yield the end of each window, the last at the time when the sources stop."""
     stop_ps = experiment.measurement.stop_ps
-    rates = [each.arrivals.highest_rate(each.connections) for each in experiment.sources]
+    rates = [source.arrivals.highest_rate(source.connections) for source in experiment.sources]
     cell_rate = Fraction(sum(rates))
     length_ps = max(1, int(chunk * PS_PER_S / cell_rate)) if cell_rate else stop_ps
     until_ps = length_ps
@@ -290,9 +290,9 @@ def _budget(experiment: Experiment) -> Budget:
     endpoints = frozenset(node.path for node in experiment.nodes if node.element.makes)
     stop_ps = experiment.measurement.stop_ps
     most = sum(
-        each.arrivals.most_items(each.connections, stop_ps)
-        for each in experiment.sources
-        if isinstance(each.arrivals, ClosedLoop)
+        source.arrivals.most_items(source.connections, stop_ps)
+        for source in experiment.sources
+        if isinstance(source.arrivals, ClosedLoop)
     )
     of_machines = sum(node.element.most_made for node in experiment.nodes)
     # The sources are those of requests, and of answers.

@@ -155,8 +155,8 @@ class _History:
 
     def _hold(self, more: int, some: Sequence[Batch]) -> None:
         """Count items of some batches as held; `more` is -1 for those held no more."""
-        for each in some:
-            self._held += more * np.bincount(each.connection, minlength=len(self._held))
+        for batch in some:
+            self._held += more * np.bincount(batch.connection, minlength=len(self._held))
 
     def _require(self, kept: bool, breach: str) -> None:  # noqa: FBT001  reads as a statement
         if not kept:

@@ -29,7 +29,7 @@ def columns_of(marks: Sequence[int]) -> Whole:
     """Return the columns 0, 1, 2 … of some marks, for `column_of`; others have the next one."""
     for bits in itertools.count(max(1, (len(marks) - 1).bit_length())):
         for multiplier in MULTIPLIERS:
-            slots = [(each * multiplier & ALL_BITS) >> (BITS - bits) for each in marks]
+            slots = [(mark * multiplier & ALL_BITS) >> (BITS - bits) for mark in marks]
             if len(set(slots)) == len(marks):
                 columns = np.full(SLOTS + 2 * 2**bits, -1, np.int64)
                 columns[:SLOTS] = multiplier, BITS - bits, len(marks)

@@ -131,8 +131,8 @@ class _Writer:
         self._lists: list[int] = []
         self._sends: list[int] = []
         self._timers = [name for name, _ in program.timers]
-        self._states = [each.name for each in program.states]
-        self._values = [each.name for each in program.values]
+        self._states = [state.name for state in program.states]
+        self._values = [value.name for value in program.values]
 
     def state(self) -> Whole:
         """Return all of them behind the fields, without what changes."""
@@ -140,7 +140,7 @@ class _Writer:
         count = program.instances or 1
         ways = [number for way in program.transitions for number in self._way(way)]
         values, counters = len(program.values), len(program.counters)
-        initial = [each.initial for each in program.values]
+        initial = [variable.initial for variable in program.values]
         replies = [
             placement.replies.get(placement.first + n, -1) for n in range(placement.connections)
         ]
@@ -156,7 +156,7 @@ class _Writer:
             AT_NAMES: [self._number(name) for name in placement.names],
             AT_FORWARD: self._forwards(),
             AT_INITIAL: initial,
-            AT_VARIABLES: [*initial, *(each.initial for each in program.counters)],
+            AT_VARIABLES: [*initial, *(counter.initial for counter in program.counters)],
             AT_STACK: [0] * (DEEPEST + 1),
             AT_NEW: [0] * (values + counters),
             AT_INSTANCES: [0] * (count * (INSTANCE + values + len(program.ports))),
@@ -245,14 +245,16 @@ class _Writer:
 
     def _read(self) -> list[int]:
         """Return, by message, where the numbers of the values that it carries are listed."""
-        carried = [[self._values.index(v) for v in each.values] for each in self._program.messages]
+        carried = [
+            [self._values.index(v) for v in message.values] for message in self._program.messages
+        ]
         return [number for each in carried for number in self._listed(each)]
 
     def _forwards(self) -> list[int]:
         outputs = self._program.outputs
         return [
-            outputs.index(each.forward) if each.forward in outputs else -1
-            for each in self._program.states
+            outputs.index(state.forward) if state.forward in outputs else -1
+            for state in self._program.states
         ]
 
     # ---- transitions
@@ -271,7 +273,7 @@ class _Writer:
         first = len(self._sends) // SENT
         for port, name in way.send:
             message = self._program.find_message(name)
-            carried = [self._values.index(each) for each in (message.values if message else ())]
+            carried = [self._values.index(value) for value in (message.values if message else ())]
             self._sends += [
                 self._program.outputs.index(port),
                 self._program.ports.index(port),

@@ -109,7 +109,7 @@ def fates(sent: Columns, arrived: Columns, playout_ps: Whole) -> Whole:
     begins = ~played
     begins[1:] &= played[:-1] | (of[1:] != of[:-1])
     columns = (sent[0], arrived[0], arrived[0][late], of[begins])
-    counts = [np.bincount(each, minlength=count) for each in columns]
+    counts = [np.bincount(column, minlength=count) for column in columns]
     return np.stack([*counts, least_ps], axis=1).astype(np.int64)
 
 

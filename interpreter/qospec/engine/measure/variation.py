@@ -90,13 +90,13 @@ class Variations:
     def of(self, first: int, stop: int) -> Variation | None:
         """Return the variation of some connections; None if one of them was not tracked."""
         parts = list(self._parts(first, stop))
-        if sum(len(each.marks) for each in parts) != stop - first:
+        if sum(len(part.marks) for part in parts) != stop - first:
             return None
-        seen = np.concatenate([each.seen for each in parts])
-        previous = np.concatenate([each.previous for each in parts])
-        packets = tuple(packet for each in parts for packet in _packets(each.kept))
+        seen = np.concatenate([part.seen for part in parts])
+        previous = np.concatenate([part.previous for part in parts])
+        packets = tuple(packet for part in parts for packet in _packets(part.kept))
         arrivals, latencies, increases, decreases, received = (
-            self._histogram.pooled(seen[:, each]) for each in range(HISTOGRAM_ROWS)
+            self._histogram.pooled(seen[:, i]) for i in range(HISTOGRAM_ROWS)
         )
         return Variation(
             arrivals,

@@ -114,7 +114,7 @@ class Meter(Element):
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:  # noqa: ARG002
         """Return the marks with each colour that passes; the best is the usual one."""
         least = COLOUR.of(marks) if self.is_colour_aware else GREEN
-        passing = [each for each in self.colours if self.actions.get(each) != "drop"]
+        passing = [colour for colour in self.colours if self.actions.get(colour) != "drop"]
         return tuple(COLOUR.put(marks, each) for each in passing if each >= least)
 
     def guarantees(

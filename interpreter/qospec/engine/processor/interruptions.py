@@ -74,10 +74,16 @@ class Interruptions:
 
     def __init__(self, periodic: Periodic, random: RandomInterruptions, draws: Draws) -> None:
         """Begin a trial; a kind whose length is 0 has none."""
-        used = [each for each in (periodic, random) if each.length_ps]
+        used = [
+            random_interruptions
+            for random_interruptions in (periodic, random)
+            if random_interruptions.length_ps
+        ]
         self.known: Whole = np.array([(FOREVER_PS, FOREVER_PS)], np.int64)
         self.until_ps = 0 if used else FOREVER_PS
-        self._span_ps = SPAN * min((each.every_ps for each in used), default=0)
+        self._span_ps = SPAN * min(
+            (random_interruptions.every_ps for random_interruptions in used), default=0
+        )
         self._periodic, self._random = periodic, random
         self._next_ps = periodic.phase_ps or 0
         if periodic.length_ps and periodic.phase_ps is None:

@@ -243,12 +243,14 @@ def build_drop_state(
     """Return the state of these queues at the beginning of a trial, each with its own streams."""
     with_policy = [
         QueueWithPolicy(
-            each.limit or Buffer(NO_LIMIT, "cell"), each.drop, draws.below("drop", each.element)
+            queue.limit or Buffer(NO_LIMIT, "cell"), queue.drop, draws.below("drop", queue.element)
         )
-        for each in queues
+        for queue in queues
     ]
     selective = any(
-        each.policy is not None and each.policy.rules(each.limit) for each in with_policy
+        queue_with_policy.policy is not None
+        and queue_with_policy.policy.rules(queue_with_policy.limit)
+        for queue_with_policy in with_policy
     )
     table = admission_table(with_policy, clock, connections)
     return DropState(table, tuple(map(random_draws, with_policy)), selective)
@@ -322,7 +324,7 @@ def _class(rule: Rule, limit: Buffer) -> list[int]:
     of_frames = [NO_LIMIT if rule.frames_from is None else rule.frames_from, int(rule.rest)]
     if rule.curve is None:
         return [amount, NO_LIMIT, NO_LIMIT, NO_LIMIT, 0, 0, 0, 0, *of_frames]
-    low, high = (each.amount << PLACES for each in rule.curve[:2])
+    low, high = (buffer.amount << PLACES for buffer in rule.curve[:2])
     top = 2 * high if rule.curve.gentle else high
     cuts = [max(0, width.bit_length() - 32) for width in (high - low, top - high)]
     fields = [amount, low, high, top, int(rule.curve.p * CERTAIN), *cuts, 0, *of_frames]

@@ -180,7 +180,7 @@ class Scheduler(Element):
         """
         if clock is None:
             raise ValueError("no line serves this element")
-        inputs = [_competitor(clock, each) for each in arriving]
+        inputs = [_competitor(clock, arrival) for arrival in arriving]
         found = []
         for number, (each, competes) in enumerate(zip(arriving, inputs, strict=True)):
             if competes is None:
@@ -235,8 +235,8 @@ class Scheduler(Element):
             initial_state(state.line, state.tree, leaves, state.drop_state),
             arrive,
             wake,
-            losses=tuple((each.element, cause) for each in state.queues for cause in CAUSES[1:]),
-            queues=tuple(each.element for each in state.queues) if setting.watched else (),
+            losses=tuple((queue.element, cause) for queue in state.queues for cause in CAUSES[1:]),
+            queues=tuple(queue.element for queue in state.queues) if setting.watched else (),
             ports=tuple(sorted(range(len(leaves)), key=leaves.__getitem__)),
             replenish=functools.partial(replenish, state.drop_state, _tags(state)),
         )
@@ -326,13 +326,15 @@ def compute_fair_share(
         lost_bytes: What rounding of virtual time may add to what is sent before a packet, whenever
             an input begins to be served.
     """
-    known = [each for each in inputs if each is not None]
-    byte_ps = max(each.dearest_ps for each in known)
-    smallest_bytes = min(each.smallest_bytes for each in known)
+    known = [competitor for competitor in inputs if competitor is not None]
+    byte_ps = max(competitor.dearest_ps for competitor in known)
+    smallest_bytes = min(competitor.smallest_bytes for competitor in known)
     # Each time that an input begins to be served costs so much of the fluid server, and it has sent
     # a packet before it can begin again.
     losing = 1 + lost_bytes / smallest_bytes
-    first_bytes = max(each.largest_bytes for each in known) + lost_bytes * (len(known) + 4)
+    first_bytes = max(competitor.largest_bytes for competitor in known) + lost_bytes * (
+        len(known) + 4
+    )
     shares = [Fraction(weight) for _, weight in weights]
     service = RateLatency(shares[number] / sum(shares) / losing, first_bytes * byte_ps)
     return Share((service,), functools.partial(_costs_by_bytes, byte_ps))
@@ -453,8 +455,8 @@ def _remember(state: State, number: int, cell: Batch) -> None:
 def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
     arrivals, held = join_batches(*incoming.batches), state.held.cells
     sizes = [batch.size_bytes for batch in (arrivals, held) if batch.count]
-    largest = max([int(each.max()) for each in sizes])
-    smallest = min([int(each.min()) for each in sizes])
+    largest = max([int(size.max()) for size in sizes])
+    smallest = min([int(size.min()) for size in sizes])
     if arrivals.count:
         transmission.check_load(state.line, arrivals, smallest, largest, held.count)
     alike = largest == smallest == (state.size_bytes or largest)

@@ -192,8 +192,8 @@ def _admit_arrivals(
         if tree[k, WAITS] == 0:
             _admit(tree, size_bytes, service, (k, i, now_ps), 0)
             # Simultaneous arrivals that must wait keep their order.
-            for each in range(last, place, -1):
-                order[each], row[each] = order[each - 1], row[each - 1]
+            for index in range(last, place, -1):
+                order[index], row[index] = order[index - 1], row[index - 1]
             order[place], row[place] = i, k
             place += 1
         last, now_ps = _peek(at_ps, last + 1)
@@ -532,9 +532,9 @@ def write_remaining(
     place, service = sent
     queue, left, at_ps = service.queue, service.left, service.left.at_ps
     for k in service.rows:
-        for each in range(tree[k, HEAD], tree[k, HEAD] + tree[k, WAITS]):
+        for index in range(tree[k, HEAD], tree[k, HEAD] + tree[k, WAITS]):
             at_ps[place] = until_ps
-            carry(arrivals, held, signed(queue[each]), left, place)
+            carry(arrivals, held, signed(queue[index]), left, place)
             place += 1
     for number in range(len(service.rows)):
         end, tail = service.ends[number], tree[service.rows[number], TAIL]

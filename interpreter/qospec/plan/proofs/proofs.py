@@ -210,7 +210,7 @@ class _Analysis:
         node = self._nodes[number]
         inputs = [self.groups(Place(number, n)) for n in range(len(node.element.inputs))]
         arriving = tuple(
-            functools.reduce(Arrival.add, (each.total() for each in groups), SILENCE)
+            functools.reduce(Arrival.add, (group.total() for group in groups), SILENCE)
             for groups in inputs
         )
         limits = tuple(queue.limit for queue in node.queues)
@@ -384,9 +384,11 @@ def _sum(here: Proof, behind: Sequence[Proof]) -> Proof:
 
 def _least(one: Proof, other: Proof) -> Proof:
     """Return the better of two bounds of the same delay."""
-    return min(one, other, key=lambda each: (each.most_ps is None, each.most_ps or 0))
+    return min(one, other, key=lambda proof: (proof.most_ps is None, proof.most_ps or 0))
 
 
 def _longest(proofs: Sequence[Proof]) -> Proof:
     """Return the longest of some paths; without any, no time."""
-    return max(proofs, key=lambda each: (each.most_ps is None, each.most_ps or 0), default=Proof(0))
+    return max(
+        proofs, key=lambda proof: (proof.most_ps is None, proof.most_ps or 0), default=Proof(0)
+    )

@@ -80,7 +80,9 @@ class _Losses:
         """Return the ticks: powers of ten in percent, and none."""
         every = math.ceil(-self.least / MOST_DECADES)
         powers = [Fraction(10) ** power for power in range(0, self.least - 1, -every)]
-        marks = [{"y": self.y(each), "label": f"{write_number(each * 100)} %"} for each in powers]
+        marks = [
+            {"y": self.y(power), "label": f"{write_number(power * 100)} %"} for power in powers
+        ]
         return [*marks, {"y": self.y(Fraction(0)), "label": "0"}]
 
 
@@ -100,7 +102,10 @@ def build_brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
     """
     names = list_varying(cases)
     every = [
-        (case, each) for case in cases for each in list_searches(case) if _is_worth_drawing(each)
+        (case, search)
+        for case in cases
+        for search in list_searches(case)
+        if _is_worth_drawing(search)
     ]
     worst = sorted(every, key=lambda each: _weigh(*each))[:MOST]
     return [

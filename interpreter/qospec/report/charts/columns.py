@@ -36,7 +36,10 @@ def list_charted(cases: Sequence[Record]) -> list[dict[str, Any]]:
     stated = [
         column
         for column in arrange_columns(cases, ("expect", "report"))
-        if not all(each is None or is_interval_again(each, found) for each in column["statements"])
+        if not all(
+            statement is None or is_interval_again(statement, found)
+            for statement in column["statements"]
+        )
     ]
     return [
         *({**_build_goal_column(goal), "cases": cases} for goal in found),
@@ -71,7 +74,7 @@ def _join_columns(its: Sequence[Record], cases: Sequence[Record]) -> dict[str, A
         "text": "",
         "subject": subjects.pop() if len(subjects) == 1 else "",
         "bound": bounds.pop() if len(bounds) == 1 else None,
-        "statements": [each for column in its for each in column["statements"]],
+        "statements": [statement for column in its for statement in column["statements"]],
         "verdict": find_worst(column["verdict"] for column in its if column["verdict"]),
         "cases": [
             _add_parameter(case, "point", list_index(index)) for index in indices for case in cases
@@ -122,13 +125,13 @@ def _build_goal_column(goal: Goal) -> dict[str, Any]:
     return {
         **_make_unjudged(goal.label),
         "statements": [
-            each
+            search
             and {
                 **_make_unjudged(goal.label),
-                "measured": each.lower,
-                "interval": {"lower": each.lower, "upper": each.upper},
+                "measured": search.lower,
+                "interval": {"lower": search.lower, "upper": search.upper},
             }
-            for each in goal.found
+            for search in goal.found
         ],
     }
 

@@ -106,7 +106,7 @@ def build_distributions(document: Record) -> dict[str, list[dict[str, Any]]]:
         (test["id"], flow, metric, its)
         for test in list_tests(document)
         for (flow, metric), its in _group_by_flow(test["cases"]).items()
-        if any(_has_shape(each) for each in its)
+        if any(_has_shape(histogram) for histogram in its)
     ]
     found.sort(key=lambda each: -max(_rank_case(histogram) for histogram in each[3]))
     charts: dict[str, list[dict[str, Any]]] = {}
@@ -122,10 +122,10 @@ def build_distributions(document: Record) -> dict[str, list[dict[str, Any]]]:
 def _group_by_flow(cases: Sequence[Record]) -> dict[tuple[str, str], list[_Histogram]]:
     found: dict[tuple[str, str], list[_Histogram]] = {}
     for case in cases:
-        for each in case.get("delays", ()):
-            key = (each["flow"], each["metric"])
+        for delay in case.get("delays", ()):
+            key = (delay["flow"], delay["metric"])
             its = tuple(_select_measuring(case, *key))
-            found.setdefault(key, []).append(_build_histogram(case, its, each))
+            found.setdefault(key, []).append(_build_histogram(case, its, delay))
     return found
 
 
@@ -156,9 +156,9 @@ def _rank_case(each: _Histogram) -> int:
 
 
 def _build_chart(every: Sequence[_Histogram]) -> dict[str, Any]:
-    its = _choose_cases([each for each in every if _has_shape(each)])
+    its = _choose_cases([histogram for histogram in every if _has_shape(histogram)])
     bounds = list(
-        dict.fromkeys(c for each in its for s in each.statements for c in list_corners(s))
+        dict.fromkeys(c for histogram in its for s in histogram.statements for c in list_corners(s))
     )
     level, beyond = _make_delay_axis(its, bounds)
     frame = _Frame(level, _make_share_axis(its, bounds))
@@ -188,7 +188,7 @@ def _build_chart(every: Sequence[_Histogram]) -> dict[str, Any]:
 
 def _choose_cases(its: Sequence[_Histogram]) -> list[_Histogram]:
     """Return the cases that a chart shows: the worst, then the highest load, then the slowest."""
-    cases = [each.case for each in its]
+    cases = [histogram.case for histogram in its]
     swept = choose_axis(cases, list_varying(cases))
 
     def urgency(each: _Histogram) -> tuple[Any, ...]:
@@ -204,8 +204,8 @@ def _make_delay_axis(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> tup
 
     A delay relative to another may be negative: then equal distances are equal differences.
     """
-    low = min(each.least or each.edges[1] for each in its)
-    high = max(each.greatest for each in its)
+    low = min(histogram.least or histogram.edges[1] for histogram in its)
+    high = max(histogram.greatest for histogram in its)
     reach = Fraction(10) ** DECADES_BEYOND
     least = low / reach if low > 0 else 0  # a bound is positive
     near = [bound.bound for bound in bounds if least <= bound.bound <= high * reach]
@@ -223,7 +223,7 @@ def _make_delay_axis(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> tup
 
 
 def _make_share_axis(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> Axis:
-    shares = [share for each in its for share in each.beyond if share]
+    shares = [share for histogram in its for share in histogram.beyond if share]
     least = min(*shares, *(bound.level for bound in bounds if bound.level), Fraction(1))
     if least > TAIL:
         ticks = tuple((Fraction(n, 4), f"{25 * n}") for n in range(5))
@@ -246,7 +246,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def _build_areas(its: Sequence[_Histogram], frame: _Frame) -> list[str]:
     """Return histograms as areas, the highest of which reaches the top; "" of one without width."""
-    steps = [list(_compute_heights(each, frame)) for each in its]
+    steps = [list(_compute_heights(histogram, frame)) for histogram in its]
     highest = max((height for of in steps for _, _, height in of), default=1.0)
     scale = (MIDDLE - TOP) / highest
     areas = []
@@ -323,7 +323,7 @@ def _build_names(its: Sequence[_Histogram], shown: Sequence[Corner]) -> list[dic
     """Return the names of several lines, each with the criteria that not all of them have."""
     if len(its) == 1:
         return []
-    swept = list_varying([each.case for each in its])
+    swept = list_varying([histogram.case for histogram in its])
     found = []
     for n, each in enumerate(its):
         text, asked = cut(point(each.case, swept), LONGEST_NAME * CHARACTER), _list_corners(each)

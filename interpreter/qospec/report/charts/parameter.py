@@ -40,7 +40,7 @@ def find_scale(cases: Sequence[Record], name: str) -> Scale | None:
     known = {text: each for text, each in found.items() if each is not None}
     if len(known) < len(found) or len({(q.of.dimension, q.layer) for q in known.values()}) != 1:
         return None
-    largest = max(known.values(), key=lambda each: each.value * each.of.factor)
+    largest = max(known.values(), key=lambda quantity: quantity.value * quantity.of.factor)
     values = {text: q.value * q.of.factor / largest.of.factor for text, q in known.items()}
     if not largest.of.canonical and _is_numbering(sorted(values.values())):
         return None

@@ -64,7 +64,7 @@ def _explain_condition(site: ErrorSite) -> Diagnosis | None:
     tokens = site.tokens
     if site.first not in _CRITERIA or site.accepted - _CONTINUING != {"ELSE"}:
         return None
-    at = next(each for each in range(site.at - 1, 0, -1) if tokens.kinds[each] == "IF")
+    at = next(i for i in range(site.at - 1, 0, -1) if tokens.kinds[i] == "IF")
     diagnostic = site.diagnostic(
         "E0011",
         "`if` needs an `else` with another value",

@@ -55,7 +55,7 @@ def test_where_all_else_has_a_class_nothing_is_missed(codes):
 )
 def test_behind_what_takes_all_nothing_is_of_a_class(checked, conditions, unreached):
     problems = checked(sorting(*conditions))[1]
-    assert [(each.code, each.span.text) for each in problems] == [
+    assert [(problem.code, problem.span.text) for problem in problems] == [
         ("W0604", name) for name in unreached
     ]
 

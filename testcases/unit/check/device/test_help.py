@@ -107,7 +107,9 @@ def test_the_way_out_is_what_was_meant(checked, text, help_):
 
 def test_every_code_point_of_the_library_is_pointed_to(catalogue):
     names = [
-        each.name for each in load_library(catalogue).list_named() if each.unit.path.stem == "dscp"
+        declaration.name
+        for declaration in load_library(catalogue).list_named()
+        if declaration.unit.path.stem == "dscp"
     ]
     assert len(names) == 24
     said = [imports.suggest_import(name.upper(), {"dscp"}) for name in names]
@@ -527,7 +529,7 @@ def test_a_keyword_behind_a_number_is_no_unit(checked):
 def test_a_word_for_a_scheduler_points_to_devices(checked):
     text = "device d(kind: Name) {\n  out = kind { weights = { a: 1 } }\n}"
     problems = checked(f"{text}\ntopology t {{\n  x = d(kind = wrr)\n}}")[1]
-    found = next(each for each in problems if each.code == "E0104")
+    found = next(problem for problem in problems if problem.code == "E0104")
     assert found.message == "`wrr` is a word here, and has no fields to change"
     assert "`Device`" in found.help
 

@@ -78,7 +78,7 @@ def network(checked):
 
 def wired(network):
     """Return elements and wires by path, in any order."""
-    paths = [each.path.replace("inner.wait", "inner_wait") for each in network.elements]
+    paths = [element.path.replace("inner.wait", "inner_wait") for element in network.elements]
     ends = {
         (paths[wire.element], wire.output, wire.end, wire.end == "element" and paths[wire.to])
         for wire in network.wires
@@ -91,7 +91,7 @@ def test_a_device_inside_is_as_if_its_elements_stood_there(network):
 
 
 def test_an_element_s_path_names_the_devices_around_it(network):
-    assert "middle.inner.wait" in [each.path for each in network(INSIDE).elements]
+    assert "middle.inner.wait" in [element.path for element in network(INSIDE).elements]
 
 
 def test_what_holds_of_a_device_holds_inside_another(network):
@@ -109,7 +109,7 @@ def test_what_leads_to_no_line_is_left_out(network):
       east.rx -> west.tx
     }
     """
-    assert "middle.inner.wait" not in [each.path for each in network(device).elements]
+    assert "middle.inner.wait" not in [element.path for element in network(device).elements]
 
 
 @pytest.mark.parametrize(

@@ -82,4 +82,4 @@ def test_a_rate_in_bits_becomes_packets_by_the_mean_of_what_is_drawn(checked):
 
 def test_headers_that_do_not_fit_the_least_size_are_reported(checked):
     _, problems = checked(WIRE.replace("SIZE", LAW.replace("40 B", "20 B")))
-    assert {each.code for each in problems} == {"E0301"}
+    assert {problem.code for problem in problems} == {"E0301"}

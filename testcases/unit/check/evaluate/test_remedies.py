@@ -182,7 +182,7 @@ def test_a_mistake_has_a_way_out(checked, text, code, help_):
 )
 def test_a_search_says_which_fields_of_a_run_it_sets(checked, field, messages, notes, way_out):
     problems = checked(searched("goal ndr { loss = 0 }", f"run {{ {field} }}"))[1]
-    assert [each.message for each in problems if each.code == "E0104"] == messages
+    assert [problem.message for problem in problems if problem.code == "E0104"] == messages
     assert (problems[0].notes, problems[0].help) == (notes, way_out)
 
 

@@ -72,4 +72,4 @@ def test_every_misreading_of_the_table_names_units() -> None:
     for part, row in load_tables()["misread"].items():
         assert row["units"]
         assert find_unit(part) is None
-        assert all(find_unit(each) is not None for each in row["units"])
+        assert all(find_unit(unit) is not None for unit in row["units"])

@@ -221,11 +221,11 @@ test controlled on straight {
 }
 """
     suite, problems = checked(text)
-    assert [each for each in problems if each.severity == "error"] == []
+    assert [problem for problem in problems if problem.severity == "error"] == []
     controls = [case.flows[0].traffic.algorithm for case in suite.tests[0].cases]
-    assert [type(each).__name__ for each in controls] == ["Cubic", "Newreno"]
+    assert [type(control).__name__ for control in controls] == ["Cubic", "Newreno"]
 
 
 def test_a_kind_may_be_the_default_of_a_parameter_of_no_type(checked):
     problems = checked(POLICED.replace("TYPE", "Policy"))[1]
-    assert [each.code for each in problems] == ["E0115"]
+    assert [problem.code for problem in problems] == ["E0115"]

@@ -32,9 +32,11 @@ def reported(checked):
     def reported(condition: str):
         text = BENCH + TEST.format(condition=condition)
         _, problems = checked(text)
-        fixed, _ = apply_fixes(f"qos 1\n{text}", [each.fix for each in problems if each.fix])
+        fixed, _ = apply_fixes(
+            f"qos 1\n{text}", [problem.fix for problem in problems if problem.fix]
+        )
         (line,) = (each for each in fixed.splitlines() if "asked:" in each)
-        return [each.code for each in problems], line.partition("asked: ")[2]
+        return [problem.code for problem in problems], line.partition("asked: ")[2]
 
     return reported
 
@@ -105,4 +107,4 @@ def test_what_every_case_asks_is_not_reported(reported, written: str) -> None:
 def test_a_comment_in_what_goes_is_not_lost(checked) -> None:
     condition = "n != 2  # of all sizes\n    or user.lost == 0"
     _, problems = checked(BENCH + TEST.format(condition=condition))
-    assert [(each.code, each.fix) for each in problems] == [("W0608", ())]
+    assert [(problem.code, problem.fix) for problem in problems] == [("W0608", ())]

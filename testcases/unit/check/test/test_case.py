@@ -247,7 +247,7 @@ def test_a_loop_makes_a_flow_per_turn_and_all_are_listed(small):
         ("more[3]", 3),
         ("one", 1_000),
     ]
-    assert [each.label for each in case.statements] == [
+    assert [statement.label for statement in case.statements] == [
         "clean[more[1]]", "clean[more[3]]", "clean[one]", "more[3].lost",
     ]  # fmt: skip
 
@@ -263,7 +263,7 @@ def test_a_loop_over_points_names_each_once(small):
         "}",
     )
     (case,) = suite.tests[0].cases
-    assert [each.label for each in case.statements] == [
+    assert [statement.label for statement in case.statements] == [
         "each.sent.lost == 0[low]", "clean[low.sent][3]",
         "each.sent.lost == 0[high]", "clean[high.sent][3]",
     ]  # fmt: skip

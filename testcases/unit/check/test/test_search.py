@@ -99,7 +99,7 @@ topology bench {
 traffic load(rate: CellRate) = ubr { pcr = rate }
 """
     _, mistakes = checked(f"{bench}test t on bench {{ {probing(fields)} }}")
-    assert [each.message for each in mistakes] == [message]
+    assert [mistake.message for mistake in mistakes] == [message]
 
 
 def test_the_field_of_a_method_is_described_by_its_class(catalogue: Catalogue) -> None:

@@ -113,13 +113,13 @@ def test_the_loops_of_a_body_come_to_an_end(codes, limits, expected, last):
 def test_loops_written_out_are_refused_before_their_first_turn(checked):
     loops = "for i in 1 .. 5 { for j in 1 .. 5 { for k in [1, 2] { link a -- b via strange } } }"
     _, problems = checked(f"topology t {{\n  {loops}\n}}\n", limits=Limits(loops=70))
-    assert [each.code for each in problems] == ["E0608"]
+    assert [problem.code for problem in problems] == ["E0608"]
 
 
 def test_sweeps_written_out_are_refused_before_their_first_case(checked):
     text = "topology t { a = host }\ntest u on t {\n  sweep x in 1 .. 9\n  sweep y in 1 .. 9\n}\n"
     _, problems = checked(text, limits=Limits(cases=80))
-    assert [each.code for each in problems] == ["E0601"]
+    assert [problem.code for problem in problems] == ["E0601"]
 
 
 def test_a_let_has_the_type_that_it_says(codes):

@@ -39,7 +39,7 @@ def test_a_test_has_the_statements_of_what_it_is_built_on_ahead_of_its_own(check
     assert [case.name for case in test.cases] == ["user:share=10%", "user:share=20%"]
     assert (test.covers, test.follows) == (("steps", "own"), ("RFC 2544, 26.3",))
     first, _ = test.cases
-    assert [each.label for each in first.statements] == ["f.lost[sent]", "sent.sent"]
+    assert [statement.label for statement in first.statements] == ["f.lost[sent]", "sent.sent"]
     assert (first.run.measure_ps, first.flows[0].traffic.peak_cell_rate) == (3 * 10**12, 10)
 
 
@@ -89,7 +89,7 @@ def test_a_mistake_in_a_template_names_the_test_that_makes_it(checked):
 
 def test_a_mistake_that_no_use_can_mend_is_reported_once_in_the_template(checked):
     _, problems = checked(user(), lib=STEPS.replace("share * rate", "share * ratee"))
-    assert [(each.code, each.secondary) for each in problems] == [("E0101", ())]
+    assert [(problem.code, problem.secondary) for problem in problems] == [("E0101", ())]
 
 
 @pytest.mark.parametrize(
@@ -114,18 +114,18 @@ def test_a_template_is_checked_with_a_flow_of_cells_or_packets(checked, measured
 
 def test_a_name_of_the_user_that_the_template_takes_is_to_be_changed_by_the_user(checked):
     _, problems = checked(f"{user()}\nlet share = 3\n", lib=STEPS)
-    assert [(each.code, each.span.source.name.endswith("main.qos")) for each in problems] == [
-        ("E0102", True)
-    ]
+    assert [
+        (problem.code, problem.span.source.name.endswith("main.qos")) for problem in problems
+    ] == [("E0102", True)]
     host = user().replace("a, b = host", "a, load = host").replace("a -- b", "a -- load")
     _, problems = checked(host.replace("from a to b", "from a to load"), lib=STEPS)
-    assert [(each.code, each.span.text) for each in problems] == [("E0102", "load")]
+    assert [(problem.code, problem.span.text) for problem in problems] == [("E0102", "load")]
 
 
 def test_a_template_is_never_run(checked):
     suite, problems = checked(STEPS)
     assert not problems
-    assert (suite.tests, [each.name for each in suite.templates]) == ((), ["steps"])
+    assert (suite.tests, [template.name for template in suite.templates]) == ((), ["steps"])
 
 
 def test_a_test_on_a_topology_may_have_parameters(checked):
@@ -152,7 +152,7 @@ def test_topologies_may_have_parameters_of_the_test(checked):
 def test_a_sweep_on_which_nothing_that_is_sent_depends_is_reported_at_the_use(checked):
     """That `load` is made of it does not count, as no flow uses that."""
     _, problems = checked(user(load="10 cell/s"), lib=STEPS)
-    assert [(each.code, each.span.text) for each in problems] == [("E0514", "lib.steps")]
+    assert [(problem.code, problem.span.text) for problem in problems] == [("E0514", "lib.steps")]
     assert problems[0].message == "`steps` needs a flow that uses `share`"
 
 
@@ -171,7 +171,7 @@ def test_a_sweep_that_phases_or_run_use_is_used(checked, template):
         flow = flow.replace("10 cell/s", "load")
     text = f"{BENCH}test base() {{\n  {template}\n}}\ntest t = base() on bench {{\n  {flow}\n}}\n"
     _, problems = checked(text)
-    assert {each.code for each in problems} <= {"W0602"}
+    assert {problem.code for problem in problems} <= {"W0602"}
 
 
 def test_templates_of_one_name_may_be_in_several_files(checked):

@@ -58,7 +58,7 @@ def test_a_trial_is_as_long_as_its_goal_says_and_is_not_repeated(whole) -> None:
 
 def test_a_trial_judges_what_is_required_and_has_no_phases(whole) -> None:
     case = made(whole, 500)
-    assert [each.label for each in case.statements] == ["offered"]
+    assert [statement.label for statement in case.statements] == ["offered"]
     assert (case.name, case.phases) == ("knee:share=50%", ())
 
 
@@ -146,14 +146,14 @@ def test_a_flow_takes_part_where_all_that_it_uses_has_a_value(procedures) -> Non
     *_, alone = procedures.case.phases
     case = procedures.maker(alone, None, FOUND)
     assert sends(case) == {"back": 10}
-    assert [each.label for each in case.statements] == ["answered", "alone.back.received"]
-    assert [each.every_ps for each in case.statements] == [None, 10**11]
+    assert [statement.label for statement in case.statements] == ["answered", "alone.back.received"]
+    assert [statement.every_ps for statement in case.statements] == [None, 10**11]
 
 
 def test_a_point_measures_what_is_asked_there_each_once_and_on_its_network(procedures) -> None:
     _, _, half, _ = procedures.case.phases
     case = procedures.maker(half, None, FOUND)
-    measured = [each for each in case.statements if each.kind == "report"]
+    measured = [statement for statement in case.statements if statement.kind == "report"]
     assert [each.label for each in measured] == [
         "half.user[1].delay.max",
         "half.user[2].delay.max",
@@ -181,8 +181,8 @@ def test_a_bound_that_was_not_found_is_an_error_where_it_is_used(procedures) -> 
 
 def test_the_plan_of_a_case_says_what_each_phase_costs(procedures) -> None:
     load, burst, half, alone = procedures.phases
-    assert [each.phase.name for each in procedures.phases] == ["load", "n", "half", "alone"]
+    assert [phase.phase.name for phase in procedures.phases] == ["load", "n", "half", "alone"]
     assert (half.cost, alone.cost) == ((5, 5 * 3 * 10**10), (1, 102 * 10**10))
     assert burst.cost.trials == burst.loads[0]
     assert load.cost.trials == 21 * load.loads[0]
-    assert procedures.trials == sum(each.cost.trials for each in procedures.phases)
+    assert procedures.trials == sum(phase.cost.trials for phase in procedures.phases)

@@ -95,8 +95,8 @@ def conditions_of(names):
     among = st.tuples(term, listed).map(lambda parts: f"{parts[0]} in [{parts[1]}]")
     return st.recursive(
         compared.map(" ".join) | among,
-        lambda each: (
-            st.tuples(each, st.sampled_from(["and", "or"]), each)
+        lambda search_strategy: (
+            st.tuples(search_strategy, st.sampled_from(["and", "or"]), search_strategy)
             .map(lambda parts: f"({' '.join(parts)})")
             .flatmap(lambda text: st.sampled_from([text, f"not {text}"]))
         ),
@@ -109,7 +109,7 @@ def is_never_met(reported, where):
     text = "property p {\n  forall n: Int in 1 .. 7\n  forall l in [2, 5, 11]\n"
     text += f"  forall x in -1 .. 3 where {where}\n  expect n < l and x < l\n}}"
     messages = {each.message for each in reported(text) if each.code != "W0631"}
-    assume(not any("does not depend" in each for each in messages))
+    assume(not any("does not depend" in message for message in messages))
     assert messages <= {"no values that are drawn meet this, so nothing is examined"}
     return bool(messages)
 
@@ -117,14 +117,14 @@ def is_never_met(reported, where):
 @given(where=conditions_of("nl"))
 def test_a_where_of_what_can_be_counted_is_refused_if_no_values_meet_it(reported, where) -> None:
     values = [{"n": n, "l": item} for n, item in product(WHOLE, LISTED)]
-    met = any(eval(where, {}, each) for each in values)  # noqa: S307 -- of our own making
+    met = any(eval(where, {}, value) for value in values)  # noqa: S307 -- of our own making
     assert is_never_met(reported, where) is not met
 
 
 @given(where=conditions_of("nlx"))
 def test_no_where_that_some_numbers_meet_is_refused(reported, where) -> None:
     values = [{"n": n, "l": item, "x": x} for n, item, x in product(WHOLE, LISTED, ANY)]
-    met = any(eval(where, {}, each) for each in values)  # noqa: S307 -- of our own making
+    met = any(eval(where, {}, value) for value in values)  # noqa: S307 -- of our own making
     assert not (met and is_never_met(reported, where))
 
 

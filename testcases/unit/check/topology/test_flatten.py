@@ -37,7 +37,9 @@ def network(checked):
 
 
 def test_a_link_is_a_line_in_each_direction(network):
-    lines = {each.path: each.element for each in network.elements if each.kind.duty == "line"}
+    lines = {
+        element.path: element.element for element in network.elements if element.kind.duty == "line"
+    }
     assert list(lines) == [
         "a -> middle.p[0]", "middle.p[0] -> a", "b -> middle.p[1]", "middle.p[1] -> b",
     ]  # fmt: skip
@@ -46,7 +48,7 @@ def test_a_link_is_a_line_in_each_direction(network):
 
 
 def test_nothing_waits_for_a_port_without_a_link(network):
-    paths = [each.path for each in network.elements]
+    paths = [element.path for element in network.elements]
     assert "middle.out[1]" in paths
     assert "middle.out[2]" not in paths
     fabric = paths.index("middle.fabric")
@@ -69,7 +71,7 @@ def test_hosts_know_the_line_that_they_send_on(network):
 
 
 def test_cells_go_from_a_line_into_the_device(network):
-    paths = [each.path for each in network.elements]
+    paths = [element.path for element in network.elements]
     (wire,) = [each for each in network.wires if each.element == paths.index("b -> middle.p[1]")]
     assert (wire.end, paths[wire.to], wire.input) == ("element", "middle.fabric", 1)
 
@@ -114,7 +116,7 @@ def test_each_link_without_a_port_is_told_of_a_port_of_its_own(checked):
             "  middle = box\n", "\n  ".join(["  middle = box", "c, d, e = host", *links, ""])
         )
     )
-    assert [each.help for each in problems if each.code == "E0412"] == [
+    assert [problem.help for problem in problems if problem.code == "E0412"] == [
         "say which port: `middle.p[2]`",
         "say which port: `middle.p[3]`",
         "give it one more port: all are linked",

@@ -110,14 +110,14 @@ def outcome(process, batches, cuts):
     found, before = [], 0
     for until_ps in (*cuts, FOREVER_PS):
         came = []
-        for each in batches:
-            start, stop = each.at_ps.searchsorted([before, until_ps])
-            came.append(each.part(int(start), int(stop)))
+        for batch in batches:
+            start, stop = batch.at_ps.searchsorted([before, until_ps])
+            came.append(batch.part(int(start), int(stop)))
         step = process(tuple(came), until_ps)
         sizes = [(int(a.size_bytes.sum()), int(b.size_bytes.sum())) for b, a in step.resized]
         found.append(
             (
-                [rows(each) for each in step.departures],
+                [rows(departure) for departure in step.departures],
                 step.until_ps,
                 [(loss.cause, loss.element, rows(loss.batch)) for loss in step.losses],
                 [rows(each) for each in step.consumed],

@@ -82,7 +82,7 @@ def test_in_turn_the_next_input_goes_first(inputs):
     for tie in ties(arbitrated(batches_of(inputs), arbiter("round_robin", DRAWS))):
         contenders = sorted(set(tie))
         if len(contenders) > 1:
-            order = sorted(contenders, key=lambda each: (each <= before, each))
+            order = sorted(contenders, key=lambda contender: (contender <= before, contender))
             left, expected = Counter(tie), []
             while any(left.values()):
                 expected += [each for each in order if left[each]]

@@ -184,7 +184,7 @@ class Alone:
                 int(self.items[item, transition.CONNECTION]),
                 NAMES[self.items[item, columns.KIND]],
             )
-            for output, item in (each[1:3] for each in answers if each[0] == "left")
+            for output, item in (answer[1:3] for answer in answers if answer[0] == "left")
         ]
 
     def content(self, answers: Sequence[tuple[Any, ...]], count: int) -> list[list[int]]:

@@ -179,10 +179,10 @@ def test_what_waits_at_the_end_is_ended_at_once(alone):
     machine = alone(state("s", way("press", "s", 1, after_ps=STOP_PS), way("item", "s")))
     machine.tell("press", 0)
     items = [machine.item(FLOWS, "press") for _ in range(40)]
-    for each in items:
-        machine.arrive(each, "x", 1)
+    for item in items:
+        machine.arrive(item, "x", 1)
     machine.arrive(machine.item(0), "in", 1)  # it has left
-    assert machine.wake(STOP_PS) == [("consumed", each) for each in items]
+    assert machine.wake(STOP_PS) == [("consumed", item) for item in items]
 
 
 def test_instances_begin_evenly_to_the_ps_before(alone):

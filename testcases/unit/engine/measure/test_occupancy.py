@@ -99,7 +99,7 @@ def carried(node: Node, arrivals, cuts, queues):
 
 def begun(arrivals, left, clock: Clock) -> list[tuple[int, int, Fraction]]:
     """Return of each that left, in order: its number, when it came and when it began, exactly."""
-    items = {number: (at_ps, size) for each in arrivals for at_ps, number, _, size in each}
+    items = {number: (at_ps, size) for arrival in arrivals for at_ps, number, _, size in arrival}
     framed = clock.encapsulation or Encapsulation(0, 0, 0, 0)
     free, slot, found = Fraction(0), 0, []
     for number in left:
@@ -193,7 +193,7 @@ def test_the_shaper_itself_reports_what_waits_for_tokens(chunk_ps, window, expec
     items = [(0, 0, 0, 100), (0, 1, 0, 100), (0, 2, 0, 100), (170, 3, 0, 100)]
     for start in range(0, 400, chunk_ps):
         until = start + chunk_ps
-        process((batch([each for each in items if start <= each[0] < until]),), until)
+        process((batch([item for item in items if start <= item[0] < until]),), until)
     assert watched.seen == {"pace": expected}
 
 
@@ -206,7 +206,7 @@ def test_of_two_copies_of_a_packet_the_one_that_finds_room_waits(until_ps):
     setting = Setting(*CONNECTIONS, Draws(("s",)), CLOCK, watched=True)
     process = watched.recording(EventProcess(node.element, setting).process, node)
     for early in (True, False):
-        part = [each for each in items if (each[0] < until_ps) is early]
+        part = [item for item in items if (item[0] < until_ps) is early]
         process((batch(part),), until_ps if early else FOREVER_PS)
     # the first is sent until 100, a copy until 120; the last finds an empty queue and an idle line
     assert watched.seen == {"q": Occupancy(1, 90)}

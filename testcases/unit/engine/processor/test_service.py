@@ -28,7 +28,7 @@ def test_each_list_begins_where_the_one_before_it_ends():
         found = get_function(_arrays_of)(state)
         assert found.waiting.tolist() == [0, 0]
         assert found.restarts.tolist() == [50, 90, FOREVER_PS]
-        assert found.points.tolist() == [list(each) for each in CURVE.points]
+        assert found.points.tolist() == [list(point) for point in CURVE.points]
         assert (found.ring.shape, found.ring.any()) == ((places, 3), False)
         assert found.pauses.tolist() == interruptions.known.tolist()
         state = replenish(interruptions, state, NO_PLACES)

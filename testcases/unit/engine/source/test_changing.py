@@ -52,7 +52,7 @@ def test_each_process_emits_from_its_time_to_the_next(processes, times, cuts, co
     assert emitted(source, [*sorted(cuts), END_PS], connections) == expected
     assert [at_ps for at_ps, _ in expected] == sorted(at_ps for at_ps, _ in expected)
     most = source.most_items(connections, END_PS)
-    drawn = any(isinstance(each, Poisson) for each in processes)
+    drawn = any(isinstance(process, Poisson) for process in processes)
     assert most is None if drawn else most >= len(expected)
 
 

@@ -46,4 +46,4 @@ def test_of_connections_that_are_due_together_the_first_is_next(due, later):
         due_ps[heap[0]] += more
         two_state._sift_down(heap, due_ps)
         assert sorted(heap.tolist()) == [*range(len(due))]
-        assert heap[0] == min(range(len(due)), key=lambda each: (due_ps[each], each))
+        assert heap[0] == min(range(len(due)), key=lambda i: (due_ps[i], i))

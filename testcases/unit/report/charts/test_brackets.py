@@ -186,7 +186,7 @@ def test_a_search_that_lost_nothing_is_not_drawn(cases):
 
 
 def test_long_labels_of_small_losses_have_room_at_the_left(cases):
-    first = next(each for each in load_search(cases[0])["trials"] if each["lost"])
+    first = next(trial for trial in load_search(cases[0])["trials"] if trial["lost"])
     first["loss"] = {"value": "1/100000000", "unit": "1", "text": "0.000001 %"}
     chart = build_brackets(cases[:1])[0]
     assert "0.000001 %" in [tick["label"] for tick in chart["ticks"]]

@@ -143,7 +143,9 @@ def test_a_least_bound_keeps_out_what_is_left_of_it(charts):
     ],
 )
 def test_what_a_criterion_asks_of_delays(statistic, comparison, bound, found):
-    assert [tuple(each) for each in list_corners(criterion(statistic, comparison, bound))] == found
+    assert [
+        tuple(corner) for corner in list_corners(criterion(statistic, comparison, bound))
+    ] == found
 
 
 def test_a_share_above_a_time_is_a_corner_at_that_time():
@@ -155,7 +157,7 @@ def test_a_share_above_a_time_is_a_corner_at_that_time():
 
 def test_a_tolerance_has_two_sides():
     asked = {**criterion("p50", "within", 20 * US), "tolerance": seconds(5 * US)}
-    assert [(each.bound, each.above) for each in list_corners(asked)] == [
+    assert [(corner.bound, corner.above) for corner in list_corners(asked)] == [
         (25 * US, True),
         (15 * US, False),
     ]
@@ -205,11 +207,11 @@ def test_criteria_that_differ_are_shown_with_the_name_of_their_case(charts):
     shared = criterion("p99", "<", MS)
     own = [{**criterion("mean", "within", n * 20 * US), "tolerance": seconds(US)} for n in (1, 2)]
     (chart,) = charts(*(([TAIL], shared, each) for each in own))
-    assert [each["text"] for each in chart["names"]] == [
+    assert [name["text"] for name in chart["names"]] == [
         "1%: mean 20 us ± 1 us",
         "2%: mean 40 us ± 1 us",
     ]
-    assert [each["label"] for each in chart["marks"]] == ["p99 < 1000 us"]
+    assert [mark["label"] for mark in chart["marks"]] == ["p99 < 1000 us"]
 
 
 @pytest.mark.parametrize("counts", [[5], [5, 0, 0, 5]])

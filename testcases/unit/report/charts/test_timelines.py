@@ -141,18 +141,18 @@ def test_what_changes_is_a_line_at_its_time_with_its_words(charts):
     first, last = chart["changes"]
     assert (first["x"], last["x"]) == (LEFT + quarter, LEFT + 3 * quarter)
     assert (first["text"], last["text"]) == ("at 10 ms: load = 5 pkt/s", "at 30 ms: restart = dut")
-    assert [each["short"] for each in chart["changes"]] == ["load = 5 pkt/s", "restart = dut"]
-    assert [each["anchor"] for each in chart["changes"]] == ["start", "end"]
+    assert [change["short"] for change in chart["changes"]] == ["load = 5 pkt/s", "restart = dut"]
+    assert [change["anchor"] for change in chart["changes"]] == ["start", "end"]
     assert first["y"] != last["y"]
 
 
 def test_a_change_of_all_cases_is_one_line_and_another_says_whose_it_is(charts):
     (chart,) = charts([changing((10, "load = 5"))], [changing((10, "load = 5"), (20, "load = 9"))])
-    assert [(each["text"], each["style"]) for each in chart["changes"]] == [
+    assert [(change["text"], change["style"]) for change in chart["changes"]] == [
         ("at 10 ms: load = 5", None),
         ("2%: at 20 ms: load = 9", 1),
     ]
-    assert [each["short"] for each in chart["changes"]] == ["load = 5", "2%: load = 9"]
+    assert [change["short"] for change in chart["changes"]] == ["load = 5", "2%: load = 9"]
     (chart,) = charts([report("1 2 3 4")])
     assert chart["changes"] == []
 
@@ -160,7 +160,7 @@ def test_a_change_of_all_cases_is_one_line_and_another_says_whose_it_is(charts):
 def test_a_change_of_some_cases_names_them(charts):
     both = changing((10, "load = 5"))
     (chart,) = charts([both], [both], [report("1 2 3 4")])
-    assert [(each["text"], each["style"]) for each in chart["changes"]] == [
+    assert [(change["text"], change["style"]) for change in chart["changes"]] == [
         ("1%, 2%: at 10 ms: load = 5", None)
     ]
 
@@ -168,8 +168,8 @@ def test_a_change_of_some_cases_names_them(charts):
 def test_changes_whose_words_do_not_fit_have_numbers(charts):
     many = [(at, f"load = {'9' * 60} pkt/s") for at in range(1, 39, 4)]
     (chart,) = charts([changing(*many)])
-    numbers = [each["number"] for each in chart["changes"]]
-    assert numbers == [int(each["short"]) for each in chart["changes"]] == list(range(1, 11))
+    numbers = [change["number"] for change in chart["changes"]]
+    assert numbers == [int(change["short"]) for change in chart["changes"]] == list(range(1, 11))
     (chart,) = charts([changing((10, "load = 5"))])
     assert chart["changes"][0]["number"] == 0
 
@@ -178,7 +178,7 @@ def test_words_of_changes_do_not_reach_into_each_other(charts):
     """Each is within the lines next to it."""
     for many in ([(at, "load = 9") for at in range(3, 39, 9)], [(at, "x") for at in range(1, 39)]):
         (chart,) = charts([changing(*many)])
-        lines = [LEFT, *(each["x"] for each in chart["changes"]), RIGHT + 14]
+        lines = [LEFT, *(change["x"] for change in chart["changes"]), RIGHT + 14]
         for number, each in enumerate(chart["changes"]):
             room = lines[number + 2] - lines[number + 1]
             if each["anchor"] == "end":

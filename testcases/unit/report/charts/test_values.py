@@ -118,7 +118,7 @@ def numbers(chart):
 
 def check(chart):
     size = max(chart["width"], chart["height"]) + 1
-    assert all(math.isfinite(each) and -size <= each <= size for each in numbers(chart))
+    assert all(math.isfinite(number) and -size <= number <= size for number in numbers(chart))
     assert chart["left"] < chart["right"]
 
 

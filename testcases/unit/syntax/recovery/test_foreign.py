@@ -83,7 +83,7 @@ def in_a_test(statement: str) -> str:
     ],
 )
 def test_the_help_says_how_it_is_written(text: str, way_out: str) -> None:
-    assert [each.help for each in told(text)[1]] == [way_out]
+    assert [problem.help for problem in told(text)[1]] == [way_out]
 
 
 @pytest.mark.parametrize(
@@ -108,19 +108,19 @@ def test_the_help_says_how_it_is_written(text: str, way_out: str) -> None:
 )
 def test_what_is_sure_is_fixed(statement: str, fixed: str) -> None:
     source, mistakes = told(in_a_test(statement))
-    text, count = apply_fixes(source.text, [each.fix for each in mistakes])
+    text, count = apply_fixes(source.text, [mistake.fix for mistake in mistakes])
     assert (text, count) == (f"qos 1\n{in_a_test(fixed)}\n", 1)
 
 
 def test_a_name_behind_a_comma_is_drawn_only_if_the_one_before_is() -> None:
     for statement in ("let n = 3, m in 1 .. 5", "forall n in 1 .. 9, expect n, m in 1 .. 5"):
-        helped = " ".join(each.help for each in told(in_a_test(statement))[1])
+        helped = " ".join(problem.help for problem in told(in_a_test(statement))[1])
         assert "forall" not in helped
 
 
 def test_a_base_behind_the_topology_is_moved_before_it() -> None:
     source, mistakes = told("test t on two = base(n = (3)) {\n}")
-    text, count = apply_fixes(source.text, [each.fix for each in mistakes])
+    text, count = apply_fixes(source.text, [mistake.fix for mistake in mistakes])
     assert (text, count) == ("qos 1\ntest t = base(n = (3)) on two {\n}\n", 1)
 
 
@@ -128,9 +128,9 @@ def test_a_base_behind_the_topology_is_moved_before_it() -> None:
     "text", [in_a_test("flow flow = voice from a to b"), in_a_test("run = 3"), "let from = 3"]
 )
 def test_a_reserved_word_in_place_of_a_name_is_reported_as_such(text: str) -> None:
-    assert [each.code for each in told(text)[1]] == ["E0005"]
+    assert [problem.code for problem in told(text)[1]] == ["E0005"]
 
 
 def test_a_line_that_nobody_wrote_is_not_looked_at() -> None:
     text = in_a_test("expect " + "a < " * 100_000 + "b")
-    assert [each.code for each in told(text)[1]] == ["E0001"]
+    assert [problem.code for problem in told(text)[1]] == ["E0001"]

@@ -72,7 +72,11 @@ def test_a_broken_statement_takes_nothing_else_with_it(slip: str) -> None:
     assert file is not None
     topology, last = file.declarations
     assert isinstance(topology, ast.Topology)
-    names = [each.names[0].text for each in topology.body.statements if isinstance(each, ast.Bind)]
+    names = [
+        statement.names[0].text
+        for statement in topology.body.statements
+        if isinstance(statement, ast.Bind)
+    ]
     assert [names[0], names[-1]] == ["a", "b"]
     assert isinstance(last, ast.Let)
 
@@ -84,20 +88,24 @@ def test_a_line_that_is_deeper_goes_on_with_what_is_broken() -> None:
     assert file is not None
     (test,) = file.declarations
     assert isinstance(test, ast.Test)
-    assert [type(each) for each in test.body.statements] == [ast.Wire]
+    assert [type(statement) for statement in test.body.statements] == [ast.Wire]
 
 
 def test_what_could_not_be_read_leaves_its_names() -> None:
     file, _ = read("qos 1\nlet lost = (1 s + * twice)\nlet kept = lost\n")
     assert file is not None
     assert file.unparsed == {"lost", "twice"}
-    assert [each.name.text for each in file.declarations if isinstance(each, ast.Let)] == ["kept"]
+    assert [
+        declaration.name.text
+        for declaration in file.declarations
+        if isinstance(declaration, ast.Let)
+    ] == ["kept"]
 
 
 def test_a_tree_whose_blocks_do_not_fit_is_not_trusted() -> None:
     file, mistakes = read("qos 1\ntopology a {\n  b = host\n\ntopology c {\n  d = host\n}\n")
     assert file is None
-    assert [each.span.place for each in mistakes] == ["a.qos:2:12"]
+    assert [mistake.span.place for mistake in mistakes] == ["a.qos:2:12"]
 
 
 @pytest.mark.parametrize(
@@ -142,9 +150,9 @@ def test_a_token_that_is_lost_costs_one_error_at_most(path: Path) -> None:
     """
     text = path.read_text(encoding="utf-8")
     tokens = re.finditer(r'"[^"\n]*"|#[^\n]*|\w+|->|--|==|\.\.|[^\w\s]', text)
-    for match in [each for each in tokens if each.group()[0] not in "#{}()[]"][::17]:
+    for match in [token for token in tokens if token.group()[0] not in "#{}()[]"][::17]:
         _, mistakes = read(text[: match.start()] + text[match.end() :])
-        assert len(mistakes) <= 1, (match.group(), [each.message for each in mistakes])
+        assert len(mistakes) <= 1, (match.group(), [mistake.message for mistake in mistakes])
 
 
 @pytest.mark.slow
@@ -154,6 +162,6 @@ def test_no_message_names_a_terminal() -> None:
     text = FILES[0].read_text(encoding="utf-8")
     for match in [*re.finditer(r"\w+|[^\w\s]", text)][::11]:
         _, mistakes = read(text[: match.start()] + " ? " + text[match.end() :])
-        for each in mistakes:
-            said = f"{each.message} {each.label} {each.help} {' '.join(each.notes)}"
+        for mistake in mistakes:
+            said = f"{mistake.message} {mistake.label} {mistake.help} {' '.join(mistake.notes)}"
             assert names.isdisjoint(re.findall(r"\b[A-Z]{2,}\b", said)), said

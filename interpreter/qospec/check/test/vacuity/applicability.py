@@ -51,7 +51,7 @@ def warn_of_applicability(test: ast.Test, cases: Sequence[Case]) -> Iterator[Che
         asked = [statement for statement in statements if not is_unmet(statement)]
         if node is None or not asked:
             continue
-        settled = sum(each.idle == DECIDED for each in asked)
+        settled = sum(statement.idle == DECIDED for statement in asked)
         if 0 < settled < len(asked):
             yield _warn_of_decided(
                 node, asked, settled, "cases" if len(asked) <= len(cases) else "iterations"
@@ -207,7 +207,7 @@ def _negate(node: ast.Expression, within: ast.Criterion) -> tuple[str, bool]:
     if isinstance(node, ast.Unary):
         return " ".join(_find_outer(node.operand, within).text.split()), False
     if isinstance(node, ast.Binary):
-        sides = [_negate(each, within) for each in (node.left, node.right)]
+        sides = [_negate(value, within) for value in (node.left, node.right)]
         if node.operator == "and":
             return " or ".join(text for text, _ in sides), True
         return " and ".join(f"({text})" if loose else text for text, loose in sides), False

@@ -96,9 +96,12 @@ def find_unfailing(cases: Sequence[Case]) -> Iterator[tuple[Statement, str]]:
             for statement in statements
             if statement.kind in JUDGED and not is_unmet(statement)
         ]
-        if any(each.claim == CONSISTENT for each in asked):
+        if any(statement.claim == CONSISTENT for statement in asked):
             continue
-        reasons = [explain_always_true(each.expression) or _explain_source(each) for each in asked]
+        reasons = [
+            explain_always_true(statement.expression) or _explain_source(statement)
+            for statement in asked
+        ]
         if reasons and all(reasons):
             yield asked[0], reasons[0]
 
