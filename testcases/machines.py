@@ -50,6 +50,7 @@ class Machine(NamedTuple):
     states: dict[str, tuple[Way, ...]]
     instances: int | None = None
     spread: int = 0
+    burst: int = 1
 
     @property
     def text(self) -> str:
@@ -64,6 +65,7 @@ class Machine(NamedTuple):
         ]
         lines += [] if self.instances is None else [f"instances = {self.instances}"]
         lines += [f"spread = {self.spread} us"] if self.spread else []
+        lines += [f"burst = {self.burst}"] if self.burst > 1 else []
         for name, ways in self.states.items():
             lines += [f"state {name} {{", *(way.text for way in ways), "}"]
         return "\n".join(lines)
@@ -108,7 +110,7 @@ class _Running:
         self.taken = dict.fromkeys(range(len(machine.ways)), 0)
         self.ignored = self.refused = self.unheard = 0
         self.stays: dict[str, list[int]] = {state: [] for state in machine.states}
-        self.entered = dict.fromkeys(machine.states, 0)
+        self.entered: dict[str, list[int]] = {state: [] for state in machine.states}
         self.inside = dict.fromkeys(machine.states, 0)
         self.most = dict.fromkeys(machine.states, 0)
         self.waiting: list[tuple[int, _Message]] = []
@@ -122,7 +124,8 @@ class _Running:
         )
         self.inside[self.first] = self.most[self.first] = len(self.instances)
         every = machine.spread * 10**6
-        self.begins = [n * every // count for n in range(count)] if machine.begins else []
+        bursts = [n // machine.burst * machine.burst for n in range(count)]
+        self.begins = [n * every // count for n in bursts] if machine.begins else []
 
     def _new(self, reference: Any, now_ps: int = 0) -> _Instance:
         return _Instance(reference, self.first, now_ps, dict(self.machine.values))
@@ -202,15 +205,15 @@ class _Running:
                 return []
             instance = self._new(message.reference, now_ps)
             self.instances.append(instance)
-            self._enter(instance)
+            self._enter(instance, now_ps)
         if self.machine.instances is None:
             instance.reference = message.reference
         instance.spoken.add(message.port)
         return self._take(instance, way, values, now_ps)
 
-    def _enter(self, instance: _Instance) -> None:
+    def _enter(self, instance: _Instance, now_ps: int) -> None:
         self.inside[instance.state] += 1
-        self.entered[instance.state] += 1
+        self.entered[instance.state].append(now_ps)
         self.most[instance.state] = max(self.most[instance.state], self.inside[instance.state])
 
     def _take(
@@ -225,7 +228,7 @@ class _Running:
             self.stays[instance.state].append(now_ps - instance.since_ps)
             self.inside[instance.state] -= 1
             instance.state, instance.since_ps = way.target, now_ps
-            self._enter(instance)
+            self._enter(instance, now_ps)
         if way.after:
             self.busy = now_ps + way.after * 10**6, instance, way
             return []
@@ -262,10 +265,13 @@ class _Running:
                 name: (
                     self.inside[name],
                     self.most[name],
-                    self.entered[name],
+                    len(self.entered[name]),
                     len(stays),
                     sum(stays),
+                    min(stays, default=0),
                     max(stays, default=0),
+                    min(self.entered[name], default=0),
+                    max(self.entered[name], default=0),
                 )
                 for name, stays in self.stays.items()
             },

@@ -102,6 +102,7 @@ def scripts(draw: st.DrawFn) -> Machine:
         {"told": tuple(ways)},
         draw(st.integers(1, 4)),
         draw(st.sampled_from([0, 3_001])),
+        draw(st.sampled_from([1, 1, 2, 3])),
     )
 
 

@@ -104,6 +104,7 @@ class Program:
         counters: Of the machine.
         instances: How many there may be at once, each with a reference; None for one without.
         spread_ps: The time over which those that begin by themselves do so, one after the other.
+        burst: How many of them begin together.
         size: Of a message, in cells or bytes; None for one cell.
     """
 
@@ -116,6 +117,7 @@ class Program:
     counters: tuple[Variable, ...] = ()
     instances: int | None = None
     spread_ps: int = 0
+    burst: int = 1
     size: Buffer | None = None
 
     @property
@@ -181,7 +183,10 @@ class StateCount(NamedTuple):
         entered: How often it was entered.
         stays: How many stays in it have ended.
         sum_ps: How long these were together.
+        shortest_ps: The shortest of them; 0 if there is none.
         longest_ps: The longest of them.
+        first_ps: When it was first entered; 0 if never.
+        last_ps: When it was last entered.
     """
 
     instances: int
@@ -189,7 +194,10 @@ class StateCount(NamedTuple):
     entered: int
     stays: int
     sum_ps: int
+    shortest_ps: int
     longest_ps: int
+    first_ps: int
+    last_ps: int
 
 
 class Counts(NamedTuple):

@@ -419,9 +419,13 @@ def _of_machine(asked: str, counts: Counts, dimension: Dimension) -> Fraction | 
     counted = {"count": state.instances, "most": state.most, "entered": state.entered}
     if observed in counted:
         return Fraction(counted[observed])
+    moments = {"first_entered": state.first_ps, "last_entered": state.last_ps}
+    if observed in moments:
+        return Fraction(moments[observed], PS_PER_S) if state.entered else None
     if not state.stays:
         return None
-    ps = state.longest_ps if observed == "time.max" else Fraction(state.sum_ps, state.stays)
+    lengths = {"time.min": state.shortest_ps, "time.max": state.longest_ps}
+    ps = lengths.get(observed, Fraction(state.sum_ps, state.stays))
     return Fraction(ps, PS_PER_S)
 
 

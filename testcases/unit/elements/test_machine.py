@@ -228,6 +228,20 @@ def test_instances_begin_evenly_over_a_time(told):
     assert answers.taken == (4,)
 
 
+def test_instances_begin_in_bursts_and_their_stays_and_moments_are_observed(told):
+    """Five calls in 500 ms, two at a time, begin at 0, 0, 200, 200 and 400 ms; each ask takes 7."""
+    many = ASKS.replace("messages", "instances = 5, spread = 500 ms, burst = 2, messages")
+    asks, answers = told(many, ANSWERS.replace("-> ready {", "-> ready { after = 7 ms,"))
+    waiting, done = asks.states["waiting"], asks.states["done"]
+    assert (waiting.first_ps, waiting.last_ps) == (0, 400 * MS)
+    assert waiting.shortest_ps == 2 * ONE_WAY + 7 * MS
+    assert waiting.longest_ps == 2 * ONE_WAY + 2 * 7 * MS
+    assert done.first_ps == waiting.shortest_ps
+    assert done.last_ps == 400 * MS + waiting.shortest_ps
+    assert answers.states["ready"].entered == 0
+    assert asks.states["begun"].sum_ps == (200 + 200 + 400) * MS
+
+
 def test_a_machine_that_hardly_lets_time_pass_is_named_with_its_state(told, monkeypatch):
     monkeypatch.setattr(state, "MOST_TRANSITIONS", 1_000)
     restless = """timers = { tick: 1 us }, ports = [line], messages = [ask]

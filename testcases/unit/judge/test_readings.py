@@ -163,9 +163,17 @@ def test_a_queue_or_server_that_nothing_can_reach_is_idle(seen):
 
 def test_a_machine_is_observed_by_state_and_counter(seen):
     up = StateCount(
-        instances=2, most=3, entered=5, stays=4, sum_ps=10 * US_PS, longest_ps=6 * US_PS
+        instances=2,
+        most=3,
+        entered=5,
+        stays=4,
+        sum_ps=10 * US_PS,
+        shortest_ps=US_PS,
+        longest_ps=6 * US_PS,
+        first_ps=0,
+        last_ps=9 * US_PS,
     )
-    never = StateCount(0, 0, 0, 0, 0, 0)
+    never = StateCount(0, 0, 0, 0, 0, 0, 0, 0, 0)
     counts = Counts({"up": up, "never": never}, {"n": 7}, (), 8, 9, 10, 11)
     read = readings(seen, machines={"x.m": counts})
     assert read.machines == {"x.m": counts}
@@ -177,7 +185,11 @@ def test_a_machine_is_observed_by_state_and_counter(seen):
         ("state.up.count", COUNT, 2),
         ("state.up.most", COUNT, 3),
         ("state.up.entered", COUNT, 5),
+        ("state.up.time.min", TIME, US),
         ("state.up.time.max", TIME, 6 * US),
+        ("state.up.first_entered", TIME, 0),
+        ("state.up.last_entered", TIME, 9 * US),
+        ("state.never.last_entered", TIME, None),
         ("state.up.time.mean", TIME, Fraction(5, 2) * US),
         ("state.never.time.max", TIME, None),
     ]:

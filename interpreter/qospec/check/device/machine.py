@@ -96,6 +96,7 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
         tuple(counter.made for counter in counters),
         fields.get("instances"),
         int(fields.get("spread", 0)),
+        fields.get("burst", 1),
         fields.get("size"),
     )
     if evaluator.context.mistakes == before and not _is_incomplete(scope):

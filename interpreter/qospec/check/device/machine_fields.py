@@ -28,8 +28,9 @@ class MachineFields:
     }
     ```
 
-    Observed: of a state `call.active.count`, `.most`, `.entered`, `.time.mean` and `.time.max`;
-    each counter; and what is `ignored`, `refused`, `unheard` and `incomplete`.
+    Observed: of a state `call.active.count`, `.most`, `.entered`, `.first_entered`,
+    `.last_entered`, `.time.mean`, `.time.min` and `.time.max`; each counter; and what is
+    `ignored`, `refused`, `unheard` and `incomplete`.
     """
 
     ports: object
@@ -46,6 +47,8 @@ class MachineFields:
     """How many there may be at once, each with a reference of its own; without, there is one."""
     spread: int
     """Instances that begin by themselves do so one after the other, evenly over this time."""
+    burst: int
+    """So many of them begin together, when the first of them would."""
     size: object
     """The size of a message: cells, or bytes of the IP packet; required for packets."""
 
@@ -95,6 +98,7 @@ MACHINE = _make_kind(
     Parameter("counters", Domain("variables"), None),
     Parameter("instances", Domain("integer", 1, MOST_INSTANCES), None),
     Parameter("spread", Domain("time", 0, LONGEST_PS), 0),
+    Parameter("burst", Domain("integer", 1, MOST_INSTANCES), 1),
     Parameter("size", Domain("buffer", 1, 2**16, layers=("ip",)), None),
 )
 STATE = _make_kind(

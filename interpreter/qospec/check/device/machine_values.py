@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
     from qospec.units import Dimension
 
-OF_STATES = ("count", "most", "entered", "time.mean", "time.max")
-"""What is observed of a state, as authors write it."""
-STATISTICS = ("mean", "max")
+MOMENTS = ("first_entered", "last_entered")
+"""When something first and last happened to a state."""
+STATISTICS = ("mean", "min", "max")
 """Statistics of the time in a state."""
+OF_STATES = ("count", "most", "entered", *MOMENTS, *(f"time.{each}" for each in STATISTICS))
+"""What is observed of a state, as authors write it."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,8 @@ class StateValue(Value):
         if name.text not in OF_STATES:
             whole = f"{self.path}.{self.state}"
             raise explain_not_observed(("a state", OF_STATES), whole, name.text, name.span)
-        return _build_counted(
-            self.path, f"state.{self.state}.{name.text}", f"{self.state}.{name.text}", COUNT
-        )
+        which, dimension = f"{self.state}.{name.text}", TIME if name.text in MOMENTS else COUNT
+        return _build_counted(self.path, f"state.{which}", which, dimension)
 
     def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a state without what is observed of it."""
@@ -112,7 +113,7 @@ class StayValue(Value):
     state: str
 
     def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Return its mean, or the longest."""
+        """Return its mean, the shortest or the longest."""
         if name.text not in STATISTICS:
             raise make_error(
                 "E0503",

@@ -47,6 +47,7 @@ from qospec.engine.machine.state import (
     COUNT,
     ENTERED,
     EVENTS,
+    FIRST_AT,
     FREE,
     HALT,
     HALTS,
@@ -55,6 +56,7 @@ from qospec.engine.machine.state import (
     KIND,
     LARGE,
     LAST,
+    LAST_AT,
     LONGEST,
     MARKS,
     MOST,
@@ -78,6 +80,7 @@ from qospec.engine.machine.state import (
     SENDS,
     SENT,
     SERIAL,
+    SHORTEST,
     SINCE,
     SIZE_BYTES,
     START,
@@ -216,7 +219,7 @@ def admitted(state: Whole, reference: int, now_ps: int) -> int:
     for port in range(state[PORTS]):
         state[instance + INSTANCE + state[VALUES] + port] = -1
     state[state[AT_FOUND] + reference] = 1 + row
-    _enter(state, 0)
+    _enter(state, 0, now_ps)
     return row  # type: ignore[no-any-return]
 
 
@@ -238,9 +241,12 @@ def dismiss_idle(state: Whole, row: int) -> None:
 
 
 @kernel
-def _enter(state: Whole, number: int) -> None:
+def _enter(state: Whole, number: int, now_ps: int) -> None:
     """Count an instance that enters a state."""
     observed = state[AT_STATES] + number * OBSERVED
+    if state[observed + ENTERED] == 0:
+        state[observed + FIRST_AT] = now_ps
+    state[observed + LAST_AT] = now_ps
     state[observed + COUNT] += 1
     state[observed + ENTERED] += 1
     state[observed + MOST] = max(state[observed + MOST], state[observed + COUNT])
@@ -251,6 +257,8 @@ def _leave(state: Whole, number: int, stay_ps: int) -> None:
     """Count an instance that leaves a state after so long."""
     observed = state[AT_STATES] + number * OBSERVED
     state[observed + COUNT] -= 1
+    if state[observed + STAYS] == 0 or stay_ps < state[observed + SHORTEST]:
+        state[observed + SHORTEST] = stay_ps
     state[observed + STAYS] += 1
     state[observed + SUM] += stay_ps
     if state[observed + SUM] >= LARGE:
@@ -313,7 +321,7 @@ def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole
     state[LAST] = before
     if before != after:
         _leave(state, before, now_ps - state[instance + SINCE])
-        _enter(state, after)
+        _enter(state, after, now_ps)
         state[instance + STATE], state[instance + SINCE] = after, now_ps
     if state[at + AFTER] > 0:
         state[PENDING], state[PENDING_ROW] = way, row

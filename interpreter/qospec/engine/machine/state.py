@@ -33,14 +33,17 @@ sent, how large these are, and with which marks; how many messages it has sent."
 (IGNORED, REFUSED, UNHEARD, INCOMPLETE, FREE, HEAD, WAITING, ROOM, LAST, LIMIT) = range(18, 28)
 """Four counts; how many instances are free; the first row of the queue, how many rows are in use,
 and how many there are; the state in which the last transition was taken; how many may be."""
-(STATES, EVENTS, TIMERS, VALUES, COUNTERS, PORTS, NAMES, REFERENCES, BY_ITEMS) = range(28, 37)
-"""How many there are; the last, of transitions that items cause which pass."""
+(STATES, EVENTS, TIMERS, VALUES, COUNTERS, PORTS, NAMES, REFERENCES, BY_ITEMS, BURST) = range(
+    28, 38
+)
+"""How many there are; the last two, of transitions that items cause which pass, and of instances
+that begin together."""
 (
     AT_WAYS, AT_CHOICES, AT_LISTS, AT_SENDS, AT_INPUTS, AT_NAMES, AT_FORWARD, AT_INITIAL,
     AT_VARIABLES, AT_STACK, AT_NEW, AT_INSTANCES, AT_TIMERS, AT_LENGTHS, AT_FREE, AT_FOUND,
     AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_QUEUE,
-) = range(37, 59)  # fmt: skip
-FIELDS = 59
+) = range(38, 60)  # fmt: skip
+FIELDS = 60
 
 (
     TARGET, AFTER, WHERE, WHERE_LENGTH, SEND, SENDS, START, STARTS, HALT, HALTS, ASSIGN, ASSIGNS,
@@ -58,9 +61,9 @@ STATE, REFERENCE, SINCE = range(3)
 """An instance: its state (-1: free), its reference, and since when it is in that state. Then come
 its values and, by port, the connection by which it sends, -1: the nearest."""
 INSTANCE = 3
-COUNT, MOST, ENTERED, STAYS, SUM, CARRY, LONGEST = range(7)
+COUNT, MOST, ENTERED, STAYS, SUM, CARRY, SHORTEST, LONGEST, FIRST_AT, LAST_AT = range(10)
 """What is observed of a state; the sum of stays is `SUM + CARRY * LARGE` ps."""
-OBSERVED = 7
+OBSERVED = 10
 LARGE = 2**62
 SERIAL_OF, SEEN = range(2)
 """Of a connection, the message of which parts have come, and how many."""
@@ -187,6 +190,7 @@ class _Writer:
             PLAIN: program.instances is None,
             PERMANENT: program.instances is None or program.begins,
             SPREAD: program.spread_ps,
+            BURST: program.burst,
             BEGUN: 0 if program.begins else count,
             PENDING: -1,
             FIRST: placement.first,
@@ -313,7 +317,10 @@ def counts_of(program: Program, state: Whole) -> Counts:
             row[ENTERED],
             row[STAYS],
             row[SUM] + row[CARRY] * LARGE,
+            row[SHORTEST],
             row[LONGEST],
+            row[FIRST_AT],
+            row[LAST_AT],
         )
         for each, row in zip(program.states, observed, strict=True)
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.machine import BLOCKED
+from qospec.engine.endpoint.deadlines import compute_begin_ps
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
@@ -45,6 +46,7 @@ from qospec.engine.machine.state import (
     AT_REPLIES,
     AT_VARIABLES,
     BEGUN,
+    BURST,
     BUSY_UNTIL,
     BY_ITEMS,
     CONTENT,
@@ -255,9 +257,7 @@ def _begins_ps(state: Whole) -> int:
     number, many = state[BEGUN], state[INSTANCES]
     if number >= many:
         return FOREVER_PS
-    every_ps, rest_ps = state[SPREAD] // many, state[SPREAD] % many
-    # Not the product of number and spread, which may exceed int64.
-    return number * every_ps + number * rest_ps // many  # type: ignore[no-any-return]
+    return compute_begin_ps(number - number % state[BURST], many, state[SPREAD])
 
 
 # ---- events
