@@ -44,10 +44,22 @@ NOTHING = [
     ),
     Nothing(
         "eantc",
-        {"std.devices.sitline": "eantc.nothing", "std.devices.atm_switches": "eantc.only_forwards"},
+        {
+            "std.devices.sitline": "eantc.nothing",
+            "std.devices.atm_switches": "eantc.only_forwards",
+            "std.devices.key_agreement": "eantc.no_keys",
+        },
         {
             "data_plane.qos": {
                 AT_MOST: ("data_plane.delay_ab_most", "data_plane.delay_ba_most"),
+            },
+            "signalling.qos": {
+                "the network and the called side decide which calls are cleared": (
+                    "the_table.cleared",
+                    "the_table.established",
+                ),
+                "the caller and the called side decide what is repeated": ("a_lost_setup.one",),
+                LEVEL: ("keys_in_order.none_overtaken",),
             },
             "traffic_management.qos": {
                 "as many are lost as are policed: none of either": (

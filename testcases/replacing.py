@@ -1,12 +1,39 @@
-"""Copies of suites that import wrong devices in place of those that they test."""
+"""Wrong devices, and copies of suites that import them in place of those that they test."""
 
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).parent
 SUITES = HERE / "suites"
 DEVICES = HERE / "wrong_devices"
+LIBRARY = HERE.parent / "stdlib"
+
+
+class Wrong(NamedTuple):
+    """A wrong device, and how a suite notices it.
+
+    Attributes:
+        device: Its module below this folder; the first part is the folder of the suite.
+        replaces: The module that it stands for, as the suite imports it.
+        suite: The suite's file.
+        cases: The names of the cases that are run; none passes.
+        criteria: The labels of criteria that fail, each in at least one of the cases.
+        undecided: Those that are inconclusive where the right device passes: if all repeats of a
+            wrong one are alike, nothing shows with a confidence what rare ones would.
+        changes: Passages of what it replaces, each with what stands in its place, for a device that
+            has no file of its own.
+    """
+
+    device: str
+    replaces: str
+    suite: str
+    cases: tuple[str, ...]
+    criteria: set[str]
+    undecided: frozenset[str] = frozenset()
+    changes: Mapping[str, str] = {}
 
 
 def copied(work: str, project: Path) -> Path:
@@ -25,6 +52,19 @@ def replace_device(folder: Path, replaces: str, device: str) -> None:
         path.write_text(new, encoding="utf-8")
         replaced += new != text
     assert replaced, f"no file of {folder.name} imports {replaces}"
+
+
+def write_changed(folder: Path, replaces: str, device: str, changes: Mapping[str, str]) -> None:
+    """Write a wrong device's module: what it replaces, with passages changed that occur once."""
+    inside = replaces.removeprefix("std.")
+    where = folder if inside == replaces else LIBRARY
+    text = where.joinpath(*inside.split(".")).with_suffix(".qos").read_text(encoding="utf-8")
+    for old, new in changes.items():
+        assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {replaces}"
+        text = text.replace(old, new)
+    work, name = device.split(".")
+    target = folder.parents[1] / "wrong_devices" / work / f"{name}.qos"
+    target.write_text(text, encoding="utf-8")
 
 
 def with_import(text: str, old: str, new: str) -> str:

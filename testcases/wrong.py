@@ -1,28 +1,7 @@
 """Devices that contradict a publication, and how its suite notices: see `wrong_devices`."""
 
-from typing import NamedTuple
-
-
-class Wrong(NamedTuple):
-    """A wrong device, and how a suite notices it.
-
-    Attributes:
-        device: Its module below this folder; the first part is the folder of the suite.
-        replaces: The module that it stands for, as the suite imports it.
-        suite: The suite's file.
-        cases: The names of the cases that are run; none passes.
-        criteria: The labels of criteria that fail, each in at least one of the cases.
-        undecided: Those that are inconclusive where the right device passes: if all repeats of a
-            wrong one are alike, nothing shows with a confidence what rare ones would.
-    """
-
-    device: str
-    replaces: str
-    suite: str
-    cases: tuple[str, ...]
-    criteria: set[str]
-    undecided: frozenset[str] = frozenset()
-
+from replacing import Wrong
+from wrong_calls import WRONG_CALLS
 
 SWITCHES = "std.devices.atm_switches"
 ENCRYPTOR = "std.devices.sitline"
@@ -30,19 +9,12 @@ ROUTERS = "std.devices.unh_routers"
 GATEWAYS = "gateways"
 NETWORKS = "networks"
 VPN_ROUTERS = "std.devices.lancom_routers"
-EXCHANGES = "std.devices.signalling"
 SWITCH = "switches"
 FABRIC = "fabrics"
 MONITOR = "monitors"
 
 WRONG = [
-    Wrong(
-        "signalling.keeps_calls",
-        EXCHANGES,
-        "calls.qos",
-        ("one_call", "one_by_one", "no_capacity"),
-        {"released", "none_refused", "all_free_again"},
-    ),
+    *WRONG_CALLS,
     Wrong(
         "echo.two_processors",
         GATEWAYS,

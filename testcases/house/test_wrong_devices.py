@@ -5,7 +5,10 @@ from pathlib import Path
 TESTCASES = Path(__file__).parents[1]
 WRONG = TESTCASES / "wrong_devices"
 MODULES = sorted(WRONG.rglob("*.qos"))
-TABLES = [(TESTCASES / name).read_text(encoding="utf-8") for name in ("wrong.py", "nothing.py")]
+TABLES = [
+    path.read_text(encoding="utf-8")
+    for path in (*TESTCASES.glob("wrong*.py"), TESTCASES / "nothing.py")
+]
 
 
 def test_each_folder_of_suites_has_a_wrong_device() -> None:

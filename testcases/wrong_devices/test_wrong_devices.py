@@ -1,16 +1,16 @@
 """Devices that contradict a publication, in its suite: none passes, and certain criteria fail.
 
 A wrong device's module declares everything that the module it replaces does: the wrong device, and
-the others unchanged. The suite runs in a project of its own, in which it imports that module in
-place of the original.
+the others unchanged. It is a file, or what it replaces with some passages changed. The suite runs
+in a project of its own, in which it imports that module in place of the original.
 """
 
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
-from replacing import copied, replace_device
-from wrong import WRONG, Wrong
+from replacing import Wrong, copied, replace_device, write_changed
+from wrong import WRONG
 
 from qospec.document import Document
 
@@ -29,6 +29,8 @@ def labels(documents: Collection[Document], verdict: str) -> set[str]:
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: f"{wrong.device}-{wrong.suite}")
 def test_a_wrong_device_does_not_pass(wrong: Wrong, run_cases: RunCases, tmp_path: Path) -> None:
     folder = copied(wrong.device.partition(".")[0], tmp_path)
+    if wrong.changes:
+        write_changed(folder, wrong.replaces, wrong.device, wrong.changes)
     replace_device(folder, wrong.replaces, wrong.device)
     documents = run_cases(folder / wrong.suite, wrong.cases)
     undecided = {"inconclusive"} if wrong.undecided else set()

@@ -1,0 +1,215 @@
+"""Wrong devices of suites whose machines exchange messages: passages of the right ones, changed."""
+
+from collections.abc import Mapping
+
+from replacing import Wrong
+
+EXCHANGES = "std.devices.signalling"
+KEY_AGREEMENT = "std.devices.key_agreement"
+
+
+def change_server(condition: str) -> Mapping[str, str]:
+    """Return changes of the server of keys: who waits is served once a condition holds."""
+    begins = "-> working { start = [done], set = { busy: busy + 1, agreements: agreements + 1 } }"
+    return {
+        "timers = { interruption: pause_after }\n    counters = { agreements: 0 }": (
+            "timers = { done: agreement, poll: 100 us }\n    instances = calls\n"
+            "    values = { place: 0 }\n    counters = { agreements: 0, busy: 0, queued: 0 }"
+        ),
+        "on begin -> free { start = [interruption] }\n"
+        "      on interruption -> free { after = pause }\n": f"on agree where busy == 0 {begins}\n",
+        "on agree -> free { after = agreement, send = [agreed], "
+        "set = { agreements: agreements + 1 } }\n    }": f"""on agree -> waiting {{
+        start = [poll]
+        set = {{ place: queued + 1, queued: queued + 1 }}
+      }}
+    }}
+    state waiting {{
+      on poll where {condition} -> working {{
+        start = [done]
+        set = {{ busy: busy + 1, agreements: agreements + 1, queued: queued - 1 }}
+      }}
+      on poll -> waiting {{ start = [poll] }}
+    }}
+    state working {{
+      on done -> free {{ send = [agreed], set = {{ busy: busy - 1 }} }}
+    }}""",
+    }
+
+
+WRONG_CALLS = [
+    Wrong(
+        "signalling.keeps_calls",
+        EXCHANGES,
+        "calls.qos",
+        ("one_call", "one_by_one", "no_capacity"),
+        {"released", "none_refused", "all_free_again"},
+        changes={
+            """state active {
+      on caller.connect_acknowledge -> active
+      on caller.release -> releasing {
+        after = processing
+        send = [caller.release_complete, callee.release]
+        start = [t308]
+        set = { free: free + rate }
+      }""": """state active {
+      on caller.connect_acknowledge -> active
+      on caller.release -> active {
+        after = processing
+        send = [caller.release_complete, callee.release]
+      }"""
+        },
+    ),
+    Wrong(
+        "eantc.two_keys_at_a_time",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("set_up_times:class=ubr", "the_most_calls:pace=194.9ms"),
+        {"greatest", "sustained", "as_long"},
+        changes=change_server("busy < 2"),
+    ),
+    Wrong(
+        "eantc.last_comes_first",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("keys_in_order",),
+        {"none_overtaken"},
+        changes=change_server("busy < 1 and place == queued"),
+    ),
+    Wrong(
+        "eantc.asks_once",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("set_up_times:class=ubr",),
+        {"greatest", "sustained"},
+        changes=change_server("1 == 2"),
+    ),
+    Wrong(
+        "eantc.keys_in_67_ms",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("set_up_times:class=ubr", "the_most_calls:pace=195.1ms"),
+        {"mean", "greatest", "sustained", "as_long"},
+        changes={"agreement: Time = 65 ms": "agreement: Time = 67 ms"},
+    ),
+    Wrong(
+        "eantc.keys_in_50_ms",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("set_up_times:class=ubr", "the_most_calls:pace=194.9ms"),
+        {"mean", "greatest", "sustained", "as_long"},
+        changes={"agreement: Time = 65 ms": "agreement: Time = 50 ms"},
+    ),
+    Wrong(
+        "eantc.connects_before_the_key",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("set_up_times:class=ubr", "without_a_key"),
+        {"least", "released"},
+        changes={
+            "on far.connect -> exchanging { start": (
+                "on far.connect -> exchanging { send = [near.connect], start"
+            ),
+            "-> secured { send = [near.connect] }": "-> secured",
+        },
+    ),
+    Wrong(
+        "eantc.asks_at_the_setup",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("set_up_times:class=ubr",),
+        {"least"},
+        changes={
+            "values = { rate: 0 cell/s }": "values = { rate: 0 cell/s, keyed: 0 }",
+            "state idle {\n      forward = discard\n"
+            "      on near.setup -> calling { send = [far.setup]": (
+                "state idle {\n      forward = discard\n"
+                "      on near.setup -> calling { send = [far.setup, server.agree]"
+            ),
+            "on far.connect -> exchanging": (
+                "on server.agreed -> calling { set = { keyed: 1 } }\n"
+                "      on far.connect where keyed == 1 -> secured { send = [near.connect] }\n"
+                "      on far.connect -> exchanging"
+            ),
+            "on exchanged -> agreeing { send = [server.agree] }": "on exchanged -> agreeing",
+        },
+    ),
+    Wrong(
+        "eantc.passes_without_a_key",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("no_cell_without_a_key",),
+        {"discarded"},
+        changes={"state agreeing {\n      forward = discard": "state agreeing {"},
+    ),
+    Wrong(
+        "eantc.room_for_one_less",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("the_most_connections",),
+        {"at_once", "stay"},
+        changes={"calls: Int = 3_998": "calls: Int = 3_997"},
+    ),
+    Wrong(
+        "eantc.room_for_one_more",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("the_most_connections",),
+        {"at_once", "stay", "refused"},
+        changes={"calls: Int = 3_998": "calls: Int = 3_999"},
+    ),
+    Wrong(
+        "eantc.keeps_what_is_released",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("released",),
+        {"free_again", "few"},
+        changes={
+            "on far.release_complete -> idle { send = [near.release_complete] }\n"
+            "      on near.release -> clearing": (
+                "on far.release_complete -> secured { send = [near.release_complete] }\n"
+                "      on near.release -> clearing"
+            )
+        },
+    ),
+    Wrong(
+        "eantc.exchanges_at_line_rate",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("a_lower_rate_takes_longer:pcr=50cell_per_s", "set_up_times:class=cbr"),
+        {"longer", "least"},
+        changes={"exchange / pcr": "exchange / max(pcr, 353_207 cell/s)"},
+    ),
+    Wrong(
+        "eantc.setup_is_not_repeated",
+        EXCHANGES,
+        "signalling.qos",
+        ("a_lost_setup", "the_greatest_latency"),
+        {"one", "greatest", "printed"},
+        changes={
+            "on t303 where repeated == 0 -> calling {\n        send = [setup]": (
+                "on t303 where repeated == 9 -> calling {\n        send = [setup]"
+            )
+        },
+    ),
+    Wrong(
+        "eantc.setup_is_repeated_for_ever",
+        EXCHANGES,
+        "signalling.qos",
+        ("the_table:class=ubr",),
+        {"cleared"},
+        changes={
+            "send = [callee.setup]\n        start = [t303]\n        set = { repeated: 1 }": (
+                "send = [callee.setup]\n        start = [t303]\n        set = { repeated: 0 }"
+            )
+        },
+    ),
+    Wrong(
+        "eantc.admits_693_calls",
+        EXCHANGES,
+        "signalling.qos",
+        ("established:class=cbr", "admitted_by_rate"),
+        {"all", "admitted"},
+        changes={"capacity: CellRate = 353_207 cell/s": "capacity: CellRate = 346_999 cell/s"},
+    ),
+]
