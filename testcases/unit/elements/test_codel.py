@@ -126,13 +126,10 @@ class Pseudocode:
 
     def __init__(self, target, interval, maxpacket):
         self.target, self.interval, self.maxpacket = target, interval, maxpacket
-        self.queue = deque()
+        self.queue, self.bytes = deque(), 0
         self.first_above_time = self.drop_next = self.count = self.lastcount = 0
         self.dropping = False
         self.drops, self.waits = [], []
-
-    def bytes(self):
-        return sum(size for _, _, size in self.queue)
 
     def dodequeue(self, now):
         ok_to_drop = False
@@ -140,9 +137,10 @@ class Pseudocode:
             self.first_above_time = 0
             return None, ok_to_drop
         packet = self.queue.popleft()
+        self.bytes -= packet[2]
         if packet[1] < now:
             self.waits.append((packet[1], now))
-        if now - packet[1] < self.target or self.bytes() <= self.maxpacket:
+        if now - packet[1] < self.target or self.bytes <= self.maxpacket:
             self.first_above_time = 0
         elif self.first_above_time == 0:
             self.first_above_time = now + self.interval
@@ -194,11 +192,12 @@ def by_the_book(element, at_ps, sizes, byte_ps):
         else:
             number, (now, size) = coming.popleft()
             amount = size if element.limit.unit == "byte" else 1
-            held = codel.bytes() if element.limit.unit == "byte" else len(codel.queue)
+            held = codel.bytes if element.limit.unit == "byte" else len(codel.queue)
             if free > now and held + amount > element.limit.amount:
                 overflowed.append(number)
                 continue
             codel.queue.append((number, now, size))
+            codel.bytes += size
         if free <= now:
             number, _, size = codel.dequeue(now)
             free = now + size * byte_ps
