@@ -1,7 +1,8 @@
 """Cells of packets as bytes: encapsulation, padding and trailer, each cell with its part of them.
 
-Sources: ITU-T I.363.5, 9.2.1 (AAL5), I.363.3, 8.2 (AAL3/4: SAR-PDU and CPCS-PDU); RFC 2684, 5 and
-6; RFC 2364, 4 and 5; RFC 2516, 4; af-lane-0084, 3 (LLC multiplexing); af-mpoa-0114, 3 (tags).
+Sources: ITU-T I.363.1, 2.4 (AAL1), I.363.5, 9.2.1 (AAL5), I.363.3, 8.2 (AAL3/4: SAR-PDU and
+CPCS-PDU); RFC 2684, 5 and 6; RFC 2364, 4 and 5; RFC 2516, 4; af-lane-0084, 3 (LLC multiplexing);
+af-mpoa-0114, 3 (tags).
 """
 
 from __future__ import annotations
@@ -180,6 +181,29 @@ def cut_aal3_4(sdus: Bytes, numbers: Numbers) -> Bytes:
         for row, part in zip(found[:, number], iterate_rows(parts[:, number]), strict=True):
             row[:] = np.frombuffer(with_crc10(header + part, said), np.uint8)
     return found
+
+
+def cut_aal1(payloads: Bytes, numbers: Numbers) -> Bytes:
+    """Return (n, 48) the cells of a circuit: a header, and the bytes of the circuit.
+
+    Args:
+        payloads: (n, 48) What is sent, of which the last byte has no room.
+        numbers: (n,) Which of its connection each is, from 0.
+    """
+    headers = np.frombuffer(bytes(map(build_aal1_header, range(8))), np.uint8)
+    return np.concatenate([headers[numbers % 8, np.newaxis], payloads[:, :-1]], axis=1)
+
+
+def build_aal1_header(number: int) -> int:
+    """Return the SAR-PDU header of a sequence number: CSI and a count of 3 bits, CRC-3, parity.
+
+    The generator is x^3 + x + 1, and the parity is even. Source: ITU-T I.363.1, 2.4.2.
+    """
+    rest = number << 3
+    for place in (6, 5, 4, 3):
+        rest ^= (rest >> place & 1) * (0b1011 << place - 3)
+    header = number << 4 | rest << 1
+    return header | header.bit_count() % 2
 
 
 _CUTS: dict[str, Callable[[Bytes, Numbers], Bytes]] = {"aal5": cut_aal5, "aal3_4": cut_aal3_4}

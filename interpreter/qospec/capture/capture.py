@@ -200,4 +200,13 @@ def _list_addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addr
         )
     follows = streams.connection(np.arange(streams.indices))
     kinds = [streams.kinds.index(streams.kind(index)) for index in range(streams.indices)]
-    return cells.Addresses(paths[follows], channels[follows], np.array(kinds), streams.kinds)
+    is_circuit = np.array(
+        [
+            flows[stream.flow].traffic.is_circuit
+            for stream in streams.own
+            for _ in range(stream.connections)
+        ]
+    )
+    return cells.Addresses(
+        paths[follows], channels[follows], np.array(kinds), streams.kinds, is_circuit[follows]
+    )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.capture.adaptation import build_payloads, with_crc10
+from qospec.capture.adaptation import build_payloads, cut_aal1, with_crc10
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers.octets import encode_big_endian, iterate_rows
 from qospec.dataclass import NamedTuple
@@ -72,12 +72,14 @@ class Addresses(NamedTuple):
         channels: (n,) The VCI.
         kinds: (n,) The number of the kind, in `names`.
         names: The kinds in use.
+        is_circuit: (n,) Whether its cells are of AAL1.
     """
 
     paths: NDArray[np.int64]
     channels: NDArray[np.int64]
     kinds: NDArray[np.int64]
     names: tuple[KindName, ...]
+    is_circuit: NDArray[np.bool_]
 
 
 def build_cells(
@@ -106,6 +108,8 @@ def build_cells(
             of_packets = np.flatnonzero(piece[mine])
             if len(of_packets):
                 plain[of_packets] = build_payloads(items.where(mine[of_packets]), frames, fill)
+            of_circuits = np.flatnonzero(addresses.is_circuit[of[mine]])
+            plain[of_circuits] = cut_aal1(plain[of_circuits], items.number[mine[of_circuits]])
             body[mine] = encryption.encrypt(items.where(mine), plain)
             continue
         body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)

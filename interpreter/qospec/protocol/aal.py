@@ -1,8 +1,8 @@
 """ATM adaptation in numbers: how many cells a packet becomes.
 
-Sources: ITU-T I.363.3 (AAL3/4), I.363.5 (AAL5); RFC 2684 (multiprotocol encapsulation), RFC 2225
-(Classical IP), RFC 2364 and RFC 2516 (PPP on a subscriber's line), af-lane-0021 and af-lane-0084
-(LAN emulation), af-mpoa-0114 (tagged packets).
+Sources: ITU-T I.363.1 (AAL1), I.363.3 (AAL3/4), I.363.5 (AAL5); RFC 2684 (multiprotocol
+encapsulation), RFC 2225 (Classical IP), RFC 2364 and RFC 2516 (PPP on a subscriber's line), af-
+lane-0021 and af-lane-0084 (LAN emulation), af-mpoa-0114 (tagged packets).
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from qospec.dataclass import NamedTuple
 from qospec.protocol.encapsulation import Framing
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
+CIRCUIT_BYTES = 47
+"""Of a circuit in a cell of AAL1, behind a header of one byte. Source: ITU-T I.363.1, 2.4.2."""
 LARGEST_SDU_BYTES = 65_535
 """Of both AALs: their length field has 16 bits."""
 

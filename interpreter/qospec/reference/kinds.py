@@ -156,7 +156,8 @@ def describe_field(parameter: Parameter, kind: Kind) -> Document:
     label = LABELS.get(domain.name, DomainLabel(domain.name, ""))
     example = _EXAMPLES.get((kind.name, parameter.name)) or (*domain.choices, label.example)[0]
     if domain.name == "rate":
-        example = example.replace("@cell", f"@{domain.layers[0]}")
+        layer = f" @{domain.layers[0]}" if domain.layers else ""
+        example = example.replace(" @cell", layer)
     return {
         "name": parameter.alias or parameter.name,
         "meaning": parameter.name.replace("_", " ") if parameter.alias else "",

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from qospec.capture.adaptation import (
+    build_aal1_header,
     compute_crc10,
     compute_crc32,
+    cut_aal1,
     cut_aal3_4,
     cut_aal5,
     encapsulate,
@@ -15,6 +17,19 @@ from qospec.protocol.aal import ENCAPSULATIONS
 
 def rows(content: bytes) -> np.ndarray:
     return np.frombuffer(content, np.uint8).reshape(1, -1)
+
+
+def test_the_headers_of_aal1():
+    """CSI and count, then CRC-3 and even parity: by hand, of ITU-T I.363.1, 2.4.2."""
+    headers = bytes(build_aal1_header(number) for number in range(16))
+    assert headers.hex(" ") == "00 17 2d 3a 4e 59 63 74 8b 9c a6 b1 c5 d2 e8 ff"
+
+
+def test_cells_of_a_circuit_count_to_8_and_have_47_bytes_of_it():
+    payloads = np.tile(np.arange(48, dtype=np.uint8), (3, 1))
+    cells = cut_aal1(payloads, np.array([6, 7, 8]))
+    assert cells[:, 0].tolist() == [0x63, 0x74, 0x00]
+    assert cells[:, 1:].tolist() == [list(range(47))] * 3
 
 
 def test_the_crc_of_aal5_has_its_check_value():

@@ -77,6 +77,7 @@ def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
         np.array([32, 0xFFFF, 32, 0xFFFF]),
         np.array([0, 0, 1, 1]),
         ("user", "oam"),
+        np.zeros(4, np.bool_),
     )
     made = build_cells(items([0, 1, 2, 3], marks=1), addresses, Fill(0), IN_THE_CLEAR, NO_FRAMES)
     headers = [int.from_bytes(each[16:20], "big") for each in made]
@@ -90,7 +91,9 @@ def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
 
 @pytest.mark.parametrize("at_ps", [0, 1, 10**12 - 1, 10**12, 3_600 * 10**12 + 123_456_789_012])
 def test_the_time_of_a_record_is_in_units_of_two_to_the_minus_32(at_ps: int) -> None:
-    addresses = Addresses(np.array([0]), np.array([32]), np.array([0]), ("user",))
+    addresses = Addresses(
+        np.array([0]), np.array([32]), np.array([0]), ("user",), np.zeros(1, np.bool_)
+    )
     (made,) = build_cells(items([0], at_ps), addresses, Fill(0), IN_THE_CLEAR, NO_FRAMES)
     assert int.from_bytes(made[:8], "little") == (at_ps << 32) // 10**12
     assert made[8:16] == bytes([3, 4, 0, 68, 0, 0, 0, 52])
@@ -98,7 +101,13 @@ def test_the_time_of_a_record_is_in_units_of_two_to_the_minus_32(at_ps: int) -> 
 
 
 def test_what_was_changed_on_the_way_is_another_payload() -> None:
-    addresses = Addresses(np.array([0, 0]), np.array([32, 32]), np.array([0, 1]), ("user", "oam"))
+    addresses = Addresses(
+        np.array([0, 0]),
+        np.array([32, 32]),
+        np.array([0, 1]),
+        ("user", "oam"),
+        np.zeros(2, np.bool_),
+    )
     sent = items([0, 1])
     changed = sent._replace(batch=sent.batch.with_column("seal", np.full(2, TAMPERED)))
     whole, other = (

@@ -60,6 +60,8 @@ class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
     """Whether endpoints exchange it, so that it has no rate."""
     is_framed: ClassVar[bool] = False
     """Whether its cells form frames, which are counted beside them."""
+    is_circuit: ClassVar[bool] = False
+    """Whether its cells have the header of AAL1."""
     causes: ClassVar[tuple[str, ...]] = ()
     """All causes of loss at its endpoints; sources have none."""
     takes_source: ClassVar[bool] = True
