@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -41,8 +42,14 @@ class Writer:
         indices: Of the associations that have encrypted packets; 0 for those in the clear.
     """
 
-    def __init__(self, file: BinaryIO, link: Link, trial: Trial, most: int | None) -> None:
-        """Begin a file with at most so many packets; None: with all."""
+    def __init__(
+        self, file: BinaryIO, link: Link, trial: Trial, most: int | None, *, frames: bool = False
+    ) -> None:
+        """Begin a file with at most so many packets, None: with all; or with frames of cells.
+
+        Raises:
+            CaptureError: Frames are asked for, and packets go over the link.
+        """
         experiment = trial.planned.experiment
         flows = trial.case.case.flows
         seed = (*experiment.seed, *trial.names)
@@ -55,6 +62,9 @@ class Writer:
         self._names = _name_connections(experiment)
         self._first = _find_first_of_each(experiment)
         fill = Fill.of(seed)
+        self._reassembly = cells.Reassembly() if frames else None
+        if framed is not None and frames:
+            raise CaptureError(f"packets go over `{link.name}`: `--frames` is for a link of cells")
         if framed is None:
             kind = cells.LINK
             self._addresses = _list_addresses(experiment, flows)
@@ -84,16 +94,25 @@ class Writer:
 
     def take(self, items: Items, losses: Sequence[str]) -> None:
         """Write the next items; `losses` says by fate where they were lost."""
-        room = items.total if self._most is None else self._most - self.written
-        items = items.part(0, max(0, min(room, items.total)))
+        if self._reassembly is None:
+            items = items.part(0, min(self._room(), items.total))
         self._refuse_copies(items)
         for start in range(0, items.total, MOST_AT_ONCE):
             part = items.part(start, min(start + MOST_AT_ONCE, items.total))
+            records = self._bytes(part)
+            if self._reassembly is not None:
+                joined = self._reassembly.join(records)[: self._room()]
+                part = part.where(np.array([place for place, _ in joined], np.int64))
+                records = [record for _, record in joined]
             comments = [self._write_comment(losses, *row) for row in _list_rows(part)]
-            self._file.write(pcapng.build_packets(part.batch.at_ps, self._bytes(part), comments))
-        self.written += items.total
+            self._file.write(pcapng.build_packets(part.batch.at_ps, records, comments))
+            self.written += part.total
         if self.encryption is None:
             self.indices.update(map(read_index, items.batch.column("seal").tolist()))
+
+    def _room(self) -> int:
+        """Return how many packets may still be written."""
+        return sys.maxsize if self._most is None else self._most - self.written
 
     def _refuse_copies(self, items: Items) -> None:
         """Raise CaptureError if packets come twice here: a copy does not tell its packet."""
@@ -132,12 +151,14 @@ def _list_rows(items: Items) -> zip[tuple[int, int, int, int, int]]:
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
-def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -> Writer:
-    """Write what goes over a link in a trial; return what has written it.
+def capture(
+    trial: Trial, link: Link, file: BinaryIO, most: int | None = None, *, frames: bool = False
+) -> Writer:
+    """Write what goes over a link in a trial, or the frames of it; return what has written it.
 
     Raises:
-        CaptureError: The trial did not come to the recorded result: the file means nothing then. Or
-            machines exchange messages in it, which have no bytes.
+        CaptureError: The trial did not come to the recorded result: the file means nothing then.
+            Machines exchange messages in it, which have no bytes; or no frames go over the link.
     """
     experiment = trial.planned.experiment
     if any(stream.kind == "messages" for stream in experiment.streams):
@@ -147,7 +168,7 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
     # What depends on bytes is left out of the comparison: they change no time and no loss.
     measurement = experiment.measurement.without("payload")
     again = experiment._replace(seed=(*experiment.seed, *trial.names), measurement=measurement)
-    writer = Writer(file, link, trial, most)
+    writer = Writer(file, link, trial, most, frames=frames)
     sightings = Sightings(
         link.tap,
         experiment.streams.indices,
@@ -161,6 +182,8 @@ def capture(trial: Trial, link: Link, file: BinaryIO, most: int | None = None) -
     difference = trial.differs(observation)
     if difference:
         raise CaptureError(f"the trial did not come to the recorded result: {difference}")
+    if frames and not writer.written:
+        raise CaptureError(f"no frame of AAL5 ends on `{link.name}`: leave out `--frames`")
     return writer
 
 

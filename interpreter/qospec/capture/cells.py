@@ -7,7 +7,7 @@ in neither.
 
 Sources: ITU-T I.361, 2 (header; VCI 0 to 31 are not for users), I.610, 10.1 (OAM cells, their check
 of 10 bits, and unused bytes of 6A hex), I.371, annex A (resource management cells); Endace ERF,
-types 3 and record header.
+types 3 and 4 and record header.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.capture.adaptation import build_payloads, cut_aal1, with_crc10
+from qospec.capture.error import CaptureError
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers.octets import encode_big_endian, iterate_rows
 from qospec.dataclass import NamedTuple
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
 
 LINK = LinkType(197)
 """LINKTYPE_ERF."""
-ERF_BYTES, ERF_ATM, ERF_VARYING_LENGTH = 16, 3, 4
-"""The header of a record; its type for a cell without HEC; its flag that lengths vary."""
+ERF_BYTES, ERF_ATM, ERF_AAL5, ERF_VARYING_LENGTH = 16, 3, 4, 4
+"""The header of a record; its types, of a cell without HEC and of a frame; its flag that lengths
+vary."""
+LONGEST_RECORD_BYTES = 0xFFFF
 HEADER_BYTES = 4
 FIRST_USER_CHANNEL, HIGHEST_CHANNEL = 32, 0xFFFF
 """VCIs of users."""
@@ -54,7 +57,8 @@ PAYLOAD_TYPES: Mapping[KindName, int] = {
 }
 """User data without congestion, end-to-end F5 flow, resource management."""
 LAST = 0b001
-"""The payload type of a cell that ends a frame of AAL5. Source: ITU-T I.361, 2.2.4."""
+"""In the payload type of user's cells, that it ends a frame of AAL5. Source: ITU-T I.361, 2.2.4."""
+OF_MANAGEMENT = 0b100
 UNUSED = 0x6A
 CONTINUITY_CHECK = 0b0001_0100
 """OAM type fault management, function continuity check: the cell that carries nothing else."""
@@ -118,6 +122,50 @@ def build_cells(
             body[cell] = np.frombuffer(build_security_payload(content.tobytes()), np.uint8)
     body[:] = tamper_rows(body, items.batch.column("seal") < 0, CELL_PAYLOAD_BYTES // 2)
     return iterate_rows(made)
+
+
+class Reassembly:
+    """Joins cells of AAL5 to their CPCS-PDUs as receivers do, by connection and payload type.
+
+    A record has the header of the last cell and all payloads, whatever was lost or changed.
+    """
+
+    def __init__(self) -> None:
+        self._payloads: dict[bytes, list[bytes]] = {}
+
+    def join(self, cells: list[bytes]) -> list[tuple[int, bytes]]:
+        """Return of each frame that ends the place of its last cell, and its record.
+
+        Args:
+            cells: Records of `build_cells`, in order.
+
+        Raises:
+            CaptureError: A frame is longer than a record.
+        """
+        joined = []
+        for place, cell in enumerate(cells):
+            header = cell[ERF_BYTES : ERF_BYTES + HEADER_BYTES]
+            payload_type = header[3] >> 1 & 0b111
+            if payload_type & OF_MANAGEMENT:
+                continue
+            payloads = self._payloads.setdefault(header[:3] + bytes([header[3] >> 4]), [])
+            payloads.append(cell[ERF_BYTES + HEADER_BYTES :])
+            if payload_type & LAST:
+                joined.append((place, _build_frame(cell[:ERF_BYTES], header, b"".join(payloads))))
+                payloads.clear()
+        return joined
+
+
+def _build_frame(record_header: bytes, header: bytes, pdu: bytes) -> bytes:
+    """Return the record of a frame, given the headers of that of its last cell."""
+    size = HEADER_BYTES + len(pdu)
+    if ERF_BYTES + size > LONGEST_RECORD_BYTES:
+        cells = len(pdu) // CELL_PAYLOAD_BYTES
+        raise CaptureError(
+            f"a frame has {cells} cells, too many for a record: leave out `--frames`"
+        )
+    lengths = (ERF_BYTES + size).to_bytes(2, "big") + bytes(2) + size.to_bytes(2, "big")
+    return record_header[:8] + bytes([ERF_AAL5, ERF_VARYING_LENGTH]) + lengths + header + pdu
 
 
 def build_oam_payload() -> bytes:

@@ -8,15 +8,49 @@ import pytest
 from qospec.capture.adaptation import Frames, compute_crc10, with_crc10
 from qospec.capture.cells import (
     Addresses,
+    Reassembly,
     build_cells,
     build_oam_payload,
     build_rm_payload,
     build_security_payload,
 )
+from qospec.capture.error import CaptureError
 from qospec.engine.items.batch import allocate_batch
 from qospec.engine.security.seal import TAMPERED
 from qospec.payload.fill import Fill
 from qospec.payload.flight import Items
+
+
+def erf_cell(channel: int, payload_type: int, content: int) -> bytes:
+    """Return a record of a cell of ERF: 16 bytes, the header of I.361, and a payload."""
+    header = (channel << 4 | payload_type << 1).to_bytes(4, "big")
+    return (
+        bytes([1, 2, 3, 4, 5, 6, 7, 8, 3, 4, 0, 68, 0, 0, 0, 52]) + header + bytes([content]) * 48
+    )
+
+
+def test_cells_are_joined_by_connection_up_to_one_that_ends_a_frame() -> None:
+    """The last cell of the second frame of 33 is lost: it goes on with the third."""
+    cells = [
+        *(erf_cell(32, 0, 1), erf_cell(33, 1, 2), erf_cell(32, 5, 3), erf_cell(32, 1, 4)),
+        *(erf_cell(33, 0, 5), erf_cell(33, 0, 6), erf_cell(33, 1, 7)),
+    ]
+    reassembly = Reassembly()
+    joined = reassembly.join(cells[:2]) + reassembly.join(cells[2:])
+    assert [place for place, _ in joined] == [1, 1, 4]
+    assert [record[20:] for _, record in joined] == [
+        bytes([2]) * 48,
+        bytes([1]) * 48 + bytes([4]) * 48,
+        bytes([5]) * 48 + bytes([6]) * 48 + bytes([7]) * 48,
+    ]
+    assert [record[:8] for _, record in joined] == [bytes(range(1, 9))] * 3
+    assert joined[1][1][8:20] == bytes([4, 4, 0, 116, 0, 0, 0, 100, 0, 0, 2, 2])
+
+
+def test_a_frame_too_long_for_a_record_is_refused() -> None:
+    with pytest.raises(CaptureError, match=r"^a frame has 1365 cells"):
+        Reassembly().join([erf_cell(32, 0, 0)] * 1_364 + [erf_cell(32, 1, 0)])
+
 
 GENERATOR = 0b11000110011
 """x^10 + x^9 + x^5 + x^4 + x + 1 (ITU-T I.610, 10.1)."""

@@ -62,8 +62,12 @@ def captured(tmp_path, monkeypatch):
         )
         assert run.exit_code == 0, run.output
         record = next(Path("records").iterdir())
-        for name, link in (("cells", "left.wan -> right.wan"), ("frames", "right.lan -> b")):
-            asked = ["pcap", str(record), "mixed", link, "-o", f"{name}.pcapng"]
+        for name, link, *options in (
+            ("cells", "left.wan -> right.wan"),
+            ("frames", "right.lan -> b"),
+            *([("joined", "left.wan -> right.wan", "--frames")] * (aal == "aal5")),
+        ):
+            asked = ["pcap", str(record), "mixed", link, "-o", f"{name}.pcapng", *options]
             given = CliRunner().invoke(cli.qos, asked)
             assert given.exit_code == 0, given.output
         return list(records(Path("cells.pcapng"))), list(records(Path("frames.pcapng")))
@@ -158,3 +162,36 @@ def test_packets_come_out_of_cells_as_they_are_behind(captured, aal, decode):
 def test_each_connection_has_a_channel(captured):
     cells, _ = captured("aal5")
     assert {cell_of(record)[0] for record in cells} == {32, 33, 34}
+
+
+def test_frames_of_aal5_are_joined_where_that_is_asked_for(captured):
+    cells, _ = captured("aal5")
+    joined = list(records(Path("joined.pcapng")))
+    assert {record[8] for record in joined} == {4}
+    split = [
+        record[:8]
+        + bytes([3])
+        + record[9:16]
+        + record[16:19]
+        + bytes([place == len(record) - 48 and 2])
+        + record[place : place + 48]
+        for record in joined
+        for place in range(20, len(record), 48)
+    ]
+    assert packets_of_aal5(split) == packets_of_aal5(cells)
+
+
+def test_frames_are_asked_for_where_none_is(captured):
+    captured("aal3_4")
+    record = str(next(Path("records").iterdir()))
+
+    def ask(link):
+        asked = ["pcap", record, "mixed", link, "--frames", "-o", "none.pcapng"]
+        return CliRunner().invoke(cli.qos, asked)
+
+    none = ask("left.wan -> right.wan")
+    assert none.exit_code == 2
+    assert "no frame of AAL5 ends on `left.wan -> right.wan`: leave out `--frames`" in none.output
+    packets = ask("right.lan -> b")
+    assert packets.exit_code == 2
+    assert "packets go over `right.lan -> b`: `--frames` is for a link of cells" in packets.output

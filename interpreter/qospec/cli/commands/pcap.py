@@ -61,6 +61,7 @@ def _complete_cases(
 @click.option(
     "--count", "most", type=click.IntRange(1), default=None, help="Write the first packets only."
 )
+@click.option("--frames", is_flag=True, help="Write frames of AAL5 in place of their cells.")
 @click.option(
     "--trial",
     type=click.IntRange(1),
@@ -95,9 +96,9 @@ def pcap(record: str, case: str, link: str, **asked: str | int | bool | None) ->
         if request.keys:
             _check_keys(trial, found)
         if path is None:
-            written = _to_stdout(trial, found, request.most)
+            written = _to_stdout(trial, found, request)
         else:
-            written = _to_file(path, trial, found, request.most)
+            written = _to_file(path, trial, found, request)
         if request.keys:
             write_whole(Path(request.keys), written.list_keys(), mode=OWNER_ONLY)
     except CaptureError as error:
@@ -114,6 +115,7 @@ class _Request(NamedTuple):
     force: bool
     keys: str
     most: int | None
+    frames: bool
     trial: int | None
     control: str
     phase: str
@@ -176,18 +178,18 @@ def _check_keys(trial: Trial, link: Link) -> None:
         raise CaptureError(f"nothing that goes over `{link.name}` is encrypted, so it has no keys")
 
 
-def _to_file(path: Path, trial: Trial, link: Link, most: int | None) -> Writer:
+def _to_file(path: Path, trial: Trial, link: Link, request: _Request) -> Writer:
     from qospec.capture.capture import capture
     from qospec.writing import replace_file
 
     with replace_file(path) as file:
-        written = capture(trial, link, file, most)
-    packets = loading.count_things(written.written, "packet")
+        written = capture(trial, link, file, request.most, frames=request.frames)
+    packets = loading.count_things(written.written, "frame" if request.frames else "packet")
     say(f"capture: {path} ({packets} of `{link.name}`, {trial.words})")
     return written
 
 
-def _to_stdout(trial: Trial, link: Link, most: int | None) -> Writer:
+def _to_stdout(trial: Trial, link: Link, request: _Request) -> Writer:
     """Write to stdout, once it is known that the trial came to the recorded result."""
     import shutil
     import tempfile
@@ -195,7 +197,7 @@ def _to_stdout(trial: Trial, link: Link, most: int | None) -> Writer:
     from qospec.capture.capture import capture
 
     with tempfile.TemporaryFile() as file:
-        written = capture(trial, link, file, most)
+        written = capture(trial, link, file, request.most, frames=request.frames)
         file.seek(0)
         shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
