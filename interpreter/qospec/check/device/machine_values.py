@@ -25,7 +25,7 @@ MOMENTS = ("first_entered", "last_entered")
 """When something first and last happened to a state."""
 STATISTICS = ("mean", "min", "max")
 """Statistics of the time in a state."""
-OF_STATES = ("count", "most", "entered", *MOMENTS, *(f"time.{each}" for each in STATISTICS))
+OF_STATES = ("count", "most", "entered", *MOMENTS, *(f"time.{name}" for name in STATISTICS))
 """What is observed of a state, as authors write it."""
 
 
