@@ -152,6 +152,19 @@ NOTHING = [
         },
     ),
     Nothing(
+        "mpoa",
+        {"std.devices.mpoa": "mpoa.nothing"},
+        {
+            "routed.qos": {
+                "the tag on the router's line decides it": ("figure_3.long", "figure_3.short"),
+                NOTHING_LOST: ("figure_5_at_full_load.less_than_a_percent", "wire_speed.all"),
+            },
+            "shortcuts.qos": {
+                "what never asks has no shortcut": ("so_many_within_a_second.none",),
+            },
+        },
+    ),
+    Nothing(
         "osu",
         {"switches": "osu.nothing", "fabrics": "osu.shares_nothing"},
         {

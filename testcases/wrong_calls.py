@@ -5,6 +5,11 @@ from collections.abc import Mapping
 from replacing import Wrong
 
 EXCHANGES = "std.devices.signalling"
+MPOA = "std.devices.mpoa"
+FLOWS = (
+    "after_so_many_packets:vendor=cabletron,connections=1",
+    "after_so_many_packets:vendor=cisco,connections=1",
+)
 KEY_AGREEMENT = "std.devices.key_agreement"
 
 
@@ -211,5 +216,97 @@ WRONG_CALLS = [
         ("established:class=cbr", "admitted_by_rate"),
         {"all", "admitted"},
         changes={"capacity: CellRate = 353_207 cell/s": "capacity: CellRate = 346_999 cell/s"},
+    ),
+    *(
+        Wrong(
+            f"mpoa.{name}",
+            "bench",
+            "routed.qos",
+            cases,
+            criteria,
+            changes={"1 s / 65_000": f"1 s / {rate}"},
+        )
+        for name, rate, cases, criteria in (
+            ("slow_router", "55_000", ("figure_7_below_the_knee:size=64B",), {"none_lost"}),
+            (
+                "slower_by_4_percent",
+                "62_400",
+                ("wire_speed:frames=1_000_000,size=64B,load=43.5%",),
+                {"all"},
+            ),
+            ("fast_router", "75_000", ("figure_7_above_the_knee:size=64B",), {"lost"}),
+            ("faster_by_4_percent", "67_600", ("figure_7_above_the_knee:size=128B",), {"lost"}),
+        )
+    ),
+    *(
+        Wrong(
+            f"mpoa.{name}",
+            "bench",
+            "routed.qos",
+            ("figure_3:load=100%,room=1_000pkt",),
+            {"long", "backlog"},
+            changes={"media.tagged_fast_ethernet": medium},
+        )
+        for name, medium in (
+            ("router_without_a_tag", "media.fast_ethernet"),
+            ("router_on_gigabit_ethernet", "media.tagged_gigabit_ethernet"),
+        )
+    ),
+    *(
+        Wrong(
+            f"mpoa.{name}",
+            MPOA,
+            "shortcuts.qos",
+            cases,
+            criteria,
+            changes=changes,
+        )
+        for name, cases, criteria, changes in (
+            (
+                "a_packet_early",
+                FLOWS,
+                {"long_way", "shortcut"},
+                {"seen + 1 < frames": "seen + 2 < frames"},
+            ),
+            (
+                "a_packet_late",
+                FLOWS,
+                {"long_way", "shortcut"},
+                {"seen + 1 < frames": "seen < frames"},
+            ),
+            (
+                "counts_for_ever",
+                ("so_many_within_a_second:rate=8pkt_per_s",),
+                {"none"},
+                {"on window -> idle": "on window -> counting"},
+            ),
+            (
+                "counts_all_flows",
+                ("after_so_many_packets:vendor=cisco,connections=3",),
+                {"long_way", "shortcut"},
+                {"instances = flows\n": ""},
+            ),
+            (
+                "forgets_shortcuts",
+                ("after_so_many_packets:vendor=cisco,connections=1",),
+                {"long_way", "shortcut"},
+                {
+                    "on peer.connect -> established { stop = [t303] }": (
+                        "on peer.connect -> established { stop = [t303], start = [window] }"
+                    ),
+                    "forward = shortcut\n": "forward = shortcut\n      on window -> idle\n",
+                },
+            ),
+            (
+                "asks_once",
+                ("a_lost_request",),
+                {"long_way"},
+                {
+                    "on retry -> resolving { send = [server.resolution_request]": (
+                        "on retry -> resolving { send = [peer.setup]"
+                    )
+                },
+            ),
+        )
     ),
 ]
