@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -62,12 +63,13 @@ def importers(package: str) -> list[Path]:
     return [path for path in MODULES if any(within(name) for name in imported(path))]
 
 
-def loaded_by(arguments: list[str], tmp_path: Path) -> set[str]:
+def loaded_by(arguments: list[str], tmp_path: Path, **environment: str) -> set[str]:
     """Return the names in `sys.modules` when a fresh `qos` with these arguments ends."""
     target = tmp_path / "modules.json"
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, str(target), *arguments],
         cwd=ROOT,
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -142,8 +144,8 @@ def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
 def test_what_the_package_imports_is_required() -> None:
     missing = undeclared(PACKAGE)
     fuzzing = {path.name for path in importers("hypothesis")}
-    assert missing == {"hypothesis": fuzzing}
-    assert undeclared(PACKAGE, "fuzz") == {}
+    assert missing == {"hypothesis": fuzzing, "pytest": {"pytest_plugin.py"}}
+    assert undeclared(PACKAGE, "fuzz", "pytest") == {}
 
 
 def test_only_fuzzing_imports_hypothesis_which_is_an_extra() -> None:
@@ -213,6 +215,17 @@ def test_the_version_loads_nothing_heavy(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
     assert loaded_by(["--help"], tmp_path).isdisjoint(OUTPUT | ENGINE | LANGUAGE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", ["qos ", "qos run --report ", "qos report la"])
+def test_a_completion_loads_nothing_heavy(tmp_path: Path, words: str) -> None:
+    shell = {
+        "_QOS_COMPLETE": "zsh_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+    }
+    assert loaded_by([], tmp_path, **shell).isdisjoint(OUTPUT | ENGINE | LANGUAGE)
 
 
 @pytest.mark.slow

@@ -63,8 +63,11 @@ PREDICATES = list_words(
 CONVERSIONS = {"as", "from", "on", "to", "with", "without"}
 """Words that name a function with a noun behind them: `to_bytes`, `with_suffix`, `on_start`."""
 
-GIVEN = {"dataclass", "fileno", "isatty", "kernel", "main", "qos", "writable"}
-"""Decorators, and names that others look for: the standard library, click, the entry point."""
+GIVEN = {
+    *("dataclass", "fileno", "isatty", "kernel", "main", "qos", "writable"),
+    *("pytest_addoption", "pytest_collect_file", "reportinfo", "repr_failure", "runtest"),
+}
+"""Decorators, and names that others look for: the standard library, click, pytest, a script."""
 
 NOT_YET = list_words(
     """

@@ -9,6 +9,7 @@ from qospec.check.builtins import BuiltIns
 from qospec.check.evaluate.context import Context, LimitReached, Limits
 from qospec.check.evaluate.evaluator import Evaluator
 from qospec.check.modules.loader import Loader
+from qospec.check.overrides import replace_values
 from qospec.check.suite import build_suite, collect_scopes
 from qospec.diagnostics import Problems
 from qospec.model.checked import CheckedSuite
@@ -33,15 +34,17 @@ def check(
     problems: Problems,
     *,
     limits: Limits = DEFAULT_LIMITS,
+    texts: Mapping[Path, str] | None = None,
 ) -> CheckedSuite:
     """Return the suite of all files named and all `.qos` files below the folders named.
 
     Without a path: those that the project of the current folder names.
-    Mistakes go to `problems`; the suite then has the cases without one.
+    Mistakes go to `problems`; the suite then has the cases without one. `texts` are read in place
+    of what files hold, by the paths of these.
     """
     context = Context(catalogue, problems, limits, BuiltIns(catalogue))
     try:
-        units, evaluator = Loader(context).load(paths), Evaluator(context)
+        units, evaluator = Loader(context, texts or {}).load(paths), Evaluator(context)
         return build_suite(units, collect_scopes(units, evaluator), evaluator)
     except LimitReached:
         return NOTHING
@@ -84,6 +87,20 @@ class Checked:
     def suite(self) -> Suite:
         """Return their suite."""
         return self.found.suite
+
+    def replace_values(self, settings: Sequence[str], problems: Problems) -> dict[Path, str]:
+        """Return the texts of files in which values of `let` are replaced: each `name=value`.
+
+        Mistakes go to `problems`: those of the files, if they have any.
+        """
+        with self.evaluator.context.check_apart() as found, suppress(LimitReached):
+            texts = {}
+            if not self.problems.errors:
+                texts = replace_values(settings, self.units, self.scopes, self.evaluator)
+            for problem in (*self.problems.errors, *found.all):
+                problems.add(problem)
+            return texts
+        return {}
 
     def check(self, text: str, path: Path, problems: Problems) -> CheckedSuite:
         """Return the suite of a text, which imports as if it were the file `path`.

@@ -60,7 +60,7 @@ def _run() -> int:
     """Run the command and return its exit code."""
     try:
         # What click raises is reported here: on Ctrl-C its own handler would exit with 1.
-        return int(qos(standalone_mode=False) or 0)
+        return int(qos(prog_name="qos", standalone_mode=False) or 0)
     except SystemExit as end:
         return int(end.code or 0)
     except click.ClickException as error:

@@ -12,15 +12,19 @@ from qospec.cli import exits, options, output
 from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from qospec.cli.matching import Filter
     from qospec.diagnostics import Diagnostic, Edit, Problems
     from qospec.model.checked import CheckedSuite
     from qospec.model.suite import Suite, Template, Test
     from qospec.plan.plan import CasePlan
+    from qospec.record.store import Record
     from qospec.source import Span
 
+
+LAST = "last"
+"""Names the newest record; a folder of that name is `./last`."""
 
 HOW_TO_USE = "run by tests that are built on it: `test NAME = TEMPLATE(…) on TOPOLOGY { … }`"
 """What to say of a template that was selected."""
@@ -35,6 +39,12 @@ class Request(NamedTuple):
     max_cells: int
     as_json: bool
     keep_going: bool = False
+    settings: tuple[str, ...] = ()
+    """Values that are set, each `name=value`."""
+    texts: tuple[tuple[Path, str], ...] = ()
+    """What they make of files, each with its path."""
+    only: frozenset[tuple[str, str]] | None = None
+    """Cases by their file, as records have it, and their name; None for all."""
 
     def write_rerun_command(self, file: str, case: str) -> str:
         """Return the command that reruns one case of a file as this request did."""
@@ -43,6 +53,7 @@ class Request(NamedTuple):
         if self.max_cells != options.MAX_CELLS:
             words += ["--max-cells", str(self.max_cells)]
         words += ["--keep-going"] * self.keep_going
+        words += [word for setting in self.settings for word in ("--set", setting)]
         return shlex.join(words)
 
 
@@ -79,12 +90,33 @@ class _Selection(NamedTuple):
         return self.name in ("", thing.name, case) and self.contains(thing)
 
 
-def check_paths(paths: tuple[str, ...], problems: Problems) -> CheckedSuite:
-    """Return the suite of the files and folders named; of the project here if none is."""
+def make_request(asked: Mapping[str, Any]) -> Request:
+    """Return what the options of a command ask for; ends it if a value cannot be set."""
+    request = Request(**{name: asked[name] for name in Request._fields if name in asked})
+    if not request.settings:
+        return request
+    from qospec.catalogue.kinds import discover
+    from qospec.check import Checked
+    from qospec.diagnostics import Problems
+
+    problems = Problems()
+    checked = Checked(list_files(request.paths), discover())
+    texts = checked.replace_values(request.settings, problems)
+    report(problems, as_json=request.as_json)
+    return request._replace(texts=tuple(texts.items()))
+
+
+def check_paths(
+    paths: tuple[str, ...], problems: Problems, texts: Mapping[Path, str] | None = None
+) -> CheckedSuite:
+    """Return the suite of the files and folders named; of the project here if none is.
+
+    `texts` are read in place of what files hold, by the paths of these.
+    """
     from qospec.catalogue.kinds import discover
     from qospec.check import check
 
-    return check(list_files(paths), discover(), problems)
+    return check(list_files(paths), discover(), problems, texts=texts)
 
 
 def list_files(paths: tuple[str, ...]) -> list[Path]:
@@ -102,7 +134,7 @@ def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[Ca
     from qospec.plan.plan import Bounds, plan
 
     problems = Problems()
-    found = check_paths(request.paths, problems)
+    found = check_paths(request.paths, problems, dict(request.texts))
     if problems.errors:
         report(problems, as_json=request.as_json)
     whole, suite = found.suite, _select_cases(found.suite, request)
@@ -118,14 +150,16 @@ def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[Ca
         if list_endless(suite):
             output.say("nothing to run", err=True)
             sys.exit(exits.NOTHING)
-        there = whole.tests or whole.properties
-        why = f"no case matches `{request.match}`" if there else _explain_no_tests(whole)
-        output.say(f"nothing selected: {why}", err=True)
+        output.say(f"nothing selected: {_explain_nothing(request, whole)}", err=True)
         sys.exit(exits.NOTHING)
     return suite, list(plans)
 
 
-def _explain_no_tests(suite: Suite) -> str:
+def _explain_nothing(request: Request, suite: Suite) -> str:
+    if suite.tests or suite.properties:
+        if request.only is None:
+            return f"no case matches `{request.match}`"
+        return "no case here is among those that did not pass in the last run"
     names = " ".join(template.name for template in suite.templates)
     return f"there are only templates ({names}), {HOW_TO_USE}" if names else "there are no tests"
 
@@ -163,7 +197,8 @@ def _select_cases(suite: Suite, request: Request) -> Suite:
 
     def is_selected(test: Test, case: str) -> bool:
         chosen = not selections or any(s.selects(test, case) for s in selections)
-        return matches(case) and chosen
+        known = (test.span.source.recorded_name, case)
+        return matches(case) and chosen and (request.only is None or known in request.only)
 
     tests = (
         replace(test, cases=tuple(case for case in test.cases if is_selected(test, case.name)))
@@ -172,7 +207,7 @@ def _select_cases(suite: Suite, request: Request) -> Suite:
 
     def is_named(thing: Named) -> bool:
         chosen = not selections or any(s.selects(thing) for s in selections)
-        return not request.match and chosen
+        return not request.match and request.only is None and chosen
 
     properties = tuple(filter(is_named, suite.properties))
     drawn = tuple(filter(is_named, suite.drawn))
@@ -232,6 +267,25 @@ def find_project_folder(paths: tuple[str, ...], name: str) -> Path:
     root = files.find_root(path / "any" if path.is_dir() else path)
     below = root if files.is_there(root / "qos.toml") else Path.cwd()
     return Path(files.shorten_path(below / name))
+
+
+def find_record(written: str, root: Path | None = None) -> Record:
+    """Return the record of a folder; of `last` the newest one in `root`, by default the project's.
+
+    Ends the command if there is none.
+    """
+    from qospec.record.store import Record, RecordError, find_last
+
+    if written == LAST:
+        below = root or find_project_folder((), "records")
+        try:
+            last = find_last(below)
+        except RecordError as error:
+            exits.end_for_environment(str(error))
+        return last or exits.end_for_user(f"`{below}` holds no record yet: `qos run` makes one")
+    if not Path(written).is_dir():
+        exits.end_for_user(f"no record found at `{written}`")
+    return Record(Path(written))
 
 
 def _list_candidates(selection: _Selection, named: Iterable[tuple[Named, str]]) -> Iterator[str]:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from qospec.writing import is_unicode
 
@@ -17,16 +18,44 @@ MAX_CELLS = 10**9
 """The default of `--max-cells`."""
 
 
-def _refuse_empty(
-    _context: click.Context, _argument: click.Parameter, paths: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Return the paths: an empty one is a variable of a script that is not set, and no folder."""
-    if "" in paths:
+def refuse_empty(_context: click.Context, _argument: click.Parameter, paths: Any) -> Any:
+    """Return a path, or several: an empty one is a variable of a script that is not set."""
+    if "" in (paths if isinstance(paths, tuple) else (paths,)):
         raise click.BadParameter("a path cannot be empty: write `.` for this folder")
     return paths
 
 
-paths = click.argument("paths", nargs=-1, type=str, callback=_refuse_empty)
+def complete_file(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Leave it to the shell to complete a file or a folder."""
+    return [CompletionItem(begun, type="file")]
+
+
+def complete_record(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Return `last`, and leave folders to the shell."""
+    named = [CompletionItem("last")] * "last".startswith(begun)
+    return [*named, CompletionItem(begun, type="dir")]
+
+
+def complete_format(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Return the formats of reports whose names begin so."""
+    from qospec.report.format import list_formats
+
+    return [
+        CompletionItem(name, help=report.summary)
+        for name, report in list_formats().items()
+        if name.startswith(begun)
+    ]
+
+
+paths = click.argument(
+    "paths", nargs=-1, type=str, callback=refuse_empty, shell_complete=complete_file
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 match = click.option(
     "-k",
@@ -45,8 +74,35 @@ reports = click.option(
     "formats",
     multiple=True,
     metavar="FORMAT",
-    help="A report to write: markdown, csv, junit, json or a template's path; "
-    "html is always written.",
+    shell_complete=complete_format,
+    help="A report to write: markdown, csv, junit, json, sarif, github, codequality or a template's"
+    " path; html is always written.",
+)
+
+
+class _Jobs(click.IntRange):
+    """A number of processes: `auto` is one for each processor that this one may use."""
+
+    name = "number or auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        if value != "auto":
+            return super().convert(value, param, ctx)
+        usable = getattr(
+            os, "sched_getaffinity", None
+        )  # of Linux: fewer than there are, in a container
+        return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+jobs = click.option(
+    "-j",
+    "--jobs",
+    default=1,
+    show_default=True,
+    type=_Jobs(1),
+    metavar="N",
+    help="Number of worker processes; `auto` is one for each processor.",
 )
 
 
@@ -73,6 +129,30 @@ seed = click.option(
     show_default=True,
     callback=_parse_seed,
     help="Seed of all random numbers: a number or a text.",
+)
+
+
+def _parse_settings(
+    _context: click.Context, _option: click.Parameter, written: tuple[str, ...]
+) -> tuple[str, ...]:
+    for setting in written:
+        name, _, value = setting.partition("=")
+        if not name.strip().isidentifier() or not value.strip() or len(setting.splitlines()) > 1:
+            raise click.BadParameter(
+                f"`{setting}` sets nothing: write a name and a value, `haul=5km`"
+            )
+        if not is_unicode(setting):
+            raise click.BadParameter("a value is a text, and this is not UTF-8")
+    return tuple(setting.strip() for setting in written)
+
+
+settings = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_parse_settings,
+    help="Give a `let` of the files another value of its type, as `haul=5km`.",
 )
 max_cells = click.option(
     "--max-cells",

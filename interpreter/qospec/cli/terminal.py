@@ -24,6 +24,7 @@ from qospec.report.similar import (
     describe_extent,
     describe_group,
     describe_least_and_most,
+    describe_shared,
     group_similar,
 )
 from qospec.report.views import count_verdicts, find_worst, format_count
@@ -144,7 +145,7 @@ class LocalNames(NamedTuple):
 class Console:
     """Prints how a run goes."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- what the options of a command say, by name
         self,
         cases: int,
         *,
@@ -153,6 +154,7 @@ class Console:
         here: LocalNames | None = None,
         tables: Mapping[str, tuple[str, ...]] | None = None,
         verbose: bool = False,
+        brief: bool = False,
     ) -> None:
         """Expect this many cases.
 
@@ -163,6 +165,7 @@ class Console:
             here: Names of files and commands as they are valid here.
             tables: Of `list_cases_in_tables`.
             verbose: Whether to print a line for each case, whole tables and each failure in full.
+            brief: Whether to print only what needs attention.
         """
         self._cases = cases
         self._here = here or LocalNames()
@@ -170,6 +173,7 @@ class Console:
         self._progress = progress or Progress(Workload({}), live=False, reports=False)
         self._tables = tables or {}
         self._verbose = verbose
+        self._brief = brief
         self._waiting: dict[str, tuple[dict[str, Any], float]] = {}
         unicode = "utf" in (getattr(sys.stdout, "encoding", "") or "").lower()
         self._marks = MARKS if unicode else ASCII
@@ -194,7 +198,7 @@ class Console:
     def ended(self, case: dict[str, Any], seconds: float) -> None:
         """Print the line of a finished case, or the table of its test if that has ended."""
         self._progress.finish(case["name"])
-        if self._quiet:
+        if self._quiet or self._brief:
             return
         its = self._tables.get(case["name"], ())
         bounds = [f"    bound  {line}" for line in describe_proved_bounds(case) if self._verbose]
@@ -255,7 +259,8 @@ class Console:
                 say("", f"SKIP  {_write_title(group)}", *_describe_cases(group))
                 say(f"  why       {group[0]['why'][0]}")
             else:
-                self._explain(group)
+                shared = describe_shared(group, document["cases"])
+                say_text("\n".join(["", *explain(group, self._here, shared)]))
         if groups and groups[-1][0]["verdict"] != "skip":
             say("")
         if any(len(group) > 1 for group in groups):
@@ -275,7 +280,7 @@ class Console:
         left = sum(not case["ran"] for case in document["cases"])
         if left:
             of = f"{left} of {len(document['cases'])} cases"
-            say(f"interrupted: {of} did not finish", err=True)
+            say(f"{document['state']}: {of} did not finish", err=True)
 
     def _print_cautions(
         self, document: Mapping[str, Any], foreseen: Container[tuple[str, str]]
@@ -297,41 +302,51 @@ class Console:
         while self._waiting:
             self._print_table(self._tables[next(iter(self._waiting))])
 
-    def _explain(self, group: Sequence[Mapping[str, Any]]) -> None:
-        """Print why a case did not pass, and which others are like it."""
-        case = group[0]
-        verdict = click.style(case["verdict"].upper(), fg=COLOURS[case["verdict"]], bold=True)
-        say_text(
-            f"\n{verdict}  {click.style(make_visible(_write_title(group), LONGEST), bold=True)}"
-        )
-        say(*_describe_cases(group))
-        test = ""
-        for its in _group_by_criterion(list_unmet(case)):
-            test = self._print_asked(its[0], case, test)
-            for found, where in _describe_finding(its, group).items():
-                say(*([f"    at        {where}"] if where else ()))
-                say_text("\n".join(found))
-        for error in case["errors"]:
-            say(f"  error     {error}")
-        for line in _shorten_list(list_reasons(case)):
-            say(f"  why       {line}")
-        say(f"  rerun     {self._here.write_rerun_command(case)}")
 
-    def _print_asked(
-        self, statement: Mapping[str, Any], case: Mapping[str, Any], before: str
-    ) -> str:
-        """Print a criterion and its place; one of another file with its name, after its test.
+def explain(
+    group: Sequence[Mapping[str, Any]], here: LocalNames, shared: str = ""
+) -> Iterator[str]:
+    """Yield lines on why cases that are alike did not pass; control characters are visible.
 
-        Return where the test is, which is not said `before` each of its criteria again.
-        """
-        asks = f"{statement['text']}{describe_confidence(statement)}"
-        if test := self._here.find_test(case["name"], statement["place"]):
-            if test != before:
-                say(f"  {test}: test {case['test']}")
-            name, _ = name_statement(statement)
-            asks = asks if name == statement["text"] else f"{name}: {asks}"
-        say(f"  {self._here.find_place(statement['place'])}: {statement['kind']} {asks}")
-        return test or before
+    `shared` is what only they have in common.
+    """
+    case = group[0]
+    verdict = click.style(case["verdict"].upper(), fg=COLOURS[case["verdict"]], bold=True)
+    yield f"{verdict}  {click.style(_show(_write_title(group)), bold=True)}"
+    yield from map(_show, _describe_cases(group))
+    yield from [_show(f"  all have  {shared}; no case that passes has")] * bool(shared)
+    test = ""
+    for its in _group_by_criterion(list_unmet(case)):
+        before, test = test, here.find_test(case["name"], its[0]["place"]) or test
+        yield from map(_show, _describe_asked(its[0], case, here, before))
+        for found, where in _describe_finding(its, group).items():
+            yield from [_show(f"    at        {where}")] * bool(where)
+            yield from found
+    for error in case["errors"]:
+        yield _show(f"  error     {error}")
+    for line in _shorten_list(list_reasons(case)):
+        yield _show(f"  why       {line}")
+    yield _show(f"  rerun     {here.write_rerun_command(case)}")
+
+
+def _show(line: str) -> str:
+    return make_visible(line, LONGEST)
+
+
+def _describe_asked(
+    statement: Mapping[str, Any], case: Mapping[str, Any], here: LocalNames, before: str
+) -> Iterator[str]:
+    """Yield a criterion and its place; one of another file with its name, after its test.
+
+    That is not said again if it is where the test of the criterion `before` is.
+    """
+    asks = f"{statement['text']}{describe_confidence(statement)}"
+    if test := here.find_test(case["name"], statement["place"]):
+        if test != before:
+            yield f"  {test}: test {case['test']}"
+        name, _ = name_statement(statement)
+        asks = asks if name == statement["text"] else f"{name}: {asks}"
+    yield f"  {here.find_place(statement['place'])}: {statement['kind']} {asks}"
 
 
 def _render_table(grid: Grid, marks: Mapping[str, str]) -> Iterator[str]:

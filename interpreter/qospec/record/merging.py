@@ -69,7 +69,7 @@ def merge(records: Sequence[Record]) -> MergedRun:
     for part, record, outcome in zip(parts, records, outcomes, strict=True):
         if outcome["state"] != "complete":
             raise MergeError(
-                f"part {part} was interrupted, see `{record.folder}`: run it again with "
+                f"part {part} was {outcome['state']}, see `{record.folder}`: run it again with "
                 f"`--part {part}`"
             )
         chosen = [case["name"] for case in part.choose(whole["planned"])]

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 NOT_RUN = "not run: the run was interrupted"
+STOPPED = "not run: the run was stopped by a case that did not pass"
 INTERRUPTED = "interrupted: only trials that had ended are counted"
 NOTHING_MEASURED = (
     "no criterion that applies to this case measures anything: exclude it by `where` on the sweep"
@@ -282,22 +283,29 @@ def describe_frame(
 
 
 def complete_outcome(
-    frame: Document, planned: Sequence[Document], done: Sequence[Document]
+    frame: Document,
+    planned: Sequence[Document],
+    done: Sequence[Document],
+    *,
+    stopped: bool = False,
 ) -> Document:
     """Return the outcome: the cases that have ended, and the others as not run.
 
-    Of a part of a run it has the cases of that part; `planned` are all.
+    Of a part of a run it has the cases of that part; `planned` are all. If it was `stopped`, that
+    is why cases were not run.
     """
     part = part_of(frame)
     planned = planned if part is None else part.choose(planned)
+    left_out = {"errors": [STOPPED]} if stopped else {}
     ended = {case["name"]: case for case in done}
-    cases = [ended.get(case["name"], case) for case in planned]
+    cases = [ended.get(case["name"]) or {**case, **left_out} for case in planned]
     verdicts: list[Verdict] = [case["verdict"] for case in cases]
-    seen = [case["verdict"] for case in cases if NOT_RUN not in case["errors"]]
+    seen = [case["verdict"] for case in cases if has_run(case)]
     left = len(cases) - len(seen)
+    cut = "stopped" if stopped else "interrupted"
     return {
         **frame,
-        "state": "complete" if all(map(_is_finished, cases)) else "interrupted",
+        "state": "complete" if all(map(_is_finished, cases)) else cut,
         "verdict": find_worst(verdicts),
         "summary": {
             **{verdict: seen.count(verdict) for verdict in VERDICTS},
@@ -309,8 +317,13 @@ def complete_outcome(
     }
 
 
+def has_run(case: Mapping[str, Any]) -> bool:
+    """Return whether a case was begun before the run was interrupted or stopped."""
+    return not any(error.startswith("not run:") for error in case.get("errors", ()))
+
+
 def _is_finished(case: Document) -> bool:
-    return NOT_RUN not in case["errors"] and INTERRUPTED not in case["errors"]
+    return has_run(case) and INTERRUPTED not in case["errors"]
 
 
 def _test(test: Test, in_phases: Mapping[int, Sequence[Flow]]) -> Document:

@@ -196,6 +196,21 @@ def create(root: Path, seed: str, now: datetime | None = None) -> Record:
     raise RecordError(f"cannot write records to `{root}`: too many in the same second")
 
 
+def find_last(root: Path) -> Record | None:
+    """Return the newest record in a folder, by the time in its name; None if there is none.
+
+    Of those of the same second, it is the one whose run began last. Raises RecordError.
+    """
+    try:
+        found = {
+            (path.parent.name.partition("Z-")[0], path.stat().st_mtime_ns): path.parent
+            for path in root.glob("[0-9]*T*Z-*/run.json")
+        }
+    except OSError as error:
+        raise RecordError(f"cannot read `{root}`: {explain_failure(error)}") from error
+    return Record(found[max(found)]) if found else None
+
+
 def _make_inside(folder: Path) -> None:
     try:
         (folder / "cases").mkdir()

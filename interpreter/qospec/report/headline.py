@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from qospec.judge.verdict import PROBLEMS
+from qospec.record.outcome import has_run
 from qospec.report.causes import list_reasons as reasons_of
 from qospec.report.similar import describe_group, group_similar
 from qospec.report.text import split_enumeration
@@ -13,7 +14,6 @@ from qospec.report.views import (
     count_verdicts,
     find_worst,
     format_count,
-    has_run,
     list_attention,
 )
 from qospec.report.words import describe_measured, describe_needed
@@ -31,9 +31,9 @@ def _write_sentence(document: Record) -> str:
     ended = [case for case in document["cases"] if has_run(case)]
     finished = sum(case.get("ran", True) for case in ended)
     of = count_verdicts(ended)
-    whole = document["state"] != "interrupted"
+    whole = document["state"] == "complete"
     total = format_count(len(document["cases"]), "case")
-    start = "" if whole else f"{finished} of {total} ended; the run was interrupted. "
+    start = "" if whole else f"{finished} of {total} ended; the run was {document['state']}. "
     if not ended:
         return start + "No case was run."
     if find_worst(of) not in PROBLEMS:
@@ -88,7 +88,7 @@ def _describe_expectations(count: int) -> str:
 
 
 def _describe_interrupted(of: Mapping[str, int]) -> str:
-    """Return how many cases pass or were skipped in an interrupted run without problems."""
+    """Return how many cases pass or were skipped in an incomplete run without problems."""
     passed = [_describe_passing(of["pass"])] if "pass" in of else []
     return _join_words([*passed, *_describe_not_judged(of)])
 

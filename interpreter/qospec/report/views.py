@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
+from qospec.record.outcome import has_run
 from qospec.record.statements import count_by_claim
 from qospec.report.claims import find_only_claim
 from qospec.report.words import describe_confidence, describe_needed, find_subject
@@ -24,11 +25,6 @@ Record = Mapping[str, Any]
 def find_worst(verdicts: Iterable[str]) -> str:
     """Return the worst verdict; "" if there is none."""
     return max(verdicts, key=VERDICTS.index, default="")
-
-
-def has_run(case: Record) -> bool:
-    """Return whether a case ended before the run was interrupted."""
-    return not any(error.startswith("not run:") for error in case.get("errors", ()))
 
 
 def count_verdicts(cases: Iterable[Record]) -> dict[str, int]:

@@ -18,9 +18,11 @@ def _load() -> None:
     discover()
     with suppress(MissingNameError):  # the first trial says so
         kernel.load()
-    if paths := os.environ.get(PATHS):  # once for all of them
+    if named := os.environ.get(PATHS):  # once for all of them
         with suppress(Exception):  # then a worker says what is wrong, or the files are
-            workshop.check_once(tuple(map(Path, json.loads(paths))))
+            paths, texts = json.loads(named)
+            given = tuple((Path(path), text) for path, text in texts)
+            workshop.check_once(tuple(map(Path, paths)), given)
     gc.freeze()  # nor do the copies look
     gc.enable()
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from qospec.dataclass import dataclass
 from qospec.engine import kernel
 from qospec.judge.result import Result
+from qospec.judge.verdict import PROBLEMS
 from qospec.record import outcome
 from qospec.record.schema import TIME_FORMAT
 from qospec.run.interruption import Interruption
@@ -69,7 +70,10 @@ class RunRequest:
         bounds: What a trial may cost.
         version: Of qospec, for the provenance.
         paths: The files and folders that were named.
+        settings: The values that the command line has set, each `name=value`.
+        texts: What they have made of files, each with its path.
         keep_going: Whether repeats go on after a failed `require`.
+        exit_first: Whether the first case that does not pass ends the run.
         notices: As `kernel.notices`; each is called once, in this process.
     """
 
@@ -81,7 +85,10 @@ class RunRequest:
     bounds: Bounds
     version: str
     paths: tuple[Path, ...] = ()
+    settings: tuple[str, ...] = ()
+    texts: tuple[tuple[Path, str], ...] = ()
     keep_going: bool = False
+    exit_first: bool = False
     part: Part | None = None
     notices: Notices = field(default_factory=dict)
 
@@ -89,7 +96,15 @@ class RunRequest:
     def order(self) -> Order:
         """Return what all of its jobs have in common."""
         digest = hash_sources(self.suite.sources)
-        return Order(self.paths, digest, self.seed, self.bounds, self.keep_going, explains=True)
+        return Order(
+            self.paths,
+            digest,
+            self.seed,
+            self.bounds,
+            self.keep_going,
+            self.texts,
+            explains=True,
+        )
 
     def select_own(self, things: Sequence[Thing]) -> Sequence[Thing]:
         """Return those of its part, of as many things as there are plans."""
@@ -106,6 +121,7 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
     started = datetime.now(UTC)
     record.begin(frame, planned)
     done: list[JobResult] = []
+    stopped = False
 
     def take(ended: Ended) -> None:
         document = ended.result.document
@@ -123,9 +139,13 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
             for result in results:
                 take(result)
                 interruption.check()
+                if request.exit_first and result.result.document["verdict"] in PROBLEMS:
+                    stopped = True
+                    break
         for job in schedule.cut():
             take(job)
-        whole = outcome.complete_outcome(frame, planned, [each.document for each in done])
+        ended = [result.document for result in done]
+        whole = outcome.complete_outcome(frame, planned, ended, stopped=stopped)
         times = {
             "started": _timestamp(started),
             "finished": _timestamp(datetime.now(UTC)),
@@ -167,12 +187,15 @@ def _run_of_case(plan: CasePlan, *, keep_going: bool = False) -> CaseRun:
     return PlainRun(name, JobName(name), partial(_result_of_lost, plan))
 
 
-def run_alone(plan: CasePlan, bounds: Bounds, on_wait: Callable[[], None]) -> Document:
+def run_alone(
+    plan: CasePlan, bounds: Bounds, on_wait: Callable[[], None], *, explains: bool = False
+) -> Document:
     """Run one case in this process, and return its document, which has no command.
 
-    `on_wait` is called now and then; an exception that it raises ends the run.
+    `on_wait` is called now and then; an exception that it raises ends the run. `explains` is as of
+    `Order`.
     """
-    workshop = Workshop(Order(bounds=bounds), [plan])
+    workshop = Workshop(Order(bounds=bounds, explains=explains), [plan])
     (ended,) = run_here(Schedule([_run_of_case(plan)]), workshop, on_wait)
     return ended.result.document
 
@@ -195,6 +218,7 @@ def provenance(request: RunRequest) -> Document:
         "policy": {
             "inconclusive": "exit code 3",
             "a failed require": "goes on" if request.keep_going else "ends its case",
+            **({"set": ", ".join(request.settings)} if request.settings else {}),
         },
         "sources": [
             {

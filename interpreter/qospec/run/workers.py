@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 LOADED = "qospec.run.loaded"
 """The module that loads what a worker needs."""
 PATHS = "QOS_WORKERS_CHECK"
-"""The environment variable that names the files to check there, as JSON."""
+"""The environment variable with the files to check there and their texts, as JSON."""
 LONGEST_VARIABLE = 100_000
 """Linux allows 128 KiB."""
 MAX_TRIES = 2
@@ -114,15 +114,15 @@ class _Worker:
         return f"its worker process was killed by {signal.Signals(-code).name}{memory}"
 
 
-def load(paths: Iterable[Path]) -> None:
+def load(paths: Iterable[Path], texts: Iterable[tuple[Path, str]] = ()) -> None:
     """Begin to load what workers need, in the background, so that they start at once.
 
-    The files are checked there: once for all workers.
+    The files are checked there, once for all workers, with `texts` as of `Order`.
     """
     if _context().get_start_method() == "forkserver":
         from multiprocessing import forkserver
 
-        written = json.dumps([*map(str, paths)])
+        written = json.dumps([[*map(str, paths)], [(str(path), text) for path, text in texts]])
         if len(written) <= LONGEST_VARIABLE:
             os.environ[PATHS] = written
         with terminal_signals_blocked():

@@ -61,6 +61,7 @@ class Order(NamedTuple):
         seed: The root of all random streams.
         bounds: What a trial may cost.
         keep_going: Whether repeats go on after a failed `require`.
+        texts: What is read in place of what files hold, each with its path.
         explains: Whether the document of a case that fails says where its flows waited.
     """
 
@@ -69,6 +70,7 @@ class Order(NamedTuple):
     seed: str = ""
     bounds: Bounds = Bounds()
     keep_going: bool = False
+    texts: tuple[tuple[Path, str], ...] = ()
     explains: bool = False
 
 
@@ -132,7 +134,7 @@ class Workshop:
 
     @cached_property
     def _checked(self) -> CheckedSuite:
-        checked = check_once(self._order.paths)
+        checked = check_once(self._order.paths, self._order.texts)
         if hash_sources(checked.suite.sources) != self._order.digest:
             raise StaleError("files were changed while the run began: run it again")
         return checked
@@ -172,9 +174,9 @@ class Workshop:
 
 
 @lru_cache(1)
-def check_once(paths: tuple[Path, ...]) -> CheckedSuite:
+def check_once(paths: tuple[Path, ...], texts: tuple[tuple[Path, str], ...] = ()) -> CheckedSuite:
     """Return the suite of files that were found to be correct, checked once in each process."""
-    return check(paths, discover(), Problems())
+    return check(paths, discover(), Problems(), texts=dict(texts))
 
 
 def hash_sources(sources: Sequence[Source]) -> str:

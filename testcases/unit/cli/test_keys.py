@@ -78,6 +78,7 @@ let pair = gateway(sends = there, receives = known[back][0])
 """
 
 QUIET = [
+    "init made",
     "check a.qos",
     "check a.qos --json",
     "check a.yaml",

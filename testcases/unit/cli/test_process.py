@@ -240,7 +240,7 @@ def test_workers_report_once_that_kernels_are_compiled(
 CHANGE = """
 from pathlib import Path
 from qospec.run import runner, workers
-execute, workers.load = runner.execute, lambda _: None
+execute, workers.load = runner.execute, lambda *_: None
 
 def change_and_execute(request, *rest):
     path = Path(request.paths[0])

@@ -225,6 +225,7 @@ def run(cases=SWEEP, *, verbose=False):
     document = {
         "summary": {"pass": 1, "fail": 2},
         "seed": "0",
+        "state": "interrupted",
         "tests": [],
         "cases": [*cases, *rest],
     }
@@ -251,10 +252,11 @@ def test_failures_that_are_alike_are_shown_once_with_their_number(
     run()
     told = capsys.readouterr().out
     block = told[told.index("FAIL") :].splitlines()
-    assert block[:7] == [
+    assert block[:8] == [
         "FAIL  2 cases of t fail the same way",
         "  cases     load = 20%, 30%",
         "  first     t:load=20%",
+        "  all have  load >= 20%; no case that passes has",
         "  a.qos:9:3: expect f.lost == 0 pkt",
         "    measured  3 pkt; in all 3 pkt to 12 pkt",
         "    needed    == 0 pkt",

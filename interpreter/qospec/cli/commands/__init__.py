@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import click
 
 FILES = {
+    "init": "init",
     "check": "check",
     "fmt": "fmt",
     "convert": "convert",

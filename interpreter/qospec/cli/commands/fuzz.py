@@ -41,14 +41,7 @@ MOST_NAMES = 6
     help=f"How many examples of each; {EXAMPLES:_} unless `--time` is given.",
 )
 @options.seed
-@click.option(
-    "-j",
-    "--jobs",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Number of worker processes.",
-)
+@options.jobs
 @click.option(
     "--save",
     default="",

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
-from qospec.cli import exits, loading
+from qospec.cli import exits, loading, options
 from qospec.cli.output import say
 from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from qospec.capture.capture import Writer
     from qospec.capture.links import Link
     from qospec.capture.trials import Trial
+    from qospec.record.store import Record
 
 STDOUT = "-"
 SUFFIX = ".pcapng"
@@ -30,19 +30,20 @@ def _complete_cases(
     context: click.Context, _parameter: click.Parameter, begun: str
 ) -> list[CompletionItem]:
     """Return the cases of the record that is named, to complete one; none if it is no record."""
-    from click.shell_completion import CompletionItem
+    from qospec.record.store import Record, RecordError, find_last
 
-    from qospec.record.store import Record, RecordError
-
+    named = context.params["record"]
+    records = loading.find_project_folder((), "records")
     try:
-        cases = Record(Path(context.params["record"])).outcome()["cases"]
+        kept = find_last(records) if named == loading.LAST else Record(Path(named))
+        cases = kept.outcome()["cases"] if kept is not None else []
     except (RecordError, KeyError):
         return []
     return [CompletionItem(case["name"]) for case in cases if case["name"].startswith(begun)]
 
 
 @click.command()
-@click.argument("record", type=click.Path())
+@click.argument("record", type=str, shell_complete=options.complete_record)
 @click.argument("case", type=str, shell_complete=_complete_cases)
 @click.argument("link", type=str, default="")
 @click.option(
@@ -92,7 +93,7 @@ def pcap(record: str, case: str, link: str, **asked: str | int | bool | None) ->
     if request.keys:
         _check_path_of_keys(request, path)
     try:
-        trial, found = _find_trial(Path(record), case, request)
+        trial, found = _find_trial(loading.find_record(record), case, request)
         if request.keys:
             _check_keys(trial, found)
         if path is None:
@@ -141,14 +142,11 @@ def _verify_new(path: Path, option: str, request: _Request) -> Path:
     return path
 
 
-def _find_trial(folder: Path, case: str, request: _Request) -> tuple[Trial, Link]:
+def _find_trial(kept: Record, case: str, request: _Request) -> tuple[Trial, Link]:
     from qospec.capture import links, specification, trials
-    from qospec.record.store import Record
 
-    if not folder.is_dir():
-        exits.end_for_user(f"no record found at `{folder}`")
-    at_hand = (folder.resolve(), Path.cwd())
-    recorded = specification.rebuild_case(Record(folder).outcome(), case, at_hand)
+    at_hand = (kept.folder.resolve(), Path.cwd())
+    recorded = specification.rebuild_case(kept.outcome(), case, at_hand)
     for difference in recorded.differences:
         say(f"warning: {difference}", err=True)
     asked = trials.Asked(request.trial or 0, request.control, request.phase, request.repeat or 0)

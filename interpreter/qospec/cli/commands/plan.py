@@ -25,10 +25,11 @@ MINUTE_S, HOUR_S = 60, 3600
 @options.match
 @options.seed
 @options.max_cells
+@options.settings
 @options.as_json
 def plan(**asked: Any) -> None:
     """Show what a run would do, and how much. Nothing is run."""
-    request = loading.Request(**asked)
+    request = loading.make_request(asked)
     suite, plans = loading.plan_request(request, runs=False)
     rows = [_describe_row(each) for each in plans]
     if request.as_json:

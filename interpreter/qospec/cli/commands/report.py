@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,34 +13,36 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qospec.cli import exits, loading, options
-from qospec.cli.output import say, say_json, show_file
+from qospec.cli.output import say, say_json, say_text, show_file
 
 if TYPE_CHECKING:
     from qospec.record.store import Record
 
 
 @click.command()
-@click.argument("folder", type=str)
+@click.argument("record", type=str, shell_complete=options.complete_record)
 @click.option(
     "--format",
     "name",
     default="html",
     show_default=True,
-    help="html, markdown, csv, junit, json or a template's path.",
+    shell_complete=options.complete_format,
+    help="html, markdown, csv, junit, json, sarif, github, codequality or a template's path.",
 )
 @click.option("-o", "--output", default="", help="File to write instead of stdout.")
-def report(folder: str, name: str, output: str) -> None:
-    """Render the report of a record again. `--format` chooses the format."""
-    from qospec.record.store import Record, RecordError
+def report(record: str, name: str, output: str) -> None:
+    """Render the report of a RECORD again, of `last` for the newest one of this project.
+
+    `--format` chooses the format.
+    """
+    from qospec.record.store import RecordError
     from qospec.report.format import ReportError
     from qospec.report.render import render
     from qospec.writing import WriteError, write_whole
 
     check_formats((name,))
-    if not Path(folder).is_dir():
-        exits.end_for_user(f"no record found at `{folder}`")
+    kept = loading.find_record(record)
     try:
-        kept = Record(Path(folder))
         text = render(kept.outcome(), kept.timing(), name)
         if output:
             write_whole(Path(output), text)
@@ -101,7 +104,27 @@ def write_all(
             continue
         if not quiet:
             say(f"report: {path}")
+    _tell_forge(kept, document)
     return not failed
+
+
+def _tell_forge(kept: Record, document: dict[str, Any]) -> None:
+    """Annotate lines, and add to the summary of the job, where GitHub Actions runs the command."""
+    from qospec.record.store import RecordError
+    from qospec.report.format import ReportError
+    from qospec.report.render import render
+    from qospec.writing import explain_failure
+
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return
+    try:
+        timing = kept.timing()
+        say_text(render(document, timing, "github"), err=True, end="")
+        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with Path(summary).open("a", encoding="utf-8") as file:
+                file.write(render(document, timing, "markdown"))
+    except (OSError, RecordError, ReportError) as error:
+        say(f"warning: no summary of the job: {explain_failure(error)}", err=True)
 
 
 @click.command()
@@ -122,12 +145,10 @@ def merge(
 
     formats = options.with_html(formats)
     check_formats(formats)
-    for folder in folders:
-        if not Path(folder).is_dir():
-            exits.end_for_user(f"no record found at `{folder}`")
+    records = [loading.find_record(folder) for folder in folders]
     root = Path(record) if record else loading.find_project_folder((), "records")
     try:
-        whole = merging.merge([store.Record(Path(folder)) for folder in folders])
+        whole = merging.merge(records)
         kept = store.create(root, whole.outcome["seed"])
         whole.write(kept)
     except merging.MergeError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from qospec.cli import exits, loading, options, output, streams
 from qospec.cli.commands.report import check_formats, write_all
@@ -34,18 +35,14 @@ REPORTED_S = 1
 @options.match
 @options.seed
 @options.max_cells
+@options.settings
 @options.as_json
 @options.record
 @options.reports
-@click.option(
-    "-j",
-    "--jobs",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Number of worker processes.",
-)
+@options.jobs
 @options.part
+@click.option("--failed", is_flag=True, help="Run only what did not pass in the last run.")
+@click.option("-x", "--exit-first", is_flag=True, help="Stop at the first case that does not pass.")
 @click.option("--keep-going", is_flag=True, help="Continue with repeats after a failed `require`.")
 @click.option(
     "-v",
@@ -53,40 +50,41 @@ REPORTED_S = 1
     is_flag=True,
     help="Print a line for each case, tables with all rows, and each failure in full.",
 )
+@click.option("-q", "--quiet", is_flag=True, help="Print only what did not pass, and the summary.")
 @click.option("--no-progress", is_flag=True, help="Show no progress line.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdicts are.")
 def run(**asked: Any) -> None:
     """Run tests and judge them. Keeps a record and prints the path of the report."""
+    if asked["quiet"] and asked["verbose"]:
+        raise click.UsageError("-q and -v exclude each other")
+    request = loading.make_request(asked)
     if asked["jobs"] > 1:
         from qospec.run import workers
 
-        workers.load(loading.list_files(asked["paths"]))  # before all else: it takes long
+        workers.load(loading.list_files(request.paths), request.texts)  # first: it takes long
     from qospec.cli.progress import Progress, measure_workload
     from qospec.cli.terminal import Console, list_cases_in_tables
     from qospec.judge import evidence
 
-    request = loading.Request(**{field: asked[field] for field in loading.Request._fields})
     formats = options.with_html(asked["formats"])
     check_formats(formats)
     _check_chunk()
+    root = Path(asked["record"] or loading.find_project_folder(asked["paths"], "records"))
+    request = _narrow_to_failed(request, root) if asked["failed"] else request
     suite, plans = loading.plan_request(request)
-    part = asked["part"]
+    part, wanted = asked["part"], not asked["no_progress"]
     own = plans if part is None else part.choose(plans)
-    wanted = not asked["no_progress"]
-    progress = Progress(measure_workload(own), live=wanted, reports=wanted)
-    here = _make_local_names(request, suite)
     console = Console(
         len(own),
         quiet=request.as_json,
-        progress=progress,
-        here=here,
+        progress=Progress(measure_workload(own), live=wanted, reports=wanted),
+        here=_make_local_names(request, suite),
         tables=list_cases_in_tables(own),
         verbose=asked["verbose"],
+        brief=asked["quiet"],
     )
     assignment = _make_run_request(request, suite, plans, console)
-    assignment = replace(assignment, jobs=asked["jobs"], part=part)
-    own_folder = asked["record"]
-    root = Path(own_folder or loading.find_project_folder(request.paths, "records"))
+    assignment = replace(assignment, jobs=asked["jobs"], part=part, exit_first=asked["exit_first"])
     document, kept = _execute(assignment, root, console)
     if request.as_json:
         output.say_json(document)
@@ -103,6 +101,35 @@ def run(**asked: Any) -> None:
         code = code if not asked["exit_zero"] else exits.PASSED
         code = code if has_reports else exits.ERROR
     sys.exit(code)
+
+
+def _narrow_to_failed(request: loading.Request, root: Path) -> loading.Request:
+    """Return a request for what did not pass in the last run, with its seed unless one is given.
+
+    What was not run did not pass. Ends the command if there is nothing of the kind.
+    """
+    from qospec.judge.verdict import PROBLEMS
+    from qospec.record.store import RecordError
+
+    last = loading.find_record(loading.LAST, root)
+    try:
+        outcome = last.outcome()
+    except RecordError as error:
+        exits.end_for_environment(str(error))
+    places = {test["name"]: test["place"] for test in outcome["tests"]}
+    failed = frozenset(
+        (str(case.get("place", places.get(case["test"]))).rsplit(":", 2)[0], case["name"])
+        for case in outcome["cases"]
+        if case["verdict"] in PROBLEMS
+    )
+    of = f"{len(failed)} of {loading.count_things(len(outcome['cases']), 'case')}"
+    output.say(f"{of} did not pass in {last.folder}", err=True)
+    if not failed:
+        output.say("nothing selected: `qos run` without `--failed` runs all", err=True)
+        sys.exit(exits.NOTHING)
+    is_default = click.get_current_context().get_parameter_source("seed") is ParameterSource.DEFAULT
+    seed = outcome["seed"] if is_default else request.seed
+    return request._replace(only=failed, seed=seed)
 
 
 def _make_local_names(request: loading.Request, suite: Suite) -> LocalNames:
@@ -148,6 +175,8 @@ def _make_run_request(
         },
         bounds=Bounds(request.max_cells),
         version=VERSION,
+        settings=request.settings,
+        texts=request.texts,
         keep_going=request.keep_going,
         notices=console.make_notices(),
     )
@@ -170,14 +199,7 @@ def _execute(
 @click.command()
 @options.paths
 @options.match
-@click.option(
-    "-j",
-    "--jobs",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Number of worker processes.",
-)
+@options.jobs
 def warm(paths: tuple[str, ...], match: str, jobs: int) -> None:
     """Compile the kernels that specifications use. No test is run."""
     from qospec.plan.plan import Bounds
