@@ -378,7 +378,7 @@ def _check_bounds(
                 f"{prefix}{population.name} was delayed by {_time(longest_ps)}, and at most"
                 f" {_time(proof.most_ps)} is possible: {terms}"
             )
-    for path, (most, _) in observation.occupancies.items():
+    for path, (most, *_) in observation.occupancies.items():
         possible = planned.proofs.waiting.get(path)
         if possible is not None and most > possible:
             raise BoundError(f"{most} items waited in {prefix}{path}, and at most {possible} can")
@@ -402,7 +402,7 @@ def _observed(leaf: Counted, planned: Planned, observation: Observation) -> Frac
     if leaf.observed.startswith(OF_MACHINES):
         asked, counts = leaf.observed.removeprefix(OF_MACHINES), observation.machines[leaf.path]
         return _of_machine(asked, counts, leaf.dimension)
-    most, waited_ps = observation.occupancies.get(leaf.path, (0, 0))
+    most, waited_ps, *_ = observation.occupancies.get(leaf.path, (0, 0))
     mean = Fraction(waited_ps, observation.window_ps)
     return Fraction(most) if leaf.observed == "occupancy.max" else mean
 

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from qospec.diagnostics import Diagnostic
-    from qospec.engine.experiment import Node
+    from qospec.engine.arrays import Marks
+    from qospec.engine.experiment import Node, Wire
     from qospec.model.checked import CaseMaker, CheckedSuite, Examiner
     from qospec.model.expression import Measured, Place
     from qospec.model.suite import Case, Flow, Network, Phase, Test
@@ -281,12 +282,16 @@ def _network(
         seed=seed,
     )
     legal.verify("measurement", network, members, streams, lowered, experiment)
+    populations = {p.name: p for p in _populations(case, name, streams)}
     return Planned(
         experiment,
-        {p.name: p for p in _populations(case, name, streams)},
+        populations,
         {flow.name: tuple(_discarders(i, lowered, members)) for i, flow in enumerate(case.flows)},
         lowered.lines,
-        {flow.name: tuple(_holders(i, lowered, members)) for i, flow in enumerate(case.flows)},
+        {
+            flow.name: tuple(_holders(populations[flow.name], i, lowered, members))
+            for i, flow in enumerate(case.flows)
+        },
         frozenset(flow.name for flow in case.flows if flow.packets is not None),
     )
 
@@ -440,18 +445,35 @@ def _populations(case: Case, network: str, streams: Streams) -> Iterator[Populat
                     yield population
 
 
-def _on_path(flow: int, lowered: Lowered, members: tuple[Member, ...]) -> Iterator[Node]:
-    """Yield the nodes that items of a flow may pass."""
+def _on_path(
+    flow: int, lowered: Lowered, members: tuple[Member, ...]
+) -> Iterator[tuple[int, Node]]:
+    """Yield the nodes that items of a flow may pass, each with its number."""
     mine = {number for number, member in enumerate(members) if member.stream.flow == flow}
-    for node, reach in zip(lowered.nodes, lowered.reach, strict=True):
+    for number, (node, reach) in enumerate(zip(lowered.nodes, lowered.reach, strict=True)):
         if mine & reach:
-            yield node
+            yield number, node
 
 
-def _holders(flow: int, lowered: Lowered, members: tuple[Member, ...]) -> Iterator[str]:
-    for node in _on_path(flow, lowered, members):
+def _may_pass(wire: Wire, table: Marks | None, rows: slice) -> bool:
+    """Return whether items of these connections may pass, by the table of the node before it."""
+    return table is None or bool((table[rows] == wire.output).any())
+
+
+def _holders(
+    population: Population, flow: int, lowered: Lowered, members: tuple[Member, ...]
+) -> Iterator[str]:
+    on_path = dict(_on_path(flow, lowered, members))
+    rows = slice(population.first, population.stop)
+    for number, node in on_path.items():
         if node.queues:
-            yield from (queue.element for queue in node.queues)
+            passed = {
+                wire.input
+                for wire in lowered.wires
+                if wire.to == number
+                if wire.node in on_path and _may_pass(wire, on_path[wire.node].outputs, rows)
+            }
+            yield from (node.queues[place].element for place in sorted(passed))
         elif node.element.holds or (node.clock is not None and not node.clock.stamps):
             yield node.path  # a delay begins when the line of the source sends: none is of it
 
@@ -459,7 +481,7 @@ def _holders(flow: int, lowered: Lowered, members: tuple[Member, ...]) -> Iterat
 def _discarders(
     flow: int, lowered: Lowered, members: tuple[Member, ...]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for node in _on_path(flow, lowered, members):
+    for _, node in _on_path(flow, lowered, members):
         for queue in node.queues:  # a scheduler discards nothing itself
             if queue.limit is not None:
                 yield queue.element, drop_policy.list_causes(queue.drop, queue.limit)

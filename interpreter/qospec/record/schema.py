@@ -217,7 +217,16 @@ LOSS = {
 }
 WAIT = {
     "flow": str,
-    "places": [{"element": str, "mean": QUANTITY, "most": QUANTITY}],
+    "places": [
+        {
+            "element": str,
+            "mean": QUANTITY,
+            "most": QUANTITY,
+            "mean_wait": Optional(QUANTITY),
+            "longest_wait": Optional(QUANTITY),
+            "share": Optional(QUANTITY),
+        }
+    ],
 }
 BOUND = {
     "what": str,

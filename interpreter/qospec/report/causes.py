@@ -125,15 +125,23 @@ def _describe_waits(case: Record) -> dict[str, str]:
         if None in took:
             continue
         least, most, mean = (each["text"] for each in took)
-        places = ", ".join(
-            f"{place['element']} ({place['mean']['text']} on average, "
-            f"{place['most']['text']} at most)"
-            for place in wait["places"]
-        )
+        places = ", ".join(map(_describe_place, wait["places"]))
         where = f"waiting at {places}" if places else "nothing waited on its way"
         of = f"{wait['flow']} took {least} to {most}, on average {mean}"
         found[wait["flow"]] = f"{of}: {where}"
     return found
+
+
+def _describe_place(place: Record) -> str:
+    """Return where items waited, for how long, and the share of all waiting on the way."""
+    if "mean_wait" not in place:  # an older record knows how many waited, not for how long
+        mean, most, share = place["mean"], place["most"], ""
+    else:
+        mean, most = place["mean_wait"], place["longest_wait"]
+        share = (
+            "" if place["share"]["value"] == "1" else f"; {place['share']['text']} of all waiting"
+        )
+    return f"{place['element']} ({mean['text']} on average, {most['text']} at most{share})"
 
 
 def _describe_errored(case: Record, flows: Collection[str]) -> str:

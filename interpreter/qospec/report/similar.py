@@ -11,15 +11,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from qospec.judge.verdict import PROBLEMS
-from qospec.report.causes import find_flow, list_concerned
-from qospec.report.charts.parameter import find_scale
+from qospec.report.causes import find_flow, list_concerned, list_reasons, list_unmet
+from qospec.report.charts.parameter import find_scale, show_value
 from qospec.report.charts.plot import list_varying, point
 from qospec.report.charts.sample import read_exact
 from qospec.report.searches import list_points
-from qospec.report.words import describe_limits, find_extremes
+from qospec.report.views import list_attention, shorten_place
+from qospec.report.words import (
+    describe_limits,
+    describe_measured,
+    describe_needed,
+    find_extremes,
+)
 
 Record = Mapping[str, Any]
 
+MOST_REASONS = 3
+"""The most reasons that one line says."""
 MOST_VALUES = 3
 """The most values of a parameter that are listed."""
 
@@ -74,6 +82,45 @@ def describe_extent(group: Sequence[Record]) -> str:
     return "; ".join(f"{name} = {_list_values(group, name)}" for name in list_varying(group))
 
 
+def describe_shared(group: Sequence[Record], cases: Iterable[Record]) -> str:
+    """Return what all cases of a group have in common that no case of their test that passes has.
+
+    Such as `size = 64 B; load >= 80%`; "" if they have nothing, or if none passes.
+
+    Args:
+        group: Cases that are alike.
+        cases: All cases of the run.
+    """
+    first = group[0]
+    passing = [
+        case
+        for case in cases
+        if case["verdict"] == "pass"
+        and (case["test"], case.get("place", "")) == (first["test"], first.get("place", ""))
+    ]
+    if not passing or len(group) == 1:
+        return ""
+    named = (_describe_common(group, passing, name) for name in first["parameters"])
+    return "; ".join(filter(None, named))
+
+
+def _describe_common(group: Sequence[Record], passing: Sequence[Record], name: str) -> str:
+    """Return which values of a parameter only the cases of a group have; "" if others have them."""
+    ours, theirs = ({case["parameters"].get(name, "") for case in its} for its in (group, passing))
+    if ours & theirs:
+        return ""
+    if len(ours) == 1:
+        return f"{name} = {point(group[0], [name])}"
+    scale = find_scale([*group, *passing], name)
+    if scale is None:
+        return ""
+    values = scale.values
+    low, high = (end(ours, key=values.__getitem__) for end in (min, max))
+    if values[low] > max(map(values.__getitem__, theirs)):
+        return f"{name} >= {show_value(low)}"
+    return f"{name} <= {show_value(high)}" * (values[high] < min(map(values.__getitem__, theirs)))
+
+
 def _list_values(group: Sequence[Record], name: str) -> str:
     texts = {case["parameters"].get(name, ""): point(case, [name]) for case in group}
     if len(texts) <= MOST_VALUES:
@@ -109,9 +156,45 @@ def _end(choose: Callable[..., Any], ends: Sequence[Record | None]) -> Record | 
     return None if None in ends else choose(ends, key=read_exact)
 
 
+def list_findings(document: Record) -> list[dict[str, Any]]:
+    """Return what a build server shows at a line: each criterion that similar cases do not meet.
+
+    Errors without a criterion stand at their test. Each has `verdict`, `path`, `line`, `title`,
+    `text` and a `key` that no other has.
+    """
+    tests = {test["name"]: test["place"] for test in document["tests"]}
+    found = []
+    for group in group_similar(list_attention(document)):
+        case = group[0]
+        title = describe_group(group) if len(group) > 1 else case["name"]
+        reasons = [*case["errors"], *list_reasons(case)]
+        for statement in list_unmet(case):
+            needed = describe_needed(statement)
+            text = f"{statement['label']}: {describe_measured(statement)} measured"
+            text += f", {needed} needed" if needed else ""
+            text = "; ".join([text, *filter(None, [statement["note"]]), *reasons[:MOST_REASONS]])
+            found.append((case, statement, statement["verdict"], statement["place"], title, text))
+        if not list_unmet(case):
+            place = case.get("place", tests.get(case["test"], ""))
+            text = "; ".join(reasons[:MOST_REASONS]) or case["verdict"]
+            found.append((case, {"label": ""}, case["verdict"], place, title, text))
+    return [
+        {
+            "verdict": verdict,
+            **shorten_place(place),
+            "title": title,
+            "text": text,
+            "key": f"{case['name']} {statement['label']} {place}",
+        }
+        for case, statement, verdict, place, title, text in found
+    ]
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "findings": list_findings,
     "extent": describe_extent,
     "least_and_most": describe_least_and_most,
     "similar": group_similar,
     "same_way": describe_group,
+    "shared": describe_shared,
 }

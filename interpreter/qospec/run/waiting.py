@@ -18,7 +18,7 @@ from qospec.judge.verdict import PROBLEMS
 from qospec.model.expression import list_measurements
 from qospec.record.quantity import describe_quantity
 from qospec.run.trial import seed_repeat
-from qospec.units import CELLS, PACKETS
+from qospec.units import CELLS, PACKETS, PS_PER_S, RATIO, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -141,15 +141,21 @@ def _describe(
         place: seen for place in places
         if (seen := observation.occupancies[place]).waited_ps
     }  # fmt: skip
-    longest = sorted(waited, key=lambda place: -waited[place].waited_ps)
+    together_ps = sum(seen.waited_ps for seen in waited.values())
+    longest = sorted(waited.items(), key=lambda each: -each[1].waited_ps)
     return {
         "flow": prefix + flow,
         "places": [
             {
                 "element": prefix + place,
-                "mean": describe_quantity(Fraction(waited[place].waited_ps, window_ps), dimension),
-                "most": describe_quantity(waited[place].most, dimension),
+                "mean": describe_quantity(Fraction(seen.waited_ps, window_ps), dimension),
+                "most": describe_quantity(seen.most, dimension),
+                "mean_wait": describe_quantity(
+                    Fraction(seen.waited_ps, seen.delayed * PS_PER_S), TIME
+                ),
+                "longest_wait": describe_quantity(Fraction(seen.longest_ps, PS_PER_S), TIME),
+                "share": describe_quantity(Fraction(seen.waited_ps, together_ps), RATIO),
             }
-            for place in longest[:MOST_PLACES]
+            for place, seen in longest[:MOST_PLACES]
         ],
     }

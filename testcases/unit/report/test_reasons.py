@@ -187,6 +187,22 @@ def rated(late: tuple[int, ...], *losses: tuple[int, int], metric: str = "mean_o
     return case
 
 
+def test_of_several_places_each_has_its_share_of_the_waiting() -> None:
+    case = rated((0, 12))
+    texts = {"mean": "9 pkt", "most": "64 pkt", "mean_wait": "9.2 ms", "longest_wait": "21 ms"}
+    shares = {"near.cpu": ("49/50", "98 %"), "far.cpu": ("1/50", "2 %")}
+    case["waits"][0]["places"] = [
+        {"element": name, "share": {"value": value, "text": text}}
+        | {key: {"text": each} for key, each in texts.items()}
+        for name, (value, text) in shares.items()
+    ]
+    (took,) = [line for line in list_reasons(case) if "waiting at" in line]
+    assert took.endswith(
+        "waiting at near.cpu (9.2 ms on average, 21 ms at most; 98 % of all waiting),"
+        " far.cpu (9.2 ms on average, 21 ms at most; 2 % of all waiting)"
+    )
+
+
 LATE = "1_370 to 4_488 of 18_000 packets of talk per repeat: too late to be played"
 TOOK = (
     "talk took 278 us to 99.09 ms, on average 24.94 ms:"

@@ -6,6 +6,7 @@ from qospec.report.similar import (
     describe_extent,
     describe_group,
     describe_least_and_most,
+    describe_shared,
     group_similar,
 )
 
@@ -120,3 +121,22 @@ def test_cases_that_lack_different_points_are_not_alike():
         for load, name in ((10, "half"), (20, "whole"), (30, "half"))
     ]
     assert [len(group) for group in group_similar(lacking)] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("failing", "passing", "text"),
+    [
+        ([("80%", "64B"), ("90%", "64B")], [("70%", "64B"), ("9%", "64B")], "load >= 80%"),
+        ([("10%", "64B"), ("5%", "64B")], [("20%", "64B")], "load <= 10%"),
+        ([("80%", "64B"), ("70%", "64B")], [("80%", "1_518B"), ("75%", "1_518B")], "size = 64 B"),
+        ([("80%", "64B"), ("90%", "64B")], [("70%", "128B")], "size = 64 B; load >= 80%"),
+        ([("70%", "64B"), ("90%", "64B")], [("80%", "64B")], ""),
+        ([("70%", "64B"), ("90%", "64B")], [], ""),
+        ([("90%", "64B")], [("70%", "128B")], ""),
+    ],
+)
+def test_what_a_group_shares_is_what_no_case_that_passes_has(failing, passing, text):
+    group = [case(*each) for each in failing]
+    others = [case(*each, verdict="pass") for each in passing]
+    elsewhere = case("85%", verdict="pass", test="another")
+    assert describe_shared(group, [*group, *others, elsewhere]) == text

@@ -56,8 +56,8 @@ def test_what_was_slow_is_told_with_where_it_waited(tmp_path: Path) -> None:
     """Ten packets come back to back each 100 ms, by a line that is 100 times as fast.
 
     With preamble and gap each has 1,038 B, which take 830.4 us on the slow line. So packet k waits
-    for k * 822.096 us, and the ten bursts of 1 s for 45 * 822.096 us each. When the last packet of
-    one comes, 9 wait.
+    for k * 822.096 us, and the ten bursts of 1 s for 45 * 822.096 us each, by nine packets. When
+    the last packet of one comes, 9 wait.
     """
     case, printed = ran(tmp_path, "f.delay.max < 1 ms")
     (wait,) = case["waits"]
@@ -66,7 +66,9 @@ def test_what_was_slow_is_told_with_where_it_waited(tmp_path: Path) -> None:
     assert place["element"] == "r.q"
     assert place["most"]["value"] == "9"
     assert Fraction(place["mean"]["value"]) == 10 * 45 * Fraction(822_096, 10**9)
-    assert "waiting at r.q (0.3699 pkt on average, 9 pkt at most)" in printed
+    assert Fraction(place["mean_wait"]["value"]) == 5 * Fraction(822_096, 10**9)
+    assert Fraction(place["longest_wait"]["value"]) == 9 * Fraction(822_096, 10**9)
+    assert "waiting at r.q (4.11 ms on average, 7.399 ms at most)" in printed
     assert printed.index("f took 8") < printed.index("no packet was discarded")
 
 

@@ -26,10 +26,19 @@ _LOW = 2**20 - 1
 
 
 class Occupancy(NamedTuple):
-    """The most that waited at one time, and the sum of all waiting times, in the window."""
+    """What waited in the window: the most at one time, and for how long.
+
+    Attributes:
+        most: How many items, at most.
+        waited_ps: The sum of all waiting times.
+        longest_ps: The longest one, before and behind the window included.
+        delayed: How many items waited.
+    """
 
     most: int = 0
     waited_ps: int = 0
+    longest_ps: int = 0
+    delayed: int = 0
 
 
 class Occupancies:
@@ -126,7 +135,14 @@ class _Queue:
         self._at_the_start += int(((at_ps < start_ps) & (began_ps > start_ps)).sum())
         most = max(seen.most, self._at_the_start, int(waiting[inside].max(initial=0)))
         within = np.minimum(began_ps, stop_ps) - np.maximum(at_ps, start_ps)
-        within = within[within > 0]
+        overlaps = within > 0
+        longest_ps = int((began_ps - at_ps)[overlaps].max(initial=0))
+        within = within[overlaps]
         waited_ps = (int((within >> 20).sum()) << 20) + int((within & _LOW).sum())
         self._began_ps = began[began > at_ps[-1]]
-        return Occupancy(most, seen.waited_ps + waited_ps)
+        return Occupancy(
+            most,
+            seen.waited_ps + waited_ps,
+            max(seen.longest_ps, longest_ps),
+            seen.delayed + len(within),
+        )
