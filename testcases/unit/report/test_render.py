@@ -40,20 +40,28 @@ def template(tmp_path):
 
 def test_every_template_of_the_library_is_a_format():
     known = list_formats()
-    assert list(known) == ["csv", "html", "json", "junit", "markdown"]
-    assert [f.extension for f in known.values()] == ["csv", "html", "json", "xml", "md"]
-    assert [f.is_markup for f in known.values()] == [False, True, False, True, False]
+    assert {name: report.extension for name, report in known.items()} == {
+        "codequality": "codequality.json",
+        "csv": "csv",
+        "github": "github.txt",
+        "html": "html",
+        "json": "json",
+        "junit": "xml",
+        "markdown": "md",
+        "sarif": "sarif",
+    }
+    assert [name for name, report in known.items() if report.is_markup] == ["html", "junit"]
     assert all(f.summary.endswith(".") for f in known.values())
 
 
-@pytest.mark.parametrize("name", ["csv", "html", "json", "junit", "markdown"])
+@pytest.mark.parametrize("name", list_formats())
 def test_the_same_record_gives_the_same_text(document, timing, name):
     before = json.dumps(document)
     assert render(document, timing, name) == render(document, timing, name)
     assert json.dumps(document) == before, "a template changes nothing"
 
 
-@pytest.mark.parametrize("name", ["csv", "html", "json", "junit", "markdown"])
+@pytest.mark.parametrize("name", list_formats())
 def test_any_text_can_be_encoded(document, name):
     document["cases"][4]["why"] = ["lone \ud800 surrogate"]
     document["cases"][4]["statements"][0]["label"] = "lone \ud800 surrogate"
@@ -273,7 +281,10 @@ def test_a_template_declares_what_it_makes(document, template, declaration, mess
     ("name", "message"),
     [
         ("htm", "no report format is named `htm`: did you mean `html`?"),
-        ("pdf", "no report format is named `pdf`: there are csv, html, json, junit, markdown"),
+        (
+            "pdf",
+            "no report format is named `pdf`: there are codequality, csv, github, html, json",
+        ),
         ("none.j2", "none.j2: cannot be read: No such file"),
     ],
 )
