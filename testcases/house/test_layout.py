@@ -10,7 +10,13 @@ from qospec.formatting import format_text
 from qospec.source import Source
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("stdlib", "testcases/suites", "testcases/wrong_devices", "testcases/language/accept")
+FOLDERS = (
+    "stdlib",
+    "docs/examples",
+    "testcases/suites",
+    "testcases/wrong_devices",
+    "testcases/language/accept",
+)
 FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.qos"))
 
 SYNTAX = "[E00"
@@ -39,5 +45,5 @@ def test_an_example_is_formatted_unless_it_shows_a_mistake_of_syntax(text: str) 
 
 
 def test_there_are_files_and_examples() -> None:
-    assert {path.relative_to(ROOT).parts[0] for path in FILES} == {"stdlib", "testcases"}
+    assert {path.relative_to(ROOT).parts[0] for path in FILES} == {"docs", "stdlib", "testcases"}
     assert EXAMPLES

@@ -1,4 +1,4 @@
-"""The tutorial is run: its files are checked, and its commands print what it shows.
+"""The tutorial and the README are run: files are checked, commands print what is shown.
 
 A block marked `qos NAME` is the whole file of that name; one marked `wrong`, too, is refused. In a
 block marked `console` each line that begins with `$ ` is a command, followed by its output; `…`
@@ -17,20 +17,25 @@ from qospec.cli import qos
 
 COMPILING = re.compile(r" and [\d.]+ s of compiling")
 """What a command adds where kernels were compiled for the first time."""
-TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]
 BLOCK = re.compile(r"^```(qos|console)\b *([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ qos (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 
 class Step(NamedTuple):
-    """A block of the tutorial: its language, what stands behind that, its text."""
+    """A block of a document: its language, what stands behind that, its text."""
 
     language: str
     about: str
     text: str
 
 
-STEPS = [Step(*match.groups()) for match in BLOCK.finditer(TUTORIAL.read_text(encoding="utf-8"))]
+def list_steps(document: Path) -> list[Step]:
+    return [Step(*each.groups()) for each in BLOCK.finditer(document.read_text(encoding="utf-8"))]
+
+
+each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
 
 
 def printed(arguments: str) -> str:
@@ -51,14 +56,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_it_has_files_and_commands() -> None:
-    assert {step.language for step in STEPS} == {"qos", "console"}
-    assert all(step.about for step in STEPS if step.language == "qos")
-    assert all(COMMAND.search(step.text) for step in STEPS if step.language == "console")
+@each_document
+def test_it_has_files_and_commands(document: Path) -> None:
+    steps = list_steps(document)
+    assert {step.language for step in steps} == {"qos", "console"}
+    assert all(step.about for step in steps if step.language == "qos")
+    assert all(COMMAND.search(step.text) for step in steps if step.language == "console")
 
 
-def test_its_files_are_right_and_laid_out(folder: Path) -> None:
-    for step in STEPS:
+@each_document
+def test_its_files_are_right_and_laid_out(folder: Path, document: Path) -> None:
+    for step in list_steps(document):
         if step.language != "qos":
             continue
         name, *marks = step.about.split()
@@ -68,8 +76,9 @@ def test_its_files_are_right_and_laid_out(folder: Path) -> None:
         assert CliRunner().invoke(qos, ["fmt", "--check", name]).exit_code == 0, name
 
 
-def test_its_commands_print_what_it_says(folder: Path) -> None:
-    for step in STEPS:
+@each_document
+def test_its_commands_print_what_it_says(folder: Path, document: Path) -> None:
+    for step in list_steps(document):
         if step.language == "qos":
             (folder / step.about.split()[0]).write_text(step.text, encoding="utf-8")
             continue
