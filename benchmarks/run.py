@@ -34,6 +34,7 @@ NAMES = (
     "start",
     "language",
     "data_plane",
+    "calls",
     "report_scale",
     "search",
     "crypto",
