@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FRAME_PLACE, copy_item, empty, read_note
-from qospec.engine.kernel import kernel, signed
+from qospec.engine.kernel import kernel, signed, view_rows
 from qospec.engine.line.transmission import (
     BYTE,
     BYTE_PART,
@@ -52,6 +52,7 @@ from qospec.engine.scheduler.tree import (
     AMOUNT,
     ARRIVAL_TAG,
     CHOICE,
+    FIELDS,
     FIRST,
     HEAD,
     IN_BYTES,
@@ -101,6 +102,8 @@ def serve(
         until_ps: Arrivals from then on are not known yet.
         service: Written.
     """
+    # A row's length that is known when compiling takes 1 to 2 % less time.
+    tree = view_rows(tree.reshape(-1), 0, len(tree), FIELDS)
     sizes = (arrivals.size_bytes, held.size_bytes)
     queue, arrival_tags, left = service.queue, service.arrival_tags, service.left
     left_at, left_sent = left.at_ps, left.sent_ps
