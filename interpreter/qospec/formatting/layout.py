@@ -139,7 +139,7 @@ class Layout:
         fits = self._printer.fits(first, signs[0] - 1)
         self._values.parts(node, first, signs[0] - 1)
         with self._printer.indented():
-            for sign, end in zip(signs, [*(each - 1 for each in signs[1:]), last], strict=True):
+            for sign, end in zip(signs, [*(place - 1 for place in signs[1:]), last], strict=True):
                 if fits or sign != signs[0] or not self._printer.fits(sign, end):
                     self._printer.end_line()
                 self._values.parts(node, sign, end)
@@ -334,7 +334,7 @@ class Values:
     def _operands(self, node: ast.Node) -> list[_Operand]:
         """Return the operands of an expression, those of `a - b + c` as three."""
         below = list_children(node)
-        found = [_Operand(each, *self._parsed.token_range(each, node)) for each in below]
+        found = [_Operand(operand, *self._parsed.token_range(operand, node)) for operand in below]
         if isinstance(node, ast.Within):
             found[-1] = found[-1]._replace(glued=True)
         if isinstance(node, ast.Binary) and _has_same_precedence(node, node.left):

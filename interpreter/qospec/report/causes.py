@@ -73,7 +73,7 @@ def list_reasons(case: Record) -> list[str]:
         ] = None
     late, waited = _describe_late(case), _describe_waits(case)
     slow = [sentence for flow, sentence in waited.items() if flow not in late]
-    costs = [(each["most"], [discard_sentence(each)]) for each in found]
+    costs = [(discard["most"], [discard_sentence(discard)]) for discard in found]
     costs += [
         (count, [sentence, *filter(None, [waited.get(flow)])])
         for flow, (count, sentence) in late.items()
@@ -124,7 +124,7 @@ def _describe_waits(case: Record) -> dict[str, str]:
         took = [metrics.get(f"transfer_delay.{end}") for end in ("min", "max", "mean")]
         if None in took:
             continue
-        least, most, mean = (each["text"] for each in took)
+        least, most, mean = (time["text"] for time in took)
         places = ", ".join(map(_describe_place, wait["places"]))
         where = f"waiting at {places}" if places else "nothing waited on its way"
         of = f"{wait['flow']} took {least} to {most}, on average {mean}"
@@ -161,7 +161,7 @@ def _describe_errored(case: Record, flows: Collection[str]) -> str:
 def list_concerned(case: Record) -> list[dict[str, Any]]:
     """Return what was discarded of the flows that unmet criteria name; of all, if nothing was."""
     found, named = list_discarded(case), set(_list_named(case))
-    return [each for each in found if find_flow(each["flow"]) in named] or found
+    return [failure for failure in found if find_flow(failure["flow"]) in named] or found
 
 
 def list_unmet(case: Record) -> list[dict[str, Any]]:
@@ -173,8 +173,11 @@ def list_unmet(case: Record) -> list[dict[str, Any]]:
     found = [statement for statement in case["statements"] if statement["verdict"] in PROBLEMS]
     found.sort(key=lambda each: PROBLEMS.index(each["verdict"]))
     return [
-        {**each, "apart": "" if each["verdict"] == case["verdict"] else each["verdict"]}
-        for each in found
+        {
+            **statement,
+            "apart": "" if statement["verdict"] == case["verdict"] else statement["verdict"],
+        }
+        for statement in found
     ]
 
 

@@ -54,8 +54,8 @@ def list_not_reproduced(document: Record) -> list[dict[str, Any]]:
     """Return what is not reproduced of publications: `what`, `why`, and the `tests` stating it."""
     found: dict[tuple[str, str], list[str]] = {}
     for test in document["tests"]:
-        for each in test.get("not_reproduced", ()):
-            found.setdefault((each["what"], each["why"]), []).append(test["name"])
+        for gap in test.get("not_reproduced", ()):
+            found.setdefault((gap["what"], gap["why"]), []).append(test["name"])
     return [{"what": what, "why": why, "tests": its} for (what, why), its in found.items()]
 
 

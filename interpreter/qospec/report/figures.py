@@ -111,7 +111,9 @@ def align_intervals(
 ) -> tuple[str, list[tuple[str, str]]]:
     """Return the unit of a column of intervals, and the texts of their ends, which differ."""
     known = [[read_exact(end) for end in pair if end is not None] for pair in pairs]
-    gaps = [b - a for each in known for a, b in pairwise(v for v in each if v is not None) if b > a]
+    gaps = [
+        b - a for series in known for a, b in pairwise(v for v in series if v is not None) if b > a
+    ]
     unit, texts = align_figures(
         [end for pair in pairs for end in pair], least=min(gaps, default=Fraction(0)) / 10
     )
@@ -143,7 +145,7 @@ def _count_places(values: Sequence[Fraction], differences: Sequence[Fraction]) -
     wanted = max(DIGITS - find_decade(max(sizes)), LEAST_DIGITS - find_decade(min(sizes))) - 1
     wanted = max(wanted, *(-find_decade(difference) for difference in differences), 0)
     needed = [count_decimals(value) for value in sizes]
-    enough = max((each for each in needed if each is not None), default=0)
+    enough = max((need for need in needed if need is not None), default=0)
     most = MOST_DECIMALS if None in needed else min(enough, MOST_DECIMALS)
     return max(0, min(wanted, most))
 

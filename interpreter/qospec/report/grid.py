@@ -270,23 +270,23 @@ def _list_reported(
         (column["label"], there)
         for column in arrange_columns(cases, ("report",))
         for there in [[_is_applicable(statement) for statement in column["statements"]]]
-        if not all(each is None or is_load_again(each, of) for each in there)
+        if not all(statement is None or is_load_again(statement, of) for statement in there)
     ]
 
 
 def _write_value(head: str, there: Sequence[Record | None]) -> Column:
-    if any(each and "measured_limits" in each for each in there):
+    if any(statement and "measured_limits" in statement for statement in there):
         unit, pairs = align_intervals(
-            [find_extremes(each) if each else (None, None) for each in there]
+            [find_extremes(statement) if statement else (None, None) for statement in there]
         )
-        exclusive = [_is_exclusive(each) for each in there]
+        exclusive = [_is_exclusive(statement) for statement in there]
         texts = [
             _write_range(*pair, exclusive=each) for pair, each in zip(pairs, exclusive, strict=True)
         ]
         return Column(head, unit, _blank_missing(texts, there), align="right")
     found = align_figures(
-        [each and each["measured"] for each in there],
-        [each and each.get("interval") for each in there],
+        [statement and statement["measured"] for statement in there],
+        [statement and statement.get("interval") for statement in there],
     )
     return Column(head, found.unit, _blank_missing(found.texts, there))
 

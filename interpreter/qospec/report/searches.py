@@ -66,7 +66,7 @@ class Goal(NamedTuple):
     @property
     def defaults(self) -> set[str]:
         """Return what no case has given."""
-        return set[str].intersection(*(set(each.get("defaults", ())) for each in self.asked))
+        return set[str].intersection(*(set(search.get("defaults", ())) for search in self.asked))
 
 
 def list_searches(case: Record) -> list[Record]:
@@ -100,9 +100,9 @@ def list_goals(cases: Sequence[Record]) -> list[Goal]:
     }
     joined = []
     for name, its in seen.items():
-        both = [each for case in its for each in case]
+        both = [pair for case in its for pair in case]
         search = both[0][0]
-        results = [list_found([goal for _, goal in each]) if each else None for each in its]
+        results = [list_found([goal for _, goal in pairs]) if pairs else None for pairs in its]
         load = f"{name}.{search['variable']}"
         label = labels.get(load, load)
         asked, of = [goal for _, goal in both], [search for search, _ in both]
@@ -112,7 +112,7 @@ def list_goals(cases: Sequence[Record]) -> list[Goal]:
 
 def find_extremes(its: Sequence[Record], name: str) -> tuple[Record, Record]:
     """Return the least and the greatest quantity of that name of goals or searches."""
-    quantities = [each[name] for each in its]
+    quantities = [case[name] for case in its]
     return min(quantities, key=_write_value), max(quantities, key=_write_value)
 
 
@@ -239,9 +239,9 @@ def _build_loss_curve(
     losses = []
     for its in trials:
         sent, lost = Counter[str](), Counter[str]()
-        for each in its:
-            sent[each["load"]["value"]] += each["sent"]
-            lost[each["load"]["value"]] += each["lost"]
+        for trial in its:
+            sent[trial["load"]["value"]] += trial["sent"]
+            lost[trial["load"]["value"]] += trial["lost"]
         at = [load["value"] for load in ordered]
         losses.append([Fraction(lost[load], sent[load]) if sent[load] else None for load in at])
     return LossCurve(names, variable, ordered, losses)
@@ -301,7 +301,7 @@ def describe_efforts(cases: Sequence[Record]) -> list[str]:
     return [
         f"{variable}: {format_count(sum(len(each['trials']) for each in its), 'trial')}"
         f"{f' in {len(its)} searches' if len(its) > 1 else ''} by {method}, "
-        f"{format_value(sum(_write_value(each['emulated']) for each in its), TIME)} emulated"
+        f"{format_value(sum(_write_value(row['emulated']) for row in its), TIME)} emulated"
         for (variable, method), its in found.items()
     ]
 

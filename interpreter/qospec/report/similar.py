@@ -56,12 +56,12 @@ def group_similar(its: Iterable[Record]) -> list[list[Record]]:
             if statement["verdict"] in PROBLEMS
         )
         causes = {
-            (find_flow(each["flow"]), _INDEX.sub("", each["element"]), each["cause"])
-            for each in list_concerned(case)
+            (find_flow(finding["flow"]), _INDEX.sub("", finding["element"]), finding["cause"])
+            for finding in list_concerned(case)
         }
         errors = tuple(_NUMBER.sub("#", error) for error in case["errors"])
         skipped = tuple(case["why"]) if case["verdict"] == "skip" else ()
-        left_out = tuple(each["name"] for each in list_points(case) if not each["ran"])
+        left_out = tuple(phase["name"] for phase in list_points(case) if not phase["ran"])
         test = case["test"], case.get("place", "")
         key = (test, case["verdict"], failed, frozenset(causes), errors, skipped, left_out)
         found.setdefault(key, []).append(case)

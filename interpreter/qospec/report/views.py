@@ -224,7 +224,7 @@ def _build_column(kind: str, label: str, statements: list[Record | None]) -> dic
         "kind": kind,
         "label": label,
         "text": texts.pop() if len(texts) == 1 else "",
-        "term": any(each.get("terms") for each in written),
+        "term": any(statement.get("terms") for statement in written),
         "subject": subjects.pop() if len(subjects) == 1 else "",
         "statements": statements,
         "bound": bounds.pop() if len(bounds) == 1 else None,

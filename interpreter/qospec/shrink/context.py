@@ -67,14 +67,15 @@ class Context:
         inside = (*above, node)
         if any(isinstance(each, ast.Device) for each in inside) and not self.devices:
             return True
-        whole = any(isinstance(each, _WHOLE) for each in above)
+        whole = any(isinstance(ancestor, _WHOLE) for ancestor in above)
         if self.careful and whole and not isinstance(node, _PARTS):
             return True
         if self.careful and isinstance(node, ast.Argument) and _is_made(above):
             return True
         return any(
-            isinstance(each, ast.Criterion) and (each.kind != "require" or not self.guards)
-            for each in inside
+            isinstance(statement, ast.Criterion)
+            and (statement.kind != "require" or not self.guards)
+            for statement in inside
         )
 
 

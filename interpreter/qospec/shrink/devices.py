@@ -73,13 +73,13 @@ def _values(draft: Draft, name: str, scope: Scope) -> Iterator[tuple[ast.Node, S
     for node, above in draft.nodes:
         if len(above) == 1 and isinstance(node, ast.Let) and node.name.text == name:
             yield node.value, None
-        elif scope is None or not any(each is scope for each in above):
+        elif scope is None or not any(ancestor is scope for ancestor in above):
             continue
         elif isinstance(node, ast.Let) and node.name.text == name:
             yield node.value, scope
         elif isinstance(node, ast.Sweep | ast.Loop):
             names = node.names if isinstance(node, ast.Sweep) else (node.name,)
-            if name in {each.text for each in names}:
+            if name in {name_node.text for name_node in names}:
                 yield node.values, scope
     if isinstance(scope, _MADE):
         for place, parameter in enumerate(scope.parameters):

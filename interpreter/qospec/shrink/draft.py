@@ -72,13 +72,13 @@ class Draft:
             if isinstance(each, ast.Name)
             and not (isinstance(above[-1], ast.Path) and each is not above[-1].name)
         )
-        return frozenset(texts) | {each.name for each in self.tree.imports}
+        return frozenset(texts) | {import_.name for import_ in self.tree.imports}
 
     def free(self, *wanted: str) -> str:
         """Return the first of some names that nothing has, or the last one with a number."""
-        for each in wanted:
-            if each not in self.names:
-                return each
+        for name in wanted:
+            if name not in self.names:
+                return name
         number = 2
         while f"{wanted[-1]}_{number}" in self.names:
             number += 1

@@ -27,7 +27,7 @@ def laid_out(draft: Draft, comment: str) -> str:
         draft.tree.declarations,
         key=lambda declaration: isinstance(declaration, ast.Test | ast.Property),
     )
-    imports = ", ".join(draft.raw(each) for each in draft.tree.imports)
+    imports = ", ".join(draft.raw(import_) for import_ in draft.tree.imports)
     head = "qos 1\n" + "".join(f"# {line}\n" for line in comment.splitlines())
     head += f"import {imports}\n" if imports else ""
     text = head + "\n" + "\n\n".join(draft.raw(part) for part in parts) + "\n"
@@ -59,7 +59,7 @@ def without_empty(draft: Draft) -> Draft:
 def _can_go(node: ast.Run | ast.Loop, above: tuple[ast.Node, ...]) -> bool:
     """Return whether an empty block may be left out."""
     beside = above[-1].children()
-    phases = any(isinstance(each, ast.Search | ast.Point) for each in beside)
+    phases = any(isinstance(sibling, ast.Search | ast.Point) for sibling in beside)
     return phases or isinstance(node, ast.Loop)
 
 
@@ -85,8 +85,8 @@ def _plainer(draft: Draft) -> Iterator[Draft]:
             if first and tokens.kinds[first - 1] in _CALLED:
                 continue
             pair = [
-                Edit(draft.between(tokens.starts[each], tokens.ends[each]), "")
-                for each in (first, at)
+                Edit(draft.between(tokens.starts[place], tokens.ends[place]), "")
+                for place in (first, at)
             ]
             found = Draft.read(draft.changed(pair))
             if found is not None and found.tree == draft.tree:

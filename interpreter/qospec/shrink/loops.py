@@ -46,7 +46,7 @@ def written_out(
     if items is None or len(items) > MOST:
         return None
     whole = all(each.isdigit() for each in items)
-    made = {each.text for each in _made(loop.body)}
+    made = {statement.text for statement in _made(loop.body)}
     parts = list[str]()
     for place, item in enumerate(items):
         index = item if whole else str(place)

@@ -143,7 +143,7 @@ def find(
             if cure is not None:
                 found.setdefault((place.declaration, place.trail), []).append(cure)
                 slightest = sorted(found.values(), key=lambda each: min(c.change for c in each))
-                yield [cure for each in slightest[:MOST] for cure in each]
+                yield [cure for cures in slightest[:MOST] for cure in cures]
 
 
 class _Search:
@@ -233,8 +233,8 @@ class _Search:
         old = value_of(self._node)
         low, high = sorted((old * near, old * far))
         whole = isinstance(self._node, ast.Number) and old.denominator == 1
-        for each in list_simpler(old * near, low, high, 0 if whole else None):
-            mend = Mend(self._place, self._old, with_value(self._node, each))
+        for number in list_simpler(old * near, low, high, 0 if whole else None):
+            mend = Mend(self._place, self._old, with_value(self._node, number))
             if self._tried(mend).passes:
                 return mend
         return None

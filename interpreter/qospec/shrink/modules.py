@@ -145,8 +145,8 @@ class Modules:
                 return known, ""
         new = name if name not in draft.names | self._imports.keys() else draft.free(f"{name}_2")
         self._imports[new] = other
-        node = next(each for each in draft_of(unit).tree.imports if each.name == name)
-        path = ".".join(each.text for each in node.path)
+        node = next(import_ for import_ in draft_of(unit).tree.imports if import_.name == name)
+        path = ".".join(word.text for word in node.path)
         suffix = "" if node.path[-1].text == new else f" as {new}"
         return new, f"import {path}{suffix}\n"
 

@@ -122,7 +122,7 @@ def names(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the values, parameters and traffic that can stand where they are used."""
     draft = context.draft
     for node, above in draft.nodes:
-        if any(isinstance(each, ast.Device) for each in (*above, node)):
+        if any(isinstance(ancestor, ast.Device) for ancestor in (*above, node)):
             continue
         if isinstance(node, ast.Let):
             yield from _let(context, node, above)
@@ -245,7 +245,7 @@ def _parameter(
 def _outside(draft: Draft) -> frozenset[str]:
     """Return the names that are known everywhere in a draft."""
     declared = (declaration.name.text for declaration in draft.tree.declarations)
-    return frozenset(declared) | {each.name for each in draft.tree.imports}
+    return frozenset(declared) | {import_.name for import_ in draft.tree.imports}
 
 
 def _traffic(draft: Draft, node: ast.Traffic) -> Iterator[Sequence[Change]]:
@@ -292,7 +292,7 @@ def folded(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the operations on nothing but numbers, with their results."""
     draft, done = context.draft, -1
     for node, above in draft.nodes:
-        if node.span.start < done or any(isinstance(each, ast.Device) for each in above):
+        if node.span.start < done or any(isinstance(ancestor, ast.Device) for ancestor in above):
             continue
         when = node.when if isinstance(node, ast.Criterion) else None
         if when is not None and context.values.text(when) == "true":
@@ -329,7 +329,7 @@ def parts(context: Context) -> Iterator[Sequence[Change]]:
         elif isinstance(node, ast.Record):
             inner = [node.base]
         if inner:
-            yield [(draft.replaced(node, draft.atom(each)),) for each in inner]
+            yield [(draft.replaced(node, draft.atom(operand)),) for operand in inner]
 
 
 def bare(context: Context) -> Iterator[Sequence[Change]]:
@@ -351,7 +351,7 @@ def lengths(context: Context) -> Iterator[Sequence[Change]]:
         named = _named(above)
         value = value_of(node)
         if isinstance(node, ast.Number) and named in COUNTED and value > 1:
-            yield [(draft.replaced(node, with_value(node, each)),) for each in _fewer(value)]
+            yield [(draft.replaced(node, with_value(node, simpler)),) for simpler in _fewer(value)]
         elif isinstance(node, ast.Quantity) and value > 0 and _is_time(node):
             texts = dict.fromkeys(_rescaled(node, value * share) for share in SHARES)
             yield [(draft.replaced(node, text),) for text in texts if text != draft.raw(node)]
@@ -392,7 +392,7 @@ def rounder(context: Context) -> Iterator[Sequence[Change]]:
     for node, above in draft.nodes:
         if not isinstance(node, ast.Number | ast.Quantity) or context.is_fixed(node, above):
             continue
-        if any(isinstance(each, ast.Index | ast.Loop) for each in above[-3:]):
+        if any(isinstance(ancestor, ast.Index | ast.Loop) for ancestor in above[-3:]):
             continue
         value = value_of(node)
         whole = isinstance(node, ast.Number) and value.denominator == 1
@@ -402,7 +402,7 @@ def rounder(context: Context) -> Iterator[Sequence[Change]]:
                 2, 10 * Fraction(10) ** find_exponent(value)
             )  # a full line: others can go then
         if some:
-            yield [(draft.replaced(node, with_value(node, each)),) for each in some]
+            yield [(draft.replaced(node, with_value(node, number)),) for number in some]
 
 
 # ---- arrays

@@ -30,10 +30,10 @@ def pruned(draft: Draft, name: str) -> Draft:
         for declaration in draft.tree.declarations
         if declaration.name.text not in needed
     ]
-    kept = [each for each in draft.tree.imports if each.name in needed]
-    lines = "".join(f"import {draft.raw(each)}\n" for each in kept)
+    kept = [import_ for import_ in draft.tree.imports if import_.name in needed]
+    lines = "".join(f"import {draft.raw(import_)}\n" for import_ in kept)
     start = len(draft.text) - len(draft.text.partition("\n")[2])
-    ends = [each.span.end for each in draft.tree.imports]
+    ends = [import_.span.end for import_ in draft.tree.imports]
     if ends:
         edits.append(Edit(draft.between(start, max(ends)), lines))
     found = Draft.read(without_comments(draft.changed(edits)))

@@ -61,10 +61,10 @@ def list_simpler(
             step = Fraction(10) ** (power - digits + 1)
             below = value // step * step
             found = [Fraction(10) ** power] * (digits == 1) + [below, below + step, 10 * below]
-        for each in found:
-            fewer = (count_digits(each), each) < (own, value)
-            if low <= each <= high and fewer and is_multiple(each, finest):
-                yield each
+        for number in found:
+            fewer = (count_digits(number), number) < (own, value)
+            if low <= number <= high and fewer and is_multiple(number, finest):
+                yield number
 
 
 def is_multiple(value: Fraction, finest: int | None) -> bool:

@@ -288,6 +288,6 @@ class Shrinker:
 def _repeats(context: Context) -> Iterator[Sequence[Change]]:
     draft = context.draft
     for node, above in draft.nodes:
-        run = any(isinstance(each, ast.Run | ast.Point) for each in above)
+        run = any(isinstance(ancestor, ast.Run | ast.Point) for ancestor in above)
         if run and isinstance(node, ast.Bind) and node.names[0].text == "repeat":
             yield [(draft.removed(node),)]

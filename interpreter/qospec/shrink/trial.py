@@ -178,15 +178,17 @@ def passes(document: Document, wanted: Failure) -> bool:
     if document["errors"] or not is_valid(document):
         return False
     judged = list(_of(document, wanted))
-    return bool(judged) and all(each["verdict"] == "pass" for each in judged)
+    return bool(judged) and all(statement["verdict"] == "pass" for statement in judged)
 
 
 def side(document: Document, wanted: Failure) -> int | None:
     """Return whether what was measured is below (-1), at (0) or above (1) its bound, if known."""
-    for each in _of(document, wanted):
-        if each["measured"] and each["bound"]:
+    for statement in _of(document, wanted):
+        if statement["measured"] and statement["bound"]:
             with suppress(ValueError):  # of what is no number
-                measured, bound = (Fraction(each[key]["value"]) for key in ("measured", "bound"))
+                measured, bound = (
+                    Fraction(statement[key]["value"]) for key in ("measured", "bound")
+                )
                 return (measured > bound) - (measured < bound)
     return None
 

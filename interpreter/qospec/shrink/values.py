@@ -32,7 +32,9 @@ class Values:
         if not isinstance(value, List):
             return None
         found = [literal(item) for item in value.items]
-        return [each for each in found if each is not None] if None not in found else None
+        return (
+            [quantity for quantity in found if quantity is not None] if None not in found else None
+        )
 
     def _value(self, node: ast.Expression) -> Value | None:
         with self._evaluator.context.check_apart() as problems:

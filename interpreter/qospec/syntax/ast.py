@@ -34,7 +34,7 @@ class Node:
             if isinstance(value, Node):
                 found.append(value)
             elif isinstance(value, tuple):
-                found += [each for each in value if isinstance(each, Node)]
+                found += [item for item in value if isinstance(item, Node)]
         return found
 
     def with_all_below(self) -> Iterator[Node]:

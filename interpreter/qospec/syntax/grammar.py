@@ -162,7 +162,7 @@ def compile_with_lark(text: str) -> Grammar:
             }
             for state in numbers
         ],
-        rules=[rules[each] for each in spelt],
+        rules=[rules[word] for word in spelt],
         start=numbers[table["start_states"][START]],
         accept=numbers[table["end_states"][START]],
     )
@@ -218,5 +218,5 @@ def _build_rule(production: dict[str, Any]) -> Rule:
 def _mark_absences(empty: list[bool], size: int) -> list[str]:
     """Return, for each place between symbols, a mark for each optional part left out there."""
     return (
-        "".join("x" if each else " " for each in empty).split(" ") if empty else [""] * (size + 1)
+        "".join("x" if blank else " " for blank in empty).split(" ") if empty else [""] * (size + 1)
     )

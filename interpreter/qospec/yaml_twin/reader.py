@@ -146,7 +146,7 @@ class _TreeMapper:
         if isinstance(value, ast.Node):
             return self.mapped(value)
         if isinstance(value, tuple):
-            return tuple(self._value(each) for each in value)
+            return tuple(self._value(item) for item in value)
         if isinstance(value, Span):
             return _map_span(value, self._transcript)
         return value

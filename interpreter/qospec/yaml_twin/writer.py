@@ -70,7 +70,7 @@ class EntryBuilder:
 
         A test without statements has a `{}` as keys if, and only if, nothing stands before that.
         """
-        names = [each.name.text for each in getattr(node, "parameters", ())]
+        names = [parameter.name.text for parameter in getattr(node, "parameters", ())]
         mistaken = isinstance(node, ast.Transition) and node.name.span.text == "is"
         if isinstance(node, ast.Test) and not node.statements:
             has_head = node.base is not None or node.topology is not None
@@ -348,7 +348,7 @@ def _is_joined(shape: Shape, group: Entry, entry: Entry) -> bool:
     if shape.key != group.key or shape.grouping is Grouping.ALONE:
         return False
     return shape.grouping is not Grouping.NAMED or all(
-        each.key != entry.key for each in group.content.entries
+        other.key != entry.key for other in group.content.entries
     )
 
 

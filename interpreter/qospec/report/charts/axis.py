@@ -163,7 +163,7 @@ def _make_wide_axis(low: Fraction, high: Fraction, unit: str) -> Axis:
     within = [value for value in at if ends[0] <= value <= ends[1]]
     prefixed = unit in _PREFIXED and high >= min(_LARGE)
     ticks = [
-        _write_label(each, unit) if prefixed else (each, write_number(each)) for each in within
+        _write_label(tick, unit) if prefixed else (tick, write_number(tick)) for tick in within
     ]
     shown = "" if prefixed else unit
     return Axis(*ends, logarithmic=True, ticks=tuple(ticks), unit=shown, note="logarithmic axis")

@@ -171,7 +171,7 @@ def _build_dots(search: Record) -> list[_Dot]:
     """Return the trials; those of one load and length that lost the same share are one dot."""
     found: dict[tuple[str, str, str], list[Record]] = {}
     for trial in search["trials"]:
-        at = (trial[each]["value"] for each in ("load", "loss", "length"))
+        at = (trial[name]["value"] for name in ("load", "loss", "length"))
         found.setdefault((*at, _choose_shape(trial)), []).append(trial)
     return [
         _Dot(

@@ -47,7 +47,7 @@ def list_charted(cases: Sequence[Record]) -> list[dict[str, Any]]:
         *(
             _join_columns(its, cases)
             for its in (
-                _group_by_name(stated) if has_phases(cases) else [[each] for each in stated]
+                _group_by_name(stated) if has_phases(cases) else [[value] for value in stated]
             )
         ),
     ]

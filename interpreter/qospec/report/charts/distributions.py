@@ -132,10 +132,10 @@ def _group_by_flow(cases: Sequence[Record]) -> dict[tuple[str, str], list[_Histo
 def _select_measuring(case: Record, flow: str, metric: str) -> Iterator[Record]:
     """Yield the statements, or their terms, that measure only this."""
     for statement in case["statements"]:
-        for each in statement.get("terms") or (statement,):
-            of = each.get("measures", {})
+        for term in statement.get("terms") or (statement,):
+            of = term.get("measures", {})
             if (of.get("flow"), of.get("metric")) == (flow, metric):
-                yield {**statement, **each}
+                yield {**statement, **term}
 
 
 def _build_histogram(case: Record, statements: tuple[Record, ...], kept: Record) -> _Histogram:
@@ -314,7 +314,7 @@ def _build_criteria(
         limits.append({"path": way, "style": style, "x": x, "name": corner.words})
     shared_by_all = [limit for limit in limits if limit["style"] is None]
     marks = thin_labels(
-        [(_keep_inside(each["x"], each["name"]), each["name"]) for each in shared_by_all]
+        [(_keep_inside(bar["x"], bar["name"]), bar["name"]) for bar in shared_by_all]
     )
     return {"limits": limits, "outside": outside, "marks": marks}
 

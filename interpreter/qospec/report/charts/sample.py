@@ -90,9 +90,9 @@ def is_worth_drawing(statements: Sequence[Record | None]) -> bool:
         for statement in statements
         if statement and read_exact(statement["measured"]) is not None
     ]
-    units = {each["measured"]["unit"] for each in there}
-    differ = len({each["measured"]["value"] for each in there}) > 1
-    worrying = any(each["verdict"] not in ("", "pass") for each in there)
+    units = {statement["measured"]["unit"] for statement in there}
+    differ = len({statement["measured"]["value"] for statement in there}) > 1
+    worrying = any(statement["verdict"] not in ("", "pass") for statement in there)
     return len(there) > 1 and len(units) == 1 and (differ or worrying)
 
 

@@ -124,8 +124,8 @@ def _list_changes(its: Sequence[_Line], level: Axis, texts: Sequence[str]) -> li
     """
     found: dict[tuple[Fraction, str, str], list[int]] = {}
     for number, line in enumerate(its):
-        for each in line.statement["series"].get("changes", ()):
-            key = (read_exact(each["at"]) or Fraction(0), each["what"], each["at"]["text"])
+        for change in line.statement["series"].get("changes", ()):
+            key = (read_exact(change["at"]) or Fraction(0), change["what"], change["at"]["text"])
             found.setdefault(key, []).append(number)
     marks = []
     for (at, what, time), of in sorted(found.items()):
@@ -196,8 +196,8 @@ def _thin(values: Sequence[Fraction | None]) -> list[tuple[int, Fraction | None]
     if len(values) <= 2 * COLUMNS:
         return numbered
     columns: dict[int, list[tuple[int, Fraction | None]]] = {}
-    for each in numbered:
-        columns.setdefault(each[0] * COLUMNS // len(values), []).append(each)
+    for pair in numbered:
+        columns.setdefault(pair[0] * COLUMNS // len(values), []).append(pair)
     return [kept for its in columns.values() for kept in _find_extremes(its)]
 
 

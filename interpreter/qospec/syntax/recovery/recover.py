@@ -69,7 +69,7 @@ def replace_header_line(automaton: Automaton, tokens: Tokens, start: int, at: in
     rests.append(tuple((kind, word or made[1]) for kind, word in _WITH_NAME.get(kinds[start], ())))
     for rest in rests:
         found = (name, *rest)
-        fitting = [kinds[each] if isinstance(each, int) else each[0] for each in found]
+        fitting = [kinds[token] if isinstance(token, int) else token[0] for token in found]
         if automaton.accepts(kinds[start], *fitting, "LBRACE"):
             return Header(start, block, found)
     return None
@@ -103,9 +103,9 @@ def replace_header(tokens: Tokens, header: Header) -> None:
     words |= {at + shift: word for at, word in tokens.words.items() if at >= block}
     words |= {first + place: each[3] for place, each in enumerate(held) if each[3]}
     tokens.words = words
-    tokens.kinds[first:block] = [each[0] for each in held]
-    tokens.starts[first:block] = [each[1] for each in held]
-    tokens.ends[first:block] = [each[2] for each in held]
+    tokens.kinds[first:block] = [entry[0] for entry in held]
+    tokens.starts[first:block] = [entry[1] for entry in held]
+    tokens.ends[first:block] = [entry[2] for entry in held]
 
 
 _BEHIND_NAME = frozenset({"EQUAL", "ARROW", "DOT", "LSQB", "COMMA"})
@@ -202,13 +202,13 @@ class Recovery:
         header = replace_header_line(self._automaton, self._tokens, start, at)
         if header is None:
             return False
-        kept = {each for each in header.plain if isinstance(each, int)}
+        kept = {token for token in header.plain if isinstance(token, int)}
         for place in range(start, header.block):
             if place not in kept:
                 self._give_up(place, place + 1)
         replace_header(self._tokens, header)
         self.replaced_headers.add(self._tokens.starts[start])
-        self.unparsed.update(each[1] for each in header.plain if not isinstance(each, int))
+        self.unparsed.update(token[1] for token in header.plain if not isinstance(token, int))
         self.__dict__.pop("_brackets", None)
         return True
 
