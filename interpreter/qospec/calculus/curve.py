@@ -63,7 +63,10 @@ class Curve:
     @property
     def lines(self) -> tuple[Bucket, ...]:
         """Return the lines."""
-        return tuple(Bucket(*(Fraction(n, self.denominator) for n in each)) for each in self.scaled)
+        return tuple(
+            Bucket(*(Fraction(n, self.denominator) for n in parameters))
+            for parameters in self.scaled
+        )
 
     @property
     def is_bounded(self) -> bool:

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 FAR_STATION, NEAR_STATION = bytes.fromhex("020000000002"), bytes.fromhex("020000000001")
 LLC_SNAP, LLC_PPP = bytes.fromhex("aaaa03"), bytes.fromhex("fefe03cf")
-ROUTED, BRIDGED, LAN_EMULATION = (bytes.fromhex(each) for each in ("000000", "0080c2", "00a03e"))
+ROUTED, BRIDGED, LAN_EMULATION = (
+    bytes.fromhex(identifier) for identifier in ("000000", "0080c2", "00a03e")
+)
 TAGGED_TYPE, PPPOE_TYPE = bytes.fromhex("884c"), bytes.fromhex("8864")
 PPP_TYPES = {"ipv4": bytes.fromhex("0021"), "ipv6": bytes.fromhex("0057")}
 AHEAD_OF_FRAME: dict[str, bytes] = {

@@ -43,7 +43,7 @@ class CellEncryption:
         self._sender = np.full(experiment.streams.count, UNKNOWN)
         self._keystreams = Keystreams(experiment)
         self._keys: dict[tuple[int, int], Key] = {}
-        self.taps = tuple(Tap(str(each), each, 0) for each in find_encrypting(experiment, node))
+        self.taps = tuple(Tap(str(index), index, 0) for index in find_encrypting(experiment, node))
 
     def passed(self, place: str, batch: Batch) -> None:
         """Take note of which device encrypts which VC."""

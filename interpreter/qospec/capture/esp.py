@@ -45,8 +45,8 @@ def reveal_keys(of: Secured) -> str:
     encryption, integrity = of.esp.encryption, of.esp.integrity
     middle = len(of.ends) // 2
     ends = [
-        str(ipaddress.ip_address(each)) if each else "*"
-        for each in (of.ends[:middle], of.ends[middle:])
+        str(ipaddress.ip_address(end)) if end else "*"
+        for end in (of.ends[:middle], of.ends[middle:])
     ]
     fields = [
         {"ipv4": "IPv4", "ipv6": "IPv6"}[of.esp.family],
@@ -105,7 +105,7 @@ def make_wrap(associations: Mapping[int, Secured]) -> Wrap:
             return prepend_header(items, inner, size_bytes)
         inside = size_in(int(seal[0])) - inner.shape[1]
         made = prepend_header(items, inner, inside) if inside else inner
-        numbers = np.array([number_in(each) for each in seal.tolist()])
+        numbers = np.array([number_in(number) for number in seal.tolist()])
         association = associations[read_index(int(seal[0]))]
         made = association.tampered(association.sealed(numbers, made), seal < 0)
         outside = inner.shape[1] + size_bytes - made.shape[1]

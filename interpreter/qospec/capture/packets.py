@@ -182,7 +182,7 @@ def _frame_packets(items: Items, packets: Bytes, framed: Encapsulation, family: 
     size = sum(part.shape[1] for part in parts) + ETHERNET_CHECK_BYTES
     parts.append(np.zeros((items.total, max(0, framed.least_bytes - size)), np.uint8))
     whole = iterate_rows(np.concatenate(parts, axis=1))
-    return [each + zlib.crc32(each).to_bytes(ETHERNET_CHECK_BYTES, "little") for each in whole]
+    return [frame + zlib.crc32(frame).to_bytes(ETHERNET_CHECK_BYTES, "little") for frame in whole]
 
 
 def _build_tags(items: Items, count: int) -> list[Bytes]:

@@ -116,7 +116,7 @@ class Sightings:
     def _settle(self) -> None:
         if not self._ended:
             return
-        ended = _Ended(*(np.concatenate(each) for each in zip(*self._ended, strict=True)))
+        ended = _Ended(*(np.concatenate(parts) for parts in zip(*self._ended, strict=True)))
         self._ended = []
         waiting = self._waiting
         open_ = np.flatnonzero(waiting.fate == UNKNOWN)

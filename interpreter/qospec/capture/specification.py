@@ -179,7 +179,7 @@ def _plan_recorded(
     with _provide_project(provenance["sources"], folders) as root:
         checked = check([root / file], discover(), problems)
     tests = tuple(
-        replace(test, cases=tuple(each for each in test.cases if each.name == case))
+        replace(test, cases=tuple(test_case for test_case in test.cases if test_case.name == case))
         for test in checked.suite.tests
     )
     chosen = checked.select(test for test in tests if test.cases)

@@ -228,6 +228,8 @@ def _find_difference(found: Document, ran: Document) -> str:
         for name, value in metrics.items():
             recorded = ran.get(population, {}).get(name)
             if value != recorded:
-                was, is_ = (each["text"] if each else "no data" for each in (recorded, value))
+                was, is_ = (
+                    quantity["text"] if quantity else "no data" for quantity in (recorded, value)
+                )
                 return f"`{population}.{name}` is {is_}, and {was} in the record"
     return ""

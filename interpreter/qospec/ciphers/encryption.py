@@ -183,7 +183,7 @@ class _Gcm:
         for part in _split(into):
             stream = self._counter.make_stream(vectors[part], BLOCK_BYTES + width)
             hashed, text = _to_hash(known[part], width)
-            np.concatenate([each[part] for each in plain], axis=1, out=text[:, :width])
+            np.concatenate([column[part] for column in plain], axis=1, out=text[:, :width])
             words = text.view(np.int64)  # eight bytes at a time
             np.bitwise_xor(words, stream[:, BLOCK_BYTES:].view(np.int64), out=words)
             text[:, width:] = 0

@@ -75,7 +75,7 @@ def _describe_declaration(declared: Declared, anchor: str, declarations: Declara
         "place": describe_declared(declared)["place"],
         "value": "" if made else read_value(node),
         "kind": made["kind"] if made else "",
-        "copies": [each["name"] for each in made["chain"][1:]] if made else [],
+        "copies": [entry["name"] for entry in made["chain"][1:]] if made else [],
         "fields": [field for field in made["fields"] if not field["default"]] if made else [],
         "sections": [
             {"title": section.title, "rows": [row._asdict() for row in section.rows]}

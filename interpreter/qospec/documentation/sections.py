@@ -62,7 +62,7 @@ _COMMON: dict[type, str] = {
 
 def list_sections(node: ast.Declaration) -> tuple[Section, ...]:
     """Return the tables of a declaration: parameters, then what its body holds."""
-    parameters = [_describe_parameter(each) for each in getattr(node, "parameters", ())]
+    parameters = [_describe_parameter(parameter) for parameter in getattr(node, "parameters", ())]
     found = {"Parameters": parameters}
     own = _TITLES.get(type(node), {})
     titles = {**own, **_COMMON}

@@ -44,12 +44,12 @@ def aims_of(readings: Readings, rooms: Mapping[str, float]) -> Iterator[tuple[st
         readings: Of the trial.
         rooms: By path of a queue, about how many items it may hold.
     """
-    for each in readings.bounds():
+    for bounds in readings.bounds():
         # Where nothing can wait, all delays are the bound, and that says nothing.
-        if each.most and each.measured is not None and each.most != each.least:
-            bound = format_value(each.most, each.dimension)
-            aim = Aim(float(each.measured / each.most), _proved(bound), float(each.most))
-            yield _inner(_named(each.what)), aim
+        if bounds.most and bounds.measured is not None and bounds.most != bounds.least:
+            bound = format_value(bounds.most, bounds.dimension)
+            aim = Aim(float(bounds.measured / bounds.most), _proved(bound), float(bounds.most))
+            yield _inner(_named(bounds.what)), aim
     for path, most in readings.occupancies.items():
         if path in rooms:
             yield _inner(f"fill of {path}"), Aim(min(1.0, most / rooms[path]), "its limit")

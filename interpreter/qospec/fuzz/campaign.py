@@ -225,7 +225,7 @@ class _TargetRun:
     @property
     def spent_s(self) -> float:
         """Return how long its blocks took, and how long those that run will probably take."""
-        done_s = sum(each.seconds for each in self._done.values())
+        done_s = sum(block.seconds for block in self._done.values())
         each_s = done_s / self.examples if self.examples else EXPECTED_S
         return done_s + each_s * sum(
             examples for number, examples in enumerate(self._blocks) if number not in self._done
@@ -272,7 +272,7 @@ class _TargetRun:
             result = _Done(Explored(0, Counter(), Counter(), ()))
         self._done[job.name.block.number] = result
         self._deadline.extend(result.compiling_s)
-        self.examples = sum(each.explored.examples for each in self._done.values())
+        self.examples = sum(block.explored.examples for block in self._done.values())
         self._end_if_done()
 
     def cut(self) -> JobResult | None:
@@ -310,9 +310,9 @@ class _TargetRun:
             {event: reached[event] for event in sorted(self._target.reachable)},
             tuple(finding for block in blocks for finding in block.findings),
             tuple(dict.fromkeys(self._errors)),
-            tuple(dict.fromkeys(each for block in blocks for each in block.hopeless)),
+            tuple(dict.fromkeys(path for block in blocks for path in block.hopeless)),
             dict(sum((block.unjudged for block in blocks), Counter[str]())),
-            tuple(sorted(closest(each for block in blocks for each in block.closest).items())),
+            tuple(sorted(closest(aim for block in blocks for aim in block.closest).items())),
             self._target.hindrance,
             self._target.note,
         )
@@ -408,8 +408,8 @@ def find_database_folder(whole: Path) -> tuple[Path | None, str]:
 def _strange_entry(whole: Path) -> Path | None:
     """Return the first that is neither a file nor a folder, but perhaps a link to one."""
     with suppress(OSError):
-        for each in chain([whole], whole.rglob("*")):  # which enters no link
-            kind = each.lstat().st_mode
+        for path in chain([whole], whole.rglob("*")):  # which enters no link
+            kind = path.lstat().st_mode
             if not (stat.S_ISDIR(kind) or stat.S_ISREG(kind)):
-                return each
+                return path
     return None

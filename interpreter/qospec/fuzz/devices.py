@@ -100,7 +100,7 @@ class DeviceTarget:
     @property
     def note(self) -> str:
         """Return which device its file lacks, if it has machines that hear nothing."""
-        words = ", ".join(f"`{each}`" for each in self.device.unheard)
+        words = ", ".join(f"`{port}`" for port in self.device.unheard)
         lacking = f"nothing speaks with it: add a device of one port that sends {words}"
         return lacking if words else ""
 

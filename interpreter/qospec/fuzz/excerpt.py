@@ -48,9 +48,9 @@ def excerpt(
     assert tree is not None  # noqa: S101 -- it was checked
     declared = {declaration.name.text: declaration for declaration in tree.declarations}
     needed = _needed(declared, name)
-    imports = [each for each in tree.imports if each.name in needed]
+    imports = [import_ for import_ in tree.imports if import_.name in needed]
     parts = ["qos 1", "\n".join(f"# {line}" for line in comment.splitlines())]
-    parts += [f"import {each.span.text}" for each in imports]
+    parts += [f"import {import_.span.text}" for import_ in imports]
     for declaration in tree.declarations:
         if declaration.name.text in needed:
             changes = edits(declaration) if declaration.name.text == name else ()
@@ -76,7 +76,7 @@ def around(span: Span) -> str:
     smallest = min(wider, key=lambda each: each.end - each.start, default=span)
     # The source of the part knows which texts are keys, and shows none of them.
     whole = Span(span.source, smallest.start, smallest.end)
-    texts = [" ".join(each.text.split()) for each in (whole, span)]
+    texts = [" ".join(part.text.split()) for part in (whole, span)]
     return texts[0] if len(texts[0]) <= LONGEST else texts[1]
 
 

@@ -105,8 +105,8 @@ def explore(
     while hunt.next():
         pass
     if database is not None:  # where there is a seed, Hypothesis itself keeps nothing
-        for each in [] if hunt.interrupted else known:
-            database.delete(key, each)
+        for example in [] if hunt.interrupted else known:
+            database.delete(key, example)
         for each in hunt.failed:
             database.save(key, each)
     return Explored(
@@ -243,8 +243,8 @@ class _Hunt:
     def _as_database(self) -> ExampleDatabase:
         """Return the examples that failed before. Hypothesis removes those that no longer do."""
         database = InMemoryExampleDatabase()
-        for each in self._known:
-            database.save(_KEY, each)
+        for example in self._known:
+            database.save(_KEY, example)
         return database
 
     def _keep_best(self) -> bool:
@@ -274,9 +274,9 @@ class _Hunt:
         if self._best is None or self._simplified is None:
             return
         try:
-            for each in self._simplified(self._best.violation):
-                if each is not None:
-                    self._best = each
+            for violation in self._simplified(self._best.violation):
+                if violation is not None:
+                    self._best = violation
                 self.examples += 1
                 self._go_on()
         except KeyboardInterrupt:

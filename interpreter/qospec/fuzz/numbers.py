@@ -51,7 +51,7 @@ def numbers(
             picoseconds; the bounds are drawn only if they are, too. None: any fraction.
         near: Numbers that are drawn often, of those between the bounds, and those next to them.
     """
-    near = tuple(each for each in near if low <= each <= high)
+    near = tuple(number for number in near if low <= number <= high)
     return _number(low, high, finest, near)
 
 
@@ -75,9 +75,9 @@ def _number(
         step = Fraction(10) ** (
             finest if finest is not None else find_exponent(high or -low) - DECADES
         )
-        below = max((each for each in near if each <= at), default=min(near))
+        below = max((number for number in near if number <= at), default=min(near))
         return _within(below + STEPS[kind - NEAR] * step, low, high, finest)
-    ends = [each for each in (low, high) if is_multiple(each, finest)]
+    ends = [end for end in (low, high) if is_multiple(end, finest)]
     if kind == EXACT and ends:
         return ends[0] if 2 * place < PLACES * side.decades - 1 else ends[-1]
     return side.sign * _rounded(abs(at), side, min(kind, DIGITS), finest)
@@ -118,9 +118,9 @@ def _rounded(value: Fraction, side: _Side, digits: int, finest: int | None) -> F
     while True:
         step = Fraction(10) ** (power if finest is None else max(power, finest))
         nearest: Fraction = round(value / step) * step
-        for each in (nearest, nearest - step, nearest + step):
-            if side.low <= each <= side.high and each > 0:
-                return each
+        for end in (nearest, nearest - step, nearest + step):
+            if side.low <= end <= side.high and end > 0:
+                return end
         if power < find_exponent(side.high) - DECADES - DIGITS:
             return value
         power -= 1

@@ -110,8 +110,8 @@ class ValuesTarget(ABC):
         while changed:
             changed = False
             for place, (what, value) in enumerate(drawn):
-                for each in _simpler(what, value):
-                    tried = [*drawn[:place], (what, each), *drawn[place + 1 :]]
+                for simpler in _simpler(what, value):
+                    tried = [*drawn[:place], (what, simpler), *drawn[place + 1 :]]
                     found = self._still(violation, tried)
                     if found is None:
                         yield None
@@ -283,14 +283,14 @@ def cell_times(most: int, times: tuple[Fraction, ...] = ()) -> st.SearchStrategy
 def _cell_times(
     draw: st.DrawFn, distances: st.SearchStrategy[Fraction], least: tuple[int, ...], most: int
 ) -> tuple[int, ...]:
-    some = [int(each * PS_PER_S) for each in draw(_lists_of(distances))]
+    some = [int(distance * PS_PER_S) for distance in draw(_lists_of(distances))]
     least_cells = draw(st.sampled_from(least))
     now_ps, made = 0, list[int]()
     for number in draw(_choices(len(some), least_cells, most)):
         now_ps += some[number] if made else 0
         made.append(now_ps)
     begin_ps = int(draw(distances) * PS_PER_S)
-    return tuple(begin_ps + each for each in made)
+    return tuple(begin_ps + offset_ps for offset_ps in made)
 
 
 def _lists_of(distances: st.SearchStrategy[Fraction]) -> st.SearchStrategy[list[Fraction]]:
@@ -318,9 +318,9 @@ def _simpler_times(times_ps: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     for place in range(len(times_ps)):
         yield (*times_ps[:place], *times_ps[place + 1 :])
     if times_ps and times_ps[0]:
-        yield tuple(each - times_ps[0] for each in times_ps)
+        yield tuple(at_ps - times_ps[0] for at_ps in times_ps)
     for place in range(1, len(times_ps)):
         gap = Fraction(times_ps[place] - times_ps[place - 1], PS_PER_S)
-        for each in list_simpler(gap, Fraction(0), LONGEST_GAP, PICOSECONDS):
-            more_ps = int((each - gap) * PS_PER_S)
+        for simpler in list_simpler(gap, Fraction(0), LONGEST_GAP, PICOSECONDS):
+            more_ps = int((simpler - gap) * PS_PER_S)
             yield (*times_ps[:place], *(later + more_ps for later in times_ps[place:]))

@@ -381,7 +381,7 @@ def sendings(
     every = range(len(whole.links))
     sending = {flow.origin for flow in whole.flows} if crowd is None else {crowd}
     origin = draw(st.sampled_from(_weighted(whole, sending)))
-    others = [each for each in every if each != origin]
+    others = [host for host in every if host != origin]
     target = draw(st.sampled_from(others[::-1])) if crowd is None else crowd
     framing = framed(whole.device, whole.ends[whole.place(origin)])
     rates = _line_rates(whole, origin, target)
@@ -397,16 +397,16 @@ def sendings(
 def _weighted(whole: Scenario, without: set[int]) -> list[int]:
     """Return the hosts, without some if others are left, each as often as it is to send."""
     every = range(len(whole.links))
-    some = [each for each in every if each not in without] or every
-    return [each for each in some for _ in range(_times_sending(whole, each))]
+    some = [host for host in every if host not in without] or every
+    return [host for host in some for _ in range(_times_sending(whole, host))]
 
 
 def _often_met(whole: Scenario) -> list[int]:
     """Return the hosts, each as often as the one that sends most often of those that send to it."""
     every = range(len(whole.links))
-    times = [_times_sending(whole, each) for each in every]
+    times = [_times_sending(whole, host) for host in every]
     return [
-        each for each in every for _ in range(max(times[other] for other in every if other != each))
+        host for host in every for _ in range(max(times[other] for other in every if other != host))
     ]
 
 
@@ -457,7 +457,7 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
         fields = ", ".join(f"{name} = {value}" for name, value in flow.fields(f"pace{number}"))
         ends = f"from {names[flow.origin]} to {names[flow.target]}"
         lines += [f"  flow f{number} = {flow.kind} {{ {fields} }} {ends}"]
-    lines += [f"  {each}" for each in _run(whole, violation)]
+    lines += [f"  {line}" for line in _run(whole, violation)]
     lines += _statements(whole, violation)
     return "\n".join([*lines, "}", ""])
 
@@ -520,7 +520,7 @@ def _run(whole: Scenario, violation: Violation | None) -> Iterator[str]:
     first = [f"{name} = {its.pace(its.rate, unit)}" for name, its, unit in sources if its.later]
     yield from (
         f"point {POINT} {{",
-        *(f"  {each}" for each in (measured, *first, *payload, *at)),
+        *(f"  {line}" for line in (measured, *first, *payload, *at)),
         "}",
     )
 

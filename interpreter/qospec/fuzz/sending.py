@@ -175,7 +175,7 @@ class Sending(NamedTuple):
         """Return it sending so many times as much all the time; listed instants stay."""
         source = self.with_source.source
         rates = [
-            rounded(each * by, COUNT) if each else each for each in (source.rate, source.later)
+            rounded(rate * by, COUNT) if rate else rate for rate in (source.rate, source.later)
         ]
         return self._replace(source=source._replace(rate=rates[0], later=rates[1]))
 

@@ -221,8 +221,8 @@ def _at_rate(flow: Sending, rate: Fraction) -> Sending:
 def _plainer_flows(whole: Scenario) -> Iterator[Scenario]:
     """Yield it with a flow that has fewer fields."""
     for place, flow in enumerate(whole.flows):
-        for each in _plainer(flow):
-            yield _with_flow(whole, place, each)
+        for plainer in _plainer(flow):
+            yield _with_flow(whole, place, plainer)
 
 
 def _plainer(flow: Sending) -> Iterator[Sending]:
@@ -297,8 +297,8 @@ def _denser(whole: Scenario) -> Iterator[Scenario]:
 def _rounder(whole: Scenario) -> Iterator[Scenario]:
     """Yield it with a rounder number in a flow."""
     for place, flow in enumerate(whole.flows):
-        for each in _rounder_flow(flow):
-            yield _with_flow(whole, place, each)
+        for rounder in _rounder_flow(flow):
+            yield _with_flow(whole, place, rounder)
 
 
 def _rounder_flow(flow: Sending) -> Iterator[Sending]:
@@ -316,8 +316,8 @@ def _rounder_flow(flow: Sending) -> Iterator[Sending]:
     for burst in range(2, source.burst) if source.burst <= MOST_TRIED else ():
         yield flow._replace(source=source._replace(burst=burst))
     for number, gap_us in enumerate(source.gaps_us[1:], 1):
-        for each in (0, 1_000) if gap_us not in (0, 1_000) else (0,) if gap_us else ():
-            gaps = (*source.gaps_us[:number], each, *source.gaps_us[number + 1 :])
+        for rounder_us in (0, 1_000) if gap_us not in (0, 1_000) else (0,) if gap_us else ():
+            gaps = (*source.gaps_us[:number], rounder_us, *source.gaps_us[number + 1 :])
             yield flow._replace(source=source._replace(gaps_us=gaps))
 
 

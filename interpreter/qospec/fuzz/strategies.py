@@ -71,7 +71,7 @@ def _within(domain: Domain, usual: list[Any]) -> list[Any]:
         otherwise if bound is None else type(usual[0])(bound)
         for bound, otherwise in ((domain.low, min(usual)), (domain.high, max(usual)))
     )
-    return [low, high, *(each for each in usual if low <= each <= high)]
+    return [low, high, *(value for value in usual if low <= value <= high)]
 
 
 def _integers(parameter: Parameter) -> st.SearchStrategy[int]:
@@ -215,7 +215,7 @@ def numbers(
     """
     dimension = TYPES[kind]
     first = [] if default is None else [default]
-    wanted = [*first, *(rounded(each * by, dimension) for each in first for by in FACTORS)]
+    wanted = [*first, *(rounded(value * by, dimension) for value in first for by in FACTORS)]
     wanted += map(Fraction, USUAL_OF_TYPE[kind])
     bounds: list[Fraction] = []
     unit = UNITS.get(dimension, Fraction(1))
@@ -223,16 +223,16 @@ def numbers(
         low = None if domain.low is None else Fraction(domain.low) * unit
         high = None if domain.high is None else Fraction(domain.high) * unit
         wanted = [v for v in wanted if (low is None or v >= low) and (high is None or v <= high)]
-        bounds += [each for each in (low, high) if each is not None]
+        bounds += [bound for bound in (low, high) if bound is not None]
     if kind == "Int":
         most = max([*first, Fraction(MOST_PARTS)])
-        wanted = [each for each in wanted if each <= most]
+        wanted = [value for value in wanted if value <= most]
     else:
         none = Fraction(0)
         least, most = min(wanted, default=none), max(wanted, default=none)
         wanted += [bound for bound in bounds if least <= bound * WIDEST and bound <= most * WIDEST]
     after = f" @{layer}" if layer else ""
-    texts = (format_value(each, dimension, exact=True) + after for each in wanted)
+    texts = (format_value(value, dimension, exact=True) + after for value in wanted)
     return list(dict.fromkeys(text.replace(" %", "%") for text in texts))
 
 

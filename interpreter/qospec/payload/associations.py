@@ -85,7 +85,11 @@ def list_associations(experiment: Experiment, node: int) -> dict[int, Secured]:
 def _drawn(esp: Esp, index: int, names: tuple[str, ...]) -> Secured:
     """Return an association with the keys that belong to its names."""
     encryption, integrity = esp.encryption, esp.integrity
-    ends = b"".join(each.packed for each in GATEWAYS[esp.family]) if esp.mode == "tunnel" else b""
+    ends = (
+        b"".join(gateway.packed for gateway in GATEWAYS[esp.family])
+        if esp.mode == "tunnel"
+        else b""
+    )
     return Secured(
         esp,
         index,

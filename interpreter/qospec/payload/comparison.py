@@ -153,7 +153,7 @@ class Comparison:
 def _all(seen: Sequence[_Seen]) -> _Seen:
     if not seen:
         return _Seen.of(join_batches())
-    return _Seen(*(np.concatenate(each) for each in zip(*seen, strict=True)))
+    return _Seen(*(np.concatenate(parts) for parts in zip(*seen, strict=True)))
 
 
 def _receivers(experiment: Experiment, flows: Sequence[Flow]) -> dict[int, Receiver]:
@@ -172,7 +172,7 @@ def _receivers(experiment: Experiment, flows: Sequence[Flow]) -> dict[int, Recei
 def _senders(experiment: Experiment, number: int) -> list[int]:
     """Return what may have encrypted what comes to a node."""
     before = {wire.node for wire in experiment.wires if wire.to == number}
-    return sorted({each for node in before for each in find_encrypting(experiment, node)})
+    return sorted({index for node in before for index in find_encrypting(experiment, node)})
 
 
 def _taps(experiment: Experiment, receivers: Collection[int]) -> Iterator[Tap]:

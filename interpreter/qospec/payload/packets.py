@@ -184,6 +184,6 @@ def prepend_header(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
         0: (int(headers.PROTOCOLS_OF_VERSIONS[version]), b""),
         GRE_BYTES: (GRE, b"\0\0" + IP_TYPES[family].to_bytes(2, "big")),
     }.get(behind, (EXPERIMENT, bytes(behind)))
-    ends = repeat_row(b"".join(each.packed for each in GATEWAYS["ipv4"]), items.total)
+    ends = repeat_row(b"".join(gateway.packed for gateway in GATEWAYS["ipv4"]), items.total)
     packets = np.concatenate([repeat_row(more, items.total), inner], axis=1)
     return _with_ip(items, packets, "ipv4", protocol, ends)

@@ -51,7 +51,7 @@ def _ascending(values: Values) -> list[str]:
     """Return the statistics of a distribution that ascend: the least, quantiles, the greatest."""
     shares = {name: share for name in values if (share := parse_share(name)) is not None}
     ordered = ("min", *sorted(shares, key=shares.__getitem__), "max")
-    return [each for each in ordered if each in values]
+    return [statistic for statistic in ordered if statistic in values]
 
 
 def _unbalanced(found: dict[tuple[str, str], Values]) -> Iterator[str]:
@@ -59,8 +59,8 @@ def _unbalanced(found: dict[tuple[str, str], Values]) -> Iterator[str]:
     for population, name in found:
         if name == "sent":
             sent, received, lost = (
-                found.get((population, each), {}).get("", (0, None))[0]
-                for each in ("sent", "received", "lost")
+                found.get((population, metric), {}).get("", (0, None))[0]
+                for metric in ("sent", "received", "lost")
             )
             if received + lost > sent:
                 yield f"of {population} {sent} were sent, {received} received and {lost} lost"

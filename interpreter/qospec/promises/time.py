@@ -99,7 +99,9 @@ def _first_rest(node: Node, conduct: Conduct) -> tuple[int, int] | None:
     sizes, which = np.unique(left.size_bytes, return_inverse=True)
     on_the_line = [size if framed is None else framed.line_bytes(size) for size in sizes.tolist()]
     byte_time_ps = clock.byte_time_ps
-    busy_ps = np.array([int(each * byte_time_ps) for each in on_the_line], np.int64)[which]
+    busy_ps = np.array([int(size_bytes * byte_time_ps) for size_bytes in on_the_line], np.int64)[
+        which
+    ]
     free_ps = left.at_ps - clock.arrival_ps
     begins_ps = free_ps - busy_ps
     # A slotted line begins with a slot only.

@@ -164,7 +164,7 @@ def _list_texts(declared: Declared, name: str) -> list[str]:
     ]
     chosen = [bind.value if isinstance(bind, ast.Conditional) else bind for bind in binds]
     lists = (value.items if isinstance(value, ast.ListLiteral) else (value,) for value in chosen)
-    items = [item for each in lists for item in each]
+    items = [item for entries in lists for item in entries]
     return [item.text for item in items if isinstance(item, ast.Text)]
 
 

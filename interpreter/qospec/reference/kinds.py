@@ -146,7 +146,7 @@ def _describe_measured(kind: Kind) -> Document:
         "statistics": [statistic for statistic in kind.build.statistics if statistic],
         "series": [statistic or kind.name for statistic in kind.build.series],
         "exact": kind.build.exact,
-        "measured": " and ".join(_PLACES[each] for each in kind.build.measured_at),
+        "measured": " and ".join(_PLACES[place] for place in kind.build.measured_at),
     }
 
 

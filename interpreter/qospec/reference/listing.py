@@ -40,7 +40,7 @@ class Collection:
     def find(self, name: str, catalogue: Catalogue) -> Document | None:
         """Return the entry with a name: in full, after its last dots, or an alias."""
         known = self.documents(catalogue)
-        found = next((each for each in known if name in list_spellings(each)), None)
+        found = next((parameter for parameter in known if name in list_spellings(parameter)), None)
         return found or (describe_unit(name) if self is UNITS else None)
 
     def find_nearest(self, name: str, catalogue: Catalogue) -> str:
@@ -220,7 +220,7 @@ def _list_phases(phases: Sequence[Document]) -> list[Document]:
 def _choose_title(document: Document) -> str:
     """Return the title of fields: of which case they are, and at which load."""
     title = "fields of the first case" if len(document.get("cases", ())) > 1 else "fields"
-    values = [f"{each['name']} = {each['value']}" for each in document.get("at", ())]
+    values = [f"{argument['name']} = {argument['value']}" for argument in document.get("at", ())]
     if not values:
         return title
     first = document["phases"][0]
@@ -262,7 +262,7 @@ def _list_facts(document: Document) -> Iterator[tuple[str, str]]:
     if document.get("place"):
         yield "declared", document["place"]
     if "chain" in document:
-        copies = [f"{each['name']} ({each['place']})" for each in document["chain"][1:]]
+        copies = [f"{entry['name']} ({entry['place']})" for entry in document["chain"][1:]]
         made = [f"a copy of {copy}" for copy in copies]
         yield "kind", ", ".join([document["kind"], *made])
     bases = [f"{base['name']} ({base['place']})" for base in document.get("bases", ())]
@@ -326,8 +326,8 @@ def _write_origin(field: Document) -> tuple[str, str, str]:
     parts = [field["place"]]
     parts += [f"`{field['written']}`"] if field["written"] else []
     parts += [
-        f"instead of `{each['written']}` of {each['of']}, {each['place']}"
-        for each in field["instead_of"]
+        f"instead of `{place['written']}` of {place['of']}, {place['place']}"
+        for place in field["instead_of"]
     ]
     return field["name"], field["value"], "; ".join(parts)
 

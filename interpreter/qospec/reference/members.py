@@ -58,7 +58,7 @@ def describe_body(word: str, catalogue: Catalogue) -> Document:
     if kind is None:
         return {}
     described = describe_kind(kind)
-    return {each: described[each] for each in ("description", "fields")}
+    return {key: described[key] for key in ("description", "fields")}
 
 
 def describe_members(what: str, catalogue: Catalogue) -> Iterator[Document]:
@@ -189,7 +189,7 @@ def _describe_fields(thing: str, below: str, catalogue: Catalogue) -> Iterator[D
 
 
 def _quote(every: list[str]) -> str:
-    return ", ".join(f"`{each}`" for each in every)
+    return ", ".join(f"`{name}`" for name in every)
 
 
 def _make_document(kind: str, name: str, summary: str) -> Document:

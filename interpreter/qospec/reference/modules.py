@@ -49,7 +49,7 @@ def list_folder(parts: Sequence[str], declarations: Declarations) -> Document | 
     inside = [name for name in names if name.startswith(f"{'.'.join(parts)}.")]
     if not inside:
         return None
-    entries = [{"name": each, "description": ""} for each in inside]
+    entries = [{"name": name, "description": ""} for name in inside]
     return {**_make_document(parts, "a folder of the library"), "modules": entries}
 
 

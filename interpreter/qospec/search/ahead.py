@@ -24,17 +24,17 @@ def predict_results(progress: Progress, request: Request) -> list[Trial]:
 
     They differ in the goals for which the trial is good.
     """
-    drawn = any(trial.drawn for its in progress.tried for each in its for trial in each.trials)
+    drawn = any(trial.drawn for its in progress.tried for trials in its for trial in trials.trials)
     goals = progress.search.goals
     of = [number for number, goal in enumerate(goals) if goal.length_ps == request.length_ps]
     found: dict[tuple[bool, ...], Trial] = {}
     for loss in (
         _expect_loss(progress, of[0], request.load),
-        *_list_losses([goals[each] for each in of]),
+        *_list_losses([goals[number] for number in of]),
     ):
         lost = min(SENT, int(loss * SENT))
         trial = Trial(request.load, request.number, request.length_ps or 1, SENT, lost, drawn)
-        good = tuple(is_good(goals[each], trial) for each in of)
+        good = tuple(is_good(goals[number], trial) for number in of)
         found.setdefault(good, trial)
     return list(found.values())
 
