@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from qospec.judge.repeats import RepeatReadings
     from qospec.judge.verdict import Judgement
     from qospec.model.expression import Expression, Leaf, Measured, Value
-    from qospec.model.suite import GoalResult, Point, Search, Statement
+    from qospec.model.suite import Goal, GoalResult, Point, Search, Statement
     from qospec.plan.plan import Planned
     from qospec.search.trial import Trial
 
@@ -81,6 +81,20 @@ class TrialResult:
     def lost(self) -> int:
         """Return how many of these were lost."""
         return sum(flow.lost for flow in self.flows if self.tests(flow.population))
+
+    def judge_goal(self, goal: Goal) -> dict[str, Judgement]:
+        """Return the judgements of a goal's condition by flow, "" if that names its flows."""
+        return {
+            flow.removesuffix("]"): judgement
+            for label, judgement in self.judgements.items()
+            for name, _, flow in [label.partition("[")]
+            if goal.meets and name == goal.label
+        }
+
+    def misses(self, goal: Goal) -> bool:
+        """Return whether a goal has a condition that the trial does not meet, or lacks data for."""
+        found = self.judge_goal(goal).values()
+        return any(judgement.verdict != "pass" for judgement in found)
 
     def tests(self, population: str) -> bool:
         """Return whether a population is a tested flow, or a part of one."""

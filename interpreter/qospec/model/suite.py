@@ -317,6 +317,7 @@ class Goal:
         width_span: Where `width` is written; None if it was not given.
         trial_span: Where `trial` is written.
         loss_span: Where `loss` is written.
+        meets: The condition that a good trial meets, as written, in place of a loss; "" for none.
     """
 
     name: str
@@ -332,6 +333,12 @@ class Goal:
     width_span: Span | None = field(default=None, compare=False)
     trial_span: Span | None = field(default=None, compare=False)
     loss_span: Span | None = field(default=None, compare=False)
+    meets: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return what its condition is called among the statements of a trial."""
+        return f"goal {self.name}"
 
     @property
     def length_ps(self) -> int | None:

@@ -351,7 +351,7 @@ def _alike(search: Search, maker: CaseMaker) -> Iterator[Diagnostic]:
     first: dict[tuple[object, ...], Goal] = {}
     for goal in search.goals:
         known = first.setdefault(
-            (goal.loss, goal.trial_ps, goal.total_ps, goal.exceed, goal.varies), goal
+            (goal.loss, goal.meets, goal.trial_ps, goal.total_ps, goal.exceed, goal.varies), goal
         )
         if known is not goal:
             loss = _parameter(maker, goal.loss_span)

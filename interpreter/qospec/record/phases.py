@@ -16,6 +16,7 @@ from qospec.judge.found import (
 )
 from qospec.judge.losses import write_none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
+from qospec.judge.verdict import Side
 from qospec.protocol.streams import describe_items
 from qospec.record.quantity import describe_quantity
 from qospec.search.classification import is_counted, is_good
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from qospec.judge.phases import PhaseResult, PhasesResult, SearchTrial
     from qospec.judge.readings import FlowCount, Loss
     from qospec.model.suite import Goal, GoalResult, Search
+    from qospec.units import Dimension
 
 MAX_CAUSES = 3
 """The most causes of loss that a sentence names."""
@@ -92,7 +94,8 @@ def _goal(goal: Goal, result: SearchResult) -> Document:
     dimension, found = result.phase.dimension, result.goals[goal.name]
     return {
         "name": goal.name,
-        "loss": describe_quantity(goal.loss, RATIO),
+        "loss": None if goal.meets else describe_quantity(goal.loss, RATIO),
+        **({"meets": goal.meets} if goal.meets else {}),
         "trial": _time(goal.trial_ps),
         "total": _time(goal.total_ps),
         "exceed": describe_quantity(goal.exceed, RATIO),
@@ -154,7 +157,7 @@ def _hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
     lose does not count.
     """
     for flow in _flows_at_lower(goal, result):
-        if flow.sent and Fraction(flow.lost, flow.sent) > goal.loss:
+        if not goal.meets and flow.sent and Fraction(flow.lost, flow.sent) > goal.loss:
             item, name = describe_items(flow.population, flow.carries)
             share = format_value(Fraction(flow.lost, flow.sent), RATIO)
             yield f"`{name}` lost {share} of its {item}s at the load found"
@@ -186,13 +189,17 @@ def _evidence(goal: Goal, result: SearchResult) -> str:
     """Return what the trials at the lower bound prove if they lost nothing, but may have."""
     lower = result.goals[goal.name].lower
     trials = [search_trial.trial for search_trial in _at(lower, goal, result)]
-    if not any(trial.drawn for trial in trials) or any(trial.lost for trial in trials):
+    if goal.meets or not any(trial.drawn for trial in trials) or any(t.lost for t in trials):
         return ""
     return write_none_lost_note(sum(trial.sent for trial in trials))
 
 
 def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str]:
-    """Yield a sentence for each place where items were lost at the upper bound, most first."""
+    """Yield a sentence for each place where items were lost at the upper bound, most first.
+
+    Before that, what was measured there of a condition.
+    """
+    yield from _describe_missed(goal, found, result)
     lost: Counter[tuple[str, str, str, str]] = Counter()
     trials: Counter[tuple[str, str, str, str]] = Counter()
     for loss in _losses_above(goal, found, result):
@@ -205,6 +212,23 @@ def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str
         items = f"{count:_} {item}{'' if count == 1 else 's'} of {flow}"
         often = f" in {trials[place]} trials" if trials[place] > 1 else ""
         yield f"{items}{often}: {element} ({describe_cause(cause)})"
+
+
+def _describe_missed(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str]:
+    """Yield what was measured in the bad trials at the upper bound of a goal with a condition."""
+    missed: dict[tuple[str, Dimension | None], list[Side]] = {}
+    for search_trial in _at(found.upper, goal, result):
+        for flow, judgement in search_trial.result.judge_goal(goal).items():
+            if judgement.verdict != "pass":
+                side = judgement.measured or Side(None, None)
+                missed.setdefault((flow, side.dimension), []).append(side)
+    for (flow, dimension), sides in missed.items():
+        values = sorted(side.value for side in sides if isinstance(side.value, Fraction | int))
+        ends = dict.fromkeys([values[0], values[-1]]) if values else {}
+        texts = [format_value(Fraction(value), dimension) for value in ends if dimension]
+        of = f" of {flow}" if flow else ""
+        often = f" in {len(sides)} trials" if len(sides) > 1 else ""
+        yield f"{goal.meets}{of}: {' to '.join(texts) or 'no data'} measured{often}"
 
 
 def _places(goal: Goal, found: GoalResult, result: SearchResult) -> list[str]:

@@ -257,7 +257,8 @@ TRIAL = {
 """Of a search."""
 GOAL = {
     "name": str,
-    "loss": QUANTITY,
+    "loss": Nullable(QUANTITY),
+    "meets": Optional(str),
     "trial": QUANTITY,
     "total": QUANTITY,
     "exceed": QUANTITY,

@@ -157,4 +157,5 @@ def describe_goal(goal: Goal, values: dict[str, str]) -> str:
         f"{name} {text}{' (default)' if name in goal.defaults else ''}"
         for name, text in values.items()
     ]
-    return ", ".join([f"loss {format_value(goal.loss, RATIO)}", *parts])
+    asks = goal.meets or f"loss {format_value(goal.loss, RATIO)}"
+    return ", ".join([asks, *parts])

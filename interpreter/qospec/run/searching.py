@@ -83,7 +83,7 @@ class SearchRun(PhaseRun):
             if error := result.error or self._impossible(asked, result):
                 self._end(error)
                 return
-            trial = _read_trial(asked, result)
+            trial = self._read_trial(asked, result)
             self._trials.append(SearchTrial(trial, result))
             self._rates[asked.load] = result.offered
             self._progress = self._progress.add_trial(trial)
@@ -126,8 +126,9 @@ class SearchRun(PhaseRun):
                     for predict_result in predict_results(progress, asked)
                 )
             elif not (result.error or self._impossible(asked, result)):
-                waiting.append(progress.add_trial(_read_trial(asked, result)))
+                waiting.append(progress.add_trial(self._read_trial(asked, result)))
 
-
-def _read_trial(part: Request, result: TrialResult) -> Trial:
-    return Trial(part.load, part.number, result.length_ps, result.sent, result.lost, result.drawn)
+    def _read_trial(self, part: Request, result: TrialResult) -> Trial:
+        missed = frozenset(goal.name for goal in self._search.goals if result.misses(goal))
+        counted = (result.length_ps, result.sent, result.lost, result.drawn)
+        return Trial(part.load, part.number, *counted, missed)

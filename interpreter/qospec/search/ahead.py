@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING
 
 from qospec.search.classification import is_good
@@ -28,12 +29,14 @@ def predict_results(progress: Progress, request: Request) -> list[Trial]:
     goals = progress.search.goals
     of = [number for number, goal in enumerate(goals) if goal.length_ps == request.length_ps]
     found: dict[tuple[bool, ...], Trial] = {}
-    for loss in (
+    conditions = frozenset(goals[number].name for number in of if goals[number].meets)
+    losses = [
         _expect_loss(progress, of[0], request.load),
         *_list_losses([goals[number] for number in of]),
-    ):
-        lost = min(SENT, int(loss * SENT))
-        trial = Trial(request.load, request.number, request.length_ps or 1, SENT, lost, drawn)
+    ]
+    for missed, loss in product(dict.fromkeys([frozenset[str](), conditions]), losses):
+        lost, length_ps = min(SENT, int(loss * SENT)), request.length_ps or 1
+        trial = Trial(request.load, request.number, length_ps, SENT, lost, drawn, missed)
         good = tuple(is_good(goals[number], trial) for number in of)
         found.setdefault(good, trial)
     return list(found.values())

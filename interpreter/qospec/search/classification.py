@@ -39,7 +39,9 @@ class Sums(NamedTuple):
 
 
 def is_good(goal: Goal, trial: Trial) -> bool:
-    """Return whether a trial lost no larger share than the goal allows."""
+    """Return whether a trial meets the goal's condition, or lost no larger share than it allows."""
+    if goal.meets:
+        return goal.name not in trial.missed
     return trial.lost * goal.loss.denominator <= trial.sent * goal.loss.numerator
 
 

@@ -144,7 +144,9 @@ def _find_result(progress: Progress, number: int) -> GoalResult:
         None if upper is None else upper.load,
         progress.search.chooser.choose_next_load(progress, number) is None,
         not (lower and upper) or progress.scales[number].is_near(lower.load, upper.load),
-        None if lower is None else find_conditional_throughput(goal, lower.load, lower.trials),
+        None
+        if lower is None or goal.meets
+        else find_conditional_throughput(goal, lower.load, lower.trials),
         _find_inversion(progress, number),
     )
 

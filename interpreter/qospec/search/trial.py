@@ -37,6 +37,7 @@ class Trial:
         lost: How many of these were lost; what was not sent is not lost.
         drawn: Whether anything in it was drawn at random. If not, all trials at this load are
             equal, and one is enough.
+        missed: Names of the goals whose condition it does not meet.
     """
 
     load: Fraction
@@ -45,6 +46,7 @@ class Trial:
     sent: int
     lost: int
     drawn: bool = True
+    missed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not 0 <= self.lost <= self.sent or not self.sent:

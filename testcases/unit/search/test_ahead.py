@@ -1,5 +1,6 @@
 """Looking ahead: how a trial may end."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from hypothesis import given
@@ -53,3 +54,12 @@ def test_a_load_below_an_overload_is_expected_to_forward_as_much():
     first = predict_results(progress, Request(Fraction(50_000), 1, PS_PER_S))[0]
     assert Fraction(first.lost, first.sent) == Fraction(1, 5)
     assert predict_results(progress, Request(Fraction(30_000), 1, PS_PER_S))[0].lost == 0
+
+
+def test_a_condition_may_be_met_or_missed_whatever_is_lost():
+    asked = search(ndr(), replace(ndr(), name="quick", meets="delay.max < 1 ms"))
+    progress = begin(asked)
+    request = choose_next_trial(progress)
+    expected = predict_results(progress, request)
+    decided = [verdicts(progress, trial) for trial in expected]
+    assert sorted(decided) == [(False, False), (False, True), (True, False), (True, True)]

@@ -15,7 +15,7 @@ from qospec.check.test import flows as flow_rules
 from qospec.check.test.changes import apply_to_test
 from qospec.check.test.loops import LoopFlows, Loops, on_network
 from qospec.check.test.run_settings import build_run, skip_reason
-from qospec.check.test.statements import Statements
+from qospec.check.test.statements import Statements, list_conditions
 from qospec.dataclass import NamedTuple
 from qospec.model.suite import Case, Flow, Network
 from qospec.syntax import ast
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.parts import CaseScope
     from qospec.check.topology.flatten import Networks
-    from qospec.model.suite import Phase, Run
+    from qospec.model.suite import Phase, Run, Statement
 
 
 class CaseId(NamedTuple):
@@ -116,6 +116,12 @@ class CaseBuilder:
         self._run_each(lambda statement, scope: judged.add(statement, scope, ""))
         statements = (*judged.statements, *invariants.list_invariants(self.found))
         return Case(case.name, case.parameters, self.found, tuple(self.built), run, statements)
+
+    def list_conditions(self, node: ast.Search, scope: Scope) -> tuple[Statement, ...]:
+        """Return what goals of a search ask of a trial by a condition; raises CheckError."""
+        tested = {name: flow for name, flow in self.listed.items() if self.uses[name]}
+        self._context.judging = True
+        return tuple(list_conditions(node, scope, tested or self.listed, self._evaluator))
 
     def _run_each(self, act: Callable[[ast.Statement, Scope], None]) -> None:
         for statement, scope in self._names.statements:

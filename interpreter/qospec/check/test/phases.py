@@ -23,7 +23,6 @@ from qospec.check.test.search import (
     build_search_kind,
     find_ends,
     list_goals,
-    value_at,
 )
 from qospec.dataclass import NamedTuple
 from qospec.model.suite import GoalResult, PointLoad, Search
@@ -76,7 +75,7 @@ class Phases:
     """
 
     def __init__(self, names: CaseScope, evaluator: Evaluator) -> None:
-        self.nodes = [node for node, _ in _place_names(names)]
+        self.nodes = [node for node, _ in place_phases(names)]
         self.read: list[Phase | None] = []
         self.values: dict[str, Value] = {}
         self._evaluator = evaluator
@@ -87,7 +86,7 @@ class Phases:
             ast.Point: list_spellings(POINT),
         }
         used = {name for each, _ in names.statements for name in _list_names(each)}
-        placed = [(node, names.find_template(scope)) for node, scope in _place_names(names)]
+        placed = [(node, names.find_template(scope)) for node, scope in place_phases(names)]
         # the flows of a template, which use its names, are elsewhere
         self._binds = [self._list_variables(each, None if of else used) for each, of in placed]
         self.variables: dict[str, ast.Name] = {}
@@ -138,7 +137,7 @@ class Phases:
 
     def declare(self, names: CaseScope, trial: Trial) -> None:
         """Declare the variables, goals and points as a trial sees them."""
-        for number, (node, scope) in enumerate(_place_names(names)):
+        for number, (node, scope) in enumerate(place_phases(names)):
             for name in self._list_first_bound(node):
                 scope.declare(self._make_variable(name, names, trial), self._context)
             if isinstance(node, ast.Point):
@@ -163,7 +162,7 @@ class Phases:
 
         `points` are those that have been read, by name; `carried` says of each phase what is sent.
         """
-        for number, (node, scope) in enumerate(_place_names(names)):
+        for number, (node, scope) in enumerate(place_phases(names)):
             for name in self._list_first_bound(node):
                 value = self.values.get(name.text, POISON)
                 scope.declare(self._make_varying(name, value), self._context)
@@ -203,12 +202,12 @@ class Phases:
 
     def _evaluate_variable(self, name: str, names: CaseScope, trial: Trial) -> Value:
         """Return the value of a variable in a trial; POISON if its phase does not bind it."""
-        node, scope = _place_names(names)[trial.number]
+        node, scope = place_phases(names)[trial.number]
         if isinstance(node, ast.Search) and node.name.text == name:
             if trial.load is not None:
                 search = self.read[trial.number]
                 assert isinstance(search, Search)  # noqa: S101 -- it was read before it is run
-                return value_at(search, trial.load)
+                return Amount(trial.load, search.dimension, search.layer)
             ends = find_ends(node, scope, self._evaluator)
             return POISON if ends is None else ends.low if trial.lowest else ends.high
         given = reversed(self._list_given(trial))
@@ -236,7 +235,7 @@ class Phases:
 
     def build_phase(self, names: CaseScope, trial: Trial, run: Run | None) -> Phase | None:
         """Return what a phase means at the load of a trial; None after a mistake."""
-        node, scope = _place_names(names)[trial.number]
+        node, scope = place_phases(names)[trial.number]
         before = self._context.mistakes
         found: list[Phase | None] = []
 
@@ -333,7 +332,7 @@ class Phases:
                 self.values.setdefault(name.text, binding.evaluate(self._context))
 
 
-def _place_names(names: CaseScope) -> list[tuple[PhaseNode, Scope]]:
+def place_phases(names: CaseScope) -> list[tuple[PhaseNode, Scope]]:
     """Return the phases of a test, each with the names that it sees."""
     return [(node, scope) for node, scope in names.statements if isinstance(node, PhaseNode)]
 

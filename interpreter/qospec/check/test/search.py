@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.evaluate.arithmetic import verify_layers
-from qospec.check.evaluate.context import CheckError, make_error
-from qospec.check.evaluate.dimensions import describe_dimension, write_example
+from qospec.check.evaluate.context import CheckError, flatten_text, make_error
+from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.check.records.fields import convert
 from qospec.check.records.record import Record
 from qospec.check.records.spelling import explain_missing
 from qospec.dataclass import NamedTuple
-from qospec.model.suite import WIDEST, Goal, Search, sum_offered_rate
+from qospec.model.suite import WIDEST, Goal, Search
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, WHOLE, format_value
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.context import Case
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
-    from qospec.check.evaluate.values import Value
-    from qospec.model.suite import Flow
     from qospec.source import Span
 
 HERE = "a search"
@@ -90,7 +88,8 @@ class GoalFields(SearchFields):
     }
     ```
 
-    Criteria and later phases ask for `ndr.load`, `ndr.lower`, `ndr.upper` and `ndr.regular`.
+    A condition may take the place of `loss`: `goal good { meets = mos.min >= 3.6 }`. Criteria and
+    later phases ask for `ndr.load`, `ndr.lower`, `ndr.upper` and `ndr.regular`.
     """
 
 
@@ -113,6 +112,13 @@ GOAL = replace(
         **{name: replace(each, default=None) for name, each in _ATTRIBUTES.items()},
     },
 )
+
+
+_WITHOUT_LOSS = {"loss": replace(GOAL.parameters["loss"], default=None)}
+OF_CONDITION = replace(GOAL, parameters={**GOAL.parameters, **_WITHOUT_LOSS})
+"""A goal with a condition in place of a loss."""
+MEETS = "meets"
+"""The field with the condition, which is no value."""
 
 
 def build_search_kind(catalogue: Catalogue) -> Kind:
@@ -146,6 +152,26 @@ class Ends(NamedTuple):
     def known(self) -> bool:
         """Return whether all values are known."""
         return all(amount is None or amount.value is not None for amount in self)
+
+
+def _verify_once(meets: Sequence[ast.Bind], record: Record) -> None:
+    """Raise CheckError if a goal has two conditions, or a condition and a loss."""
+    if len(meets) > 1:
+        raise make_error(
+            "E0114",
+            f"`{MEETS}` is given twice",
+            meets[1].span,
+            secondary=(meets[0].span, "first here"),
+            help="join them by `and`",
+        )
+    if meets and "loss" in record.given:
+        raise make_error(
+            "E0514",
+            f"a goal has a `loss` or what it `{MEETS}`",
+            meets[0].span,
+            secondary=(record.given["loss"].name.span, "here is the other"),
+            help="write two goals, or `loss_ratio <= …` in the condition",
+        )
 
 
 def _explain_longer_than_all(
@@ -431,11 +457,13 @@ class SearchReader:
     def _read_goal(
         self, node: ast.Goal, record: Record, around: dict[str, Any], method: Kind
     ) -> Goal | None:
+        meets = list_meets(node)
         binds = [each for each in node.body.statements if isinstance(each, ast.Bind)]
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
                 self._context.report(explain_misplaced(statement, "a goal"))
-        mine = self._build_record(GOAL, binds, node.body)
+        kind = OF_CONDITION if meets else GOAL
+        mine = self._build_record(kind, [bind for bind in binds if bind not in meets], node.body)
         own = mine.evaluate_arguments(self._evaluator)[0]
         of, width = method.build, _ATTRIBUTES["width"].default
         defaults = dict[str, Any](
@@ -456,8 +484,9 @@ class SearchReader:
             if of.total_ps == of.trial_ps:  # one trial for each load
                 defaults["total"] = given["trial"]
         found = {**defaults, **given}
-        if "loss" not in own:
+        if "loss" not in own and not meets:
             return None
+        _verify_once(meets, mine)
         places = {name: bind.value.span for name, bind in {**record.given, **mine.given}.items()}
         if found["total"] < found["trial"]:
             self._context.report(
@@ -467,9 +496,10 @@ class SearchReader:
         width, absolute = self._read_width(found["width"], place)
         left = tuple(name for name in _ATTRIBUTES if name not in given)
         times = (int(found["trial"]), int(found["total"]))
-        ratios = (Fraction(own["loss"]), *times, Fraction(found["exceed"]), width)
+        ratios = (Fraction(own.get("loss", 0)), *times, Fraction(found["exceed"]), width)
         spans = (place, places.get("trial"), places.get("loss"))
-        return Goal(node.name.text, *ratios, left, absolute, varies, counted, *spans)
+        condition = flatten_text(meets[0].value.span.text) if meets else ""
+        return Goal(node.name.text, *ratios, left, absolute, varies, counted, *spans, condition)
 
     def _read_width(self, width: Fraction | Amount, place: Span | None) -> tuple[Fraction, bool]:
         """Return a width, and whether it is a difference; raises CheckError.
@@ -558,40 +588,12 @@ class SearchReader:
         return varying
 
 
-def size_trials(search: Search, flows: Sequence[Flow]) -> Search:
-    """Return a search whose trials are as long as the items that goals ask for take to be offered.
-
-    A trial of n items at regular distances ends where the next one would be sent. Raises CheckError
-    if the flows have no rate.
-    """
-    rate, goals = sum_offered_rate(flows), []
-    for goal in search.goals:
-        if goal.trial_items is None:
-            goals.append(goal)
-            continue
-        if not rate or not 1 <= goal.trial_items * PS_PER_S / rate <= LONGEST_PS:
-            raise make_error(
-                "E0514",
-                f"`trial` is a number of items, and {_measure_length(goal.trial_items, rate)}",
-                goal.trial_span or search.span,
-                help=write_example(TIME),
-            )
-        length_ps = int(goal.trial_items * PS_PER_S / rate)
-        goals.append(replace(goal, trial_ps=length_ps, total_ps=length_ps))
-    return replace(search, goals=tuple(goals))
-
-
-def _measure_length(items: Fraction, rate: Fraction) -> str:
-    if not rate:
-        return "no flow has a rate"
-    return f"the flows take {format_value(items / rate, TIME)} to send them"
-
-
 def list_goals(node: ast.Search) -> Sequence[ast.Goal]:
     """Return the goals of a search."""
     return [statement for statement in node.body.statements if isinstance(statement, ast.Goal)]
 
 
-def value_at(search: Search, load: Fraction) -> Value:
-    """Return a load as a value of the language."""
-    return Amount(load, search.dimension, search.layer)
+def list_meets(node: ast.Goal) -> Sequence[ast.Bind]:
+    """Return where a goal says what a good trial meets, in place of a loss: once at most."""
+    binds = [statement for statement in node.body.statements if isinstance(statement, ast.Bind)]
+    return [bind for bind in binds if bind.names[0].text == MEETS]

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.clauses import DECIDED, evaluate_when, read_claim
 from qospec.check.evaluate.confidence import read_confidence, verify_repeats
-from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.evaluate.context import CheckError, flatten_text, make_error
 from qospec.check.evaluate.criteria import build_condition, build_reported, explain_duplicate_label
 from qospec.check.evaluate.loops import explain_misplaced
+from qospec.check.evaluate.scope import Scope, bind_known
 from qospec.check.test.intervals import read_interval
+from qospec.check.test.search import list_goals, list_meets
 from qospec.dataclass import NamedTuple
 from qospec.model.expression import (
     evaluate_without_readings,
@@ -22,11 +24,11 @@ from qospec.model.suite import CONSISTENT, JUDGED, Point, Run, Statement
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from fractions import Fraction
 
     from qospec.check.evaluate.evaluator import Evaluator
-    from qospec.check.evaluate.scope import Scope
+    from qospec.check.evaluate.measurements import FlowValue
     from qospec.check.test.loops import Loops
     from qospec.check.test.parts import CaseScope
     from qospec.model.expression import Expression
@@ -269,6 +271,48 @@ class Statements:
             self.statements.append(
                 Statement(said, label, text, expression, node.span, *clauses)  # type: ignore[arg-type]
             )
+
+
+def list_conditions(
+    search: ast.Search, scope: Scope, flows: Mapping[str, FlowValue], evaluator: Evaluator
+) -> Iterator[Statement]:
+    """Yield what goals of a search ask of a trial by a condition; mistakes are reported.
+
+    A metric without a flow is that of each of the `flows`, which are those that are tested.
+    """
+    for goal in list_goals(search):
+        for bind in list_meets(goal):
+            try:
+                yield from _read_condition(goal, bind.value, scope, flows, evaluator)
+            except CheckError as mistake:
+                evaluator.context.report(mistake)
+
+
+def _read_condition(
+    goal: ast.Goal,
+    node: ast.Expression,
+    scope: Scope,
+    flows: Mapping[str, FlowValue],
+    evaluator: Evaluator,
+) -> Iterator[Statement]:
+    metrics = {
+        path.name.text: path.name
+        for path in node.with_all_below()
+        if isinstance(path, ast.Path)
+        and scope.find(path.name.text) is None
+        and evaluator.context.catalogue.find("metric", path.name.text) is not None
+    }
+    for flow, value in flows.items():
+        inner = Scope(scope)
+        for name in metrics.values():
+            known = bind_known(name, "a metric", value.get_field(name, evaluator))
+            inner.names[name.text] = known
+        condition = build_condition(node, inner, evaluator)
+        if condition is not None:
+            label = f"goal {goal.name.text}" + (f"[{flow}]" if metrics else "")
+            yield Statement("expect", label, flatten_text(node.span.text), condition, node.span)
+        if not metrics:
+            return
 
 
 def _explain_stray(node: ast.Statement, here: str) -> CheckError:

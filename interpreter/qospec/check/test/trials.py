@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from qospec.catalogue.kinds import LONGEST_PS
 from qospec.check.evaluate.context import CheckError, LimitReached, make_error
+from qospec.check.evaluate.dimensions import write_example
 from qospec.check.evaluate.goals import PointValue
 from qospec.check.test.case import CaseBuilder, CaseId
 from qospec.check.test.changes import Later, change_flows, verify_use
 from qospec.check.test.parts import CaseScope
-from qospec.check.test.phases import Phases, Trial
+from qospec.check.test.phases import Phases, Trial, place_phases
 from qospec.check.test.run_settings import build_run, has_phases
-from qospec.check.test.search import size_trials
 from qospec.dataclass import NamedTuple
 from qospec.model.expression import list_observed
-from qospec.model.suite import Case, Point, Run, Search, Statement
+from qospec.model.suite import Case, Point, Run, Search, Statement, sum_offered_rate
 from qospec.syntax import ast
+from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from qospec.model.expression import Counted, Measured
     from qospec.model.suite import Flow, GoalResult, Phase
     from qospec.source import Span
+
+
+Made = TypeVar("Made")
 
 
 class PhaseSeen(NamedTuple):
@@ -186,8 +191,12 @@ class CaseMaker:
             run = replace(run, warmup_ps=warmup_ps, measure_ps=length_ps, repeat=1, drains=drains)
         self._change(builder, phases, trial, run)
         case = builder.add_required(self._case, run)
-        measured = self._measured.get(phase.name, ()) if isinstance(phase, Point) else ()
-        return replace(case, statements=(*case.statements, *measured))
+        asked = (
+            self._measured.get(phase.name, ())
+            if isinstance(phase, Point)
+            else self._list_conditions(builder, names, trial.number)
+        )
+        return replace(case, statements=(*case.statements, *asked))
 
     def _change(self, builder: CaseBuilder, phases: Phases, trial: Trial, run: Run) -> None:
         """Add to the flows of a builder what changes about them during the trial."""
@@ -203,6 +212,12 @@ class CaseMaker:
         if names.topology is not None:  # the flows of a template are not known
             verify_use(nodes, frozenset[str]().union(*builder.uses.values()), self._evaluator)
         builder.built = change_flows(builder.built, later, self._evaluator)
+
+    def _list_conditions(
+        self, builder: CaseBuilder, names: CaseScope, number: int
+    ) -> tuple[Statement, ...]:
+        node, scope = place_phases(names)[number]
+        return builder.list_conditions(node, scope) if isinstance(node, ast.Search) else ()
 
     def _make_builder(self) -> tuple[CaseScope, CaseBuilder]:
         names = CaseScope(self._parts, self._points, self._evaluator)
@@ -234,6 +249,8 @@ class CaseMaker:
                 phases.keep_sized(number, phases.read[number] if lowest else phase)
             if self._context.mistakes > before:
                 return None
+            if names.topology is not None:
+                self._run_guarded(partial(self._list_conditions, builder, names, number))
             if isinstance(phase, Point):
                 self._change(builder, phases, trial, phase.run)
             if not lowest:
@@ -265,7 +282,7 @@ class CaseMaker:
             else f"write `{name}` in a flow's traffic",
         )
 
-    def _run_guarded(self, read: Callable[[], Phase | None]) -> Phase | None:
+    def _run_guarded(self, read: Callable[[], Made]) -> Made | None:
         try:
             return read()
         except CheckError as mistake:
@@ -351,3 +368,32 @@ def _report_measured(point: str, whole: Case) -> tuple[Statement, ...]:
                     every_ps=statement.every_ps,
                 )
     return tuple(found.values())
+
+
+def size_trials(search: Search, flows: Sequence[Flow]) -> Search:
+    """Return a search whose trials are as long as the items that goals ask for take to be offered.
+
+    A trial of n items at regular distances ends where the next one would be sent. Raises CheckError
+    if the flows have no rate.
+    """
+    rate, goals = sum_offered_rate(flows), []
+    for goal in search.goals:
+        if goal.trial_items is None:
+            goals.append(goal)
+            continue
+        if not rate or not 1 <= goal.trial_items * PS_PER_S / rate <= LONGEST_PS:
+            raise make_error(
+                "E0514",
+                f"`trial` is a number of items, and {_measure_length(goal.trial_items, rate)}",
+                goal.trial_span or search.span,
+                help=write_example(TIME),
+            )
+        length_ps = int(goal.trial_items * PS_PER_S / rate)
+        goals.append(replace(goal, trial_ps=length_ps, total_ps=length_ps))
+    return replace(search, goals=tuple(goals))
+
+
+def _measure_length(items: Fraction, rate: Fraction) -> str:
+    if not rate:
+        return "no flow has a rate"
+    return f"the flows take {format_value(items / rate, TIME)} to send them"

@@ -124,7 +124,8 @@ def _describe_goal(goal: Goal, loads: int, search: Search) -> dict[str, Any]:
 
     values = list_goal_values(goal, search)
     text = f"{describe_goal(goal, values)}, at most {loads} loads"
-    return {"name": goal.name, "loss": format_value(goal.loss, RATIO), **values, "text": text}
+    asks = {"meets": goal.meets} if goal.meets else {"loss": format_value(goal.loss, RATIO)}
+    return {"name": goal.name, **asks, **values, "text": text}
 
 
 def _count_items(count: int, case: Case) -> str:

@@ -206,7 +206,9 @@ def _build_legend(goal: Record) -> str:
 
 
 def describe_allowed_loss(goal: Record) -> str:
-    """Return the loss that a goal allows, in words."""
+    """Return the loss that a goal allows, or the condition that it has, in words."""
+    if goal["loss"] is None:
+        return str(goal["meets"])
     return f"loss ≤ {goal['loss']['text']}" if read_exact(goal["loss"]) else "no loss"
 
 
