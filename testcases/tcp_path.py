@@ -12,6 +12,8 @@ from qospec.engine.endpoint.traffic import Exchange
 from qospec.engine.event.transition import (
     DONE,
     FIRST_BLOCK,
+    FLAGS,
+    MARKS,
     NUMBER,
     SIZE,
     STAMP,
@@ -36,14 +38,15 @@ STEADY = Tcp(mss=MSS, ack_every=1, initial_window=8, send_buffer=8 * MSS)
 class Probe(Element):
     """Note what passes: when, its number, its size, its window. Lose some by their order from 0.
 
-    Those `held` leave behind so many that come after them.
+    Those `held` leave behind so many that come after them; those `marked` are left with CE.
     """
 
     causes = ("policed",)
 
-    def __init__(self, lost=(), held=None):
-        self.seen, self.windows, self.blocks, self.stamps = [], [], [], []
+    def __init__(self, lost=(), held=None, marked=()):
+        self.seen, self.windows, self.blocks, self.stamps, self.flags = [], [], [], [], []
         self._lost, self._held = frozenset(lost), dict(held or {})
+        self._marked = frozenset(marked)
 
     def transition(self, _setting):
         """Return a transition of Python."""
@@ -56,6 +59,10 @@ class Probe(Element):
             self.blocks.append([int(items[item, k]) for k in columns if items[item, k]])
             if items.shape[1] > STAMP:
                 self.stamps.append((int(items[item, NUMBER]), int(items[item, STAMP])))
+            if items.shape[1] > FLAGS:
+                self.flags.append((int(items[item, MARKS]) >> 23, int(items[item, FLAGS])))
+            if order in self._marked:
+                items[item, MARKS] |= 3 << 23
             self.windows.append((now_ps, int(items[item, NUMBER]), int(items[item, WINDOW])))
             self.seen.append((now_ps, int(items[item, NUMBER]), int(items[item, SIZE]), is_lost))
             if is_lost:
@@ -89,7 +96,7 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
     sent = traffic.exchanged(clock, clock)
     n = traffic.connections
     ends = traffic.endpoints(Exchange(n, 0, n, 2 * n, sent))
-    probes = Probe(there, held), Probe(back)
+    probes = Probe(there, held, given.get("marked", ())), Probe(back)
     nodes = (
         Node("to", line, clock),
         Node("probe", probes[0]),
@@ -107,7 +114,8 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
     )
     connections = connected((sent.contract,) * (3 * n), exchanges=n)
     rows = tuple(np.repeat(range(3), n).tolist())
-    measured = MeasurementSpec(0, stop, rows)
+    followed, series = given.get("followed", ()), given.get("series", ())
+    measured = MeasurementSpec(given.get("start", 0), stop, rows, followed, series=series)
     experiment = Experiment(*connections, sources, nodes, tuple(wires), measured, ("0",))
     seen = run(experiment, chunk=chunk)
     return seen, *probes

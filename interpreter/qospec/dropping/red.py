@@ -29,9 +29,10 @@ class Red(Averaging, DropPolicy):
     probability rises to `p` at `high`, above which everything is dropped. It grows with each item
     admitted, so that drops are evenly spaced: the number of items between two drops is uniform over
     1 … 1/p. The limit applies as well. The size of an arrival does not matter: a large packet is
-    dropped as often as a small one (RFC 7141, 2.2).
+    dropped as often as a small one (RFC 7141, 2.2). With `ecn` packets that are capable of it are
+    marked where others are dropped, above `high`, too, and are lost only if there is no room.
 
-    Not modelled: marking instead of loss (ECN); a probability by size.
+    Not modelled: a probability by size.
     """
 
     low: Limit

@@ -9,12 +9,13 @@ from __future__ import annotations
 from math import isqrt
 from typing import TYPE_CHECKING, Annotated
 
-from qospec.catalogue.kinds import LONGEST_PS, OF_PACKETS, Domain, Limit, element
+from qospec.catalogue.kinds import LONGEST_PS, OF_PACKETS, Boolean, Domain, Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.event.transition import (
     DONE,
+    MARKS,
     SENT,
     SIZE,
     Transition,
@@ -29,6 +30,7 @@ from qospec.engine.line import transmission
 from qospec.engine.line.guarantee import guarantee_line
 from qospec.engine.line.transmission import FREE, LEAD, PART, STAMPS, find_start, transmit
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
+from qospec.protocol.marks import CONGESTION, mark_congestion
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -36,19 +38,21 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
+    from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
 
 Target = Annotated[int, Domain("time", 1, LONGEST_PS)]
 Mtu = Annotated[int, Domain("data", 1, LARGEST_PACKET_BYTES, layers=OF_PACKETS)]
 
-LIMIT, IN_BYTES, TARGET, INTERVAL, MTU, HEAD, TAIL, HELD, BYTES = range(
-    transmission.FIELDS, transmission.FIELDS + 9
+LIMIT, IN_BYTES, TARGET, INTERVAL, MTU, MARKING, HEAD, TAIL, HELD, BYTES = range(
+    transmission.FIELDS, transmission.FIELDS + 10
 )
 """Behind the fields of the line: how much may wait, and whether that counts bytes; the parameters;
+which bits of marks tell that a packet is marked;
 the numbers of the first packet that waits and of that behind the last; how much of the limit they
 take, and how many bytes they have."""
 IS_DROPPING, ABOVE, NEXT, COUNT, LAST_COUNT, RING, LAW = range(
-    transmission.FIELDS + 9, transmission.FIELDS + 16
+    transmission.FIELDS + 10, transmission.FIELDS + 17
 )
 """Whether it is dropping; when packets have waited too long for an interval, 0 if the last has not;
 when the next is dropped, how many have been, and how many counted when it began to. Where the ring
@@ -64,7 +68,11 @@ OVERFLOWS, EARLY = 0, 1
 """By number, the causes of loss."""
 
 
-@element(source="RFC 8289, 5 (CoDel)", duty="queue", carries=("packet",))
+@element(
+    source="RFC 8289, 5 (CoDel); RFC 8290, 4.2 (marks); RFC 3168, 5 (ECN)",
+    duty="queue",
+    carries=("packet",),
+)
 @dataclass(frozen=True)
 class Codel(Element):
     """Queue packets for the line, first come, first served; drop the first if all wait too long.
@@ -73,9 +81,8 @@ class Codel(Element):
     `early` when its turn comes, then one after interval / sqrt(2), interval / sqrt(3) and so on,
     until one has waited less, or no more than an `mtu` waits behind it. If it has to drop again
     within 16 intervals, it does so as often as it did at last. A packet that finds no room is lost
-    as `overflow` on arrival.
-
-    Not modelled: marks of congestion (ECN) in place of losses.
+    as `overflow` on arrival. With `ecn` a packet that is capable of it is sent with CE instead of
+    being dropped, and counts as one that was.
     """
 
     limit: Limit
@@ -86,12 +93,22 @@ class Codel(Element):
     """How long they may wait longer: about the longest round trip."""
     mtu: Mtu = 1_500
     """The size of the largest packet: so much may wait, however long."""
+    ecn: Boolean = False
+    """Whether packets that are capable of ECN are marked, with CE, in place of early drops."""
 
     causes = ("overflow", "early")
+    needs_line = True
 
     @property
     def buffer(self) -> Buffer:
         return self.limit
+
+    @property
+    def marks_written(self) -> tuple[str, ...]:
+        return ("ecn",) if self.ecn else ()
+
+    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+        return mark_congestion(marks) if self.ecn else (marks,)
 
     def guarantees(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
@@ -99,7 +116,8 @@ class Codel(Element):
         return guarantee_line(clock, arriving[0], self.limit)
 
     def transition(self, setting: Setting) -> Transition:
-        own = [self.limit.amount, self.limit.unit == "byte", self.target, self.interval, self.mtu]
+        limit, marking = self.limit, CONGESTION if self.ecn else 0
+        own = [limit.amount, limit.unit == "byte", self.target, self.interval, self.mtu, marking]
         state = np.zeros(LAW + PLACES + WIDTH * PLACES, np.int64)
         state[: transmission.FIELDS] = transmission.build_line(setting.clock)
         state[LIMIT:HEAD] = own
@@ -183,7 +201,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 
 @kernel
 def _serve(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
-    """Send the first packet that is not dropped. Source: RFC 8289, 5.5.
+    """Send the first packet that is not dropped; it may be marked. Source: RFC 8289, 5.5.
 
     What is too late has more behind it than an MTU, so there is always another.
     """
@@ -191,14 +209,18 @@ def _serve(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     if state[IS_DROPPING]:
         state[IS_DROPPING] = is_late
         while state[IS_DROPPING] and now_ps >= state[NEXT]:
-            lose(out, EARLY, item)
             state[COUNT] += 1
+            if _mark(state, items, item):
+                state[NEXT] += state[LAW + state[COUNT]]
+                break
+            lose(out, EARLY, item)
             item, state[IS_DROPPING] = _take(state, items, now_ps, out)
             if state[IS_DROPPING]:
                 state[NEXT] += state[LAW + state[COUNT]]
     elif is_late:
-        lose(out, EARLY, item)
-        item, _ = _take(state, items, now_ps, out)
+        if not _mark(state, items, item):
+            lose(out, EARLY, item)
+            item, _ = _take(state, items, now_ps, out)
         state[IS_DROPPING] = 1
         counted = state[COUNT] - state[LAST_COUNT]
         is_soon = (now_ps - state[NEXT]) // 16 < state[INTERVAL]
@@ -230,6 +252,15 @@ def _take(state: Whole, items: Whole, now_ps: int, out: Whole) -> tuple[int, boo
     else:
         is_late = now_ps >= state[ABOVE]
     return item, is_late
+
+
+@kernel
+def _mark(state: Whole, items: Whole, item: int) -> bool:
+    """Mark a packet that is to be dropped; return False if it is not capable of that."""
+    if items[item, MARKS] & state[MARKING] == 0:
+        return False
+    items[item, MARKS] |= CONGESTION
+    return True
 
 
 @kernel

@@ -110,7 +110,7 @@ class Setting(NamedTuple):
             departures may be written over it.
         watched: Whether an element that holds items reports those that waited, in `Step.waits`, and
             one that serves them when it was busy, in `Step.services`. What waits for a line, its
-            transition reports.
+            transition reports, and an endpoint what it tells of connections.
         stop_ps: The end of the trial, when sources stop: an endpoint begins nothing then or later.
         restarts_ps: When it is told to restart, in order; only of an element that can.
         path: Its path, for messages.
@@ -167,6 +167,9 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     answers_at_once: ClassVar[bool] = False
     """Whether its `arrive` says of each item what becomes of it, and it makes none: without a
     `process`, batches are then a loop over it, and no events."""
+    needs_line: ClassVar[bool] = False
+    """Whether it is a queue that goes by its line, so that no scheduler may stand between: for the
+    checker. Any other is its limit and its drop policy, which the scheduler carries out."""
     only_splits: ClassVar[bool] = False
     """Whether it only splits arrivals by its table; the engine may fuse it with others."""
 

@@ -104,7 +104,7 @@ def build_ip_packets(items: Items, flow: Flow, size_bytes: int, fill: Fill) -> B
 
 def _with_ip(items: Items, carried: Bytes, family: str, protocol: int, ends: Bytes) -> Bytes:
     """Put an IP header ahead of what packets carry; `ends` are their addresses."""
-    type_of_service = read_mark(items, "dscp") << 2
+    type_of_service = read_mark(items, "dscp") << 2 | read_mark(items, "ecn")
     said = headers.Carried(type_of_service, np.zeros(items.total, np.bool_), items.number)
     own_bytes = IPV4_HEADER_BYTES + FAMILY_EXTRA_BYTES[family]
     make, start = {

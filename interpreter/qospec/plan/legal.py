@@ -15,7 +15,7 @@ from qospec.catalogue.form import Form
 from qospec.dataclass import NamedTuple
 from qospec.engine.line.relabel import Relabel
 from qospec.plan.forms import form_sent
-from qospec.plan.tables import NO_OUTPUT, ItemClass
+from qospec.plan.tables import NO_OUTPUT, ItemClass, list_marks_after
 from qospec.protocol.marks import LEG
 
 if TYPE_CHECKING:
@@ -218,14 +218,15 @@ def _begun(subject: Subject, to: dict[tuple[int, int], Wire]) -> Iterator[tuple[
     """Yield the node at which each member's items are first, and these."""
     at = {node.path: number for number, node in enumerate(subject.lowered.nodes)}
     for number, member in enumerate(subject.members):
-        item = Arriving(number, ItemClass("user", member.marks), 0, form_sent(member))
-        if member.channel is not None:
-            machine = at[subject.network.elements[member.channel.origin].path]
-            wire = to.get((machine, member.channel.output))
-            if wire is not None and wire.to >= 0:
-                yield wire.to, item._replace(input=wire.input)
-        elif member.stream.is_sent:
-            yield subject.lowered.entry[member.origin], item
+        for marks in member.all_marks:
+            item = Arriving(number, ItemClass("user", marks), 0, form_sent(member))
+            if member.channel is not None:
+                machine = at[subject.network.elements[member.channel.origin].path]
+                wire = to.get((machine, member.channel.output))
+                if wire is not None and wire.to >= 0:
+                    yield wire.to, item._replace(input=wire.input)
+            elif member.stream.is_sent:
+                yield subject.lowered.entry[member.origin], item
 
 
 def _outputs(subject: Subject, node: Node, item: Arriving) -> tuple[int, ...]:
@@ -242,7 +243,8 @@ def _outputs(subject: Subject, node: Node, item: Arriving) -> tuple[int, ...]:
 def _behind(subject: Subject, node: Node, item: Arriving) -> Iterator[Arriving]:
     """Yield what items are behind a node, and what it inserts there."""
     element, (kind, marks) = node.element, item.item_class
-    after = element.marks_after(marks, subject.members[item.member].contract)
+    contract = subject.members[item.member].contract
+    after = list_marks_after(element, node.queues, item.input, marks, contract)
     if node.clock is not None:
         after = tuple(each & node.clock.carried_marks for each in after)
     if isinstance(element, Relabel):

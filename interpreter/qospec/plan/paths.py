@@ -24,6 +24,7 @@ from qospec.plan.tables import (
     Reach,
     State,
     Table,
+    list_marks_after,
 )
 from qospec.protocol.marks import ALL, CLP, LEG
 from qospec.protocol.streams import INSERTED, KINDS
@@ -135,9 +136,9 @@ class MemberRouting:
                     waiting.append(earlier)
         return distances
 
-    def follow(self, start: State, reach: Reach) -> None:
+    def follow(self, starts: list[State], reach: Reach) -> None:
         """Note where items of all classes pass; raises NoPathError for those that end elsewhere."""
-        reached, waiting, straight = {start}, deque([start]), {start}
+        reached, waiting, straight = {*starts}, deque(starts), {starts[0]}
         hops = reach.hops.setdefault(self._number, [])
         while waiting:
             state = waiting.popleft()
@@ -148,7 +149,7 @@ class MemberRouting:
             if state in straight and self._member.channel is None:
                 reach.offered.setdefault(state.element, Counter())[self._number] += 1
             steps = self._list_steps(state)
-            if not steps and not self._item_classes(self._drafts[state.element], state.item_class):
+            if not steps and not self._item_classes(state):
                 continue  # all such are lost here
             steps = self._list_taken(state, steps)
             if not steps:
@@ -184,9 +185,10 @@ class MemberRouting:
         """
         if edge.end != "element":
             return []
-        element = self._drafts[edge.to].element
-        outputs = element.outputs_of(edge.input, kind=item_class.kind)
-        return [State(edge.to, item_class, entry, output) for output in outputs]
+        draft = self._drafts[edge.to]
+        outputs = draft.element.outputs_of(edge.input, kind=item_class.kind)
+        number = edge.input if draft.queues else 0
+        return [State(edge.to, item_class, entry, output, number) for output in outputs]
 
     def machines(self, start: State) -> list[tuple[int, int]]:
         """Return the machines that messages may reach, and by which input: the nearest first."""
@@ -222,7 +224,7 @@ class MemberRouting:
             entry = self._entry(state)
             self._known[state] = [
                 (edge, item_class, self._next_states(edge, item_class, entry))
-                for item_class in self._item_classes(draft, state.item_class)
+                for item_class in self._item_classes(state)
                 for edge in edges
                 if self._may_leave(draft, state.item_class)
             ]
@@ -257,10 +259,11 @@ class MemberRouting:
             raise AmbiguousRouteError(self._member, state.element)
         return [step for step in steps if step[0].output == taken]
 
-    def _item_classes(self, draft: Draft, item_class: ItemClass) -> list[ItemClass]:
+    def _item_classes(self, state: State) -> list[ItemClass]:
         """Return the classes that items may have behind an element, the usual one first."""
-        element, kind = draft.element, item_class.kind
-        found = element.marks_after(item_class.marks, self._member.contract)
+        draft, (kind, marks) = self._drafts[state.element], state.item_class
+        element, contract = draft.element, self._member.contract
+        found = list_marks_after(element, draft.waiting, state.input, marks, contract)
         carried = -1 if draft.clock is None else draft.clock.carried_marks
         classes = [ItemClass(kind, marks & carried) for marks in found]
         if kind == "user":
@@ -310,8 +313,10 @@ def route_members(
         start = start_of(member, network)
         if start.element < 0:
             raise NoPathError(member, start.item_class)  # no link is at the host
-        walk.choose(start)
-        walk.follow(start, reach)
+        starts = [start._replace(item_class=ItemClass("user", m)) for m in member.all_marks]
+        for begun in starts:
+            walk.choose(begun)
+        walk.follow(starts, reach)
     return {
         index: table.seen(reach.item_classes.get(index, set())) for index, table in made.items()
     }, reach

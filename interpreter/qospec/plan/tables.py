@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.kinds import Carried
     from qospec.engine.arrays import Marks
+    from qospec.engine.element import Element
     from qospec.engine.items.contract import Contract
+    from qospec.engine.queue.drop_policy import Waiting
     from qospec.engine.source.traffic import SentPackets
     from qospec.model.expression import Value
     from qospec.plan.assembly import Drafts
@@ -71,6 +73,11 @@ class Member:
     channel: Channel | None = None
     via: tuple[str, ...] = ()
 
+    @property
+    def all_marks(self) -> tuple[int, ...]:
+        """Return all with which its items are sent, the usual ones first."""
+        return (self.marks, *(() if self.packets is None else self.packets.other_marks))
+
 
 def list_members(members: Sequence[Member], flow: int, kind: KindName) -> list[int]:
     """Return the numbers of a flow's members of one kind."""
@@ -115,13 +122,28 @@ class State(NamedTuple):
     """Items of a class at an element.
 
     `entry` is the port by which they entered the device if a classifier asks for it, else "".
-    `output` is the one by which they leave the element, unless a table decides.
+    `output` is the one by which they leave the element, unless a table decides. `input` is that of
+    a scheduler.
     """
 
     element: int
     item_class: ItemClass
     entry: str = ""
     output: int = 0
+    input: int = 0
+
+
+def list_marks_after(
+    element: Element, queues: tuple[Waiting, ...], number: int, marks: int, contract: Contract
+) -> tuple[int, ...]:
+    """Return the marks that an item of an input may leave an element with; the usual first.
+
+    `queues` are those before a scheduler.
+    """
+    policy = queues[number].drop if queues else None
+    ahead = (marks,) if policy is None else policy.marks_after(marks)
+    found = (after for mark in ahead for after in element.marks_after(mark, contract))
+    return tuple(dict.fromkeys(found))
 
 
 class AmbiguousRouteError(Exception):

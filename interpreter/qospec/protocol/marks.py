@@ -57,6 +57,8 @@ class Mark:
 
 COLOURS = ("green", "yellow", "red")
 """By value; a packet that no meter has seen is green."""
+CODEPOINTS = ("not_ect", "ect1", "ect0", "ce")
+"""By value, the codepoints of the ECN field."""
 
 MARKS = {
     "clp": Mark(0, 1, "ITU-T I.361, 2.2.5 (cell loss priority)"),
@@ -64,6 +66,7 @@ MARKS = {
     "dscp": Mark(3, 6, "RFC 2474, 3 (differentiated services code point)"),
     "priority": Mark(9, 3, "IEEE 802.1Q, 9.6 (priority code point of a VLAN tag)"),
     "traffic_class": Mark(12, 3, "RFC 5462, 2 (traffic class of an MPLS label)"),
+    "ecn": Mark(23, 2, "RFC 3168, 5 (explicit congestion notification)", CODEPOINTS),
 }
 """All fields by name; they and LEG fit into BITS and do not overlap."""
 
@@ -85,10 +88,24 @@ WITHIN = ("colour",)
 
 CLP = MARKS["clp"].mask
 """For kernels: 0 where a cell is of high priority."""
+CAPABLE = MARKS["ecn"].put(0, CODEPOINTS.index("ect0"))
+"""What a transport writes into packets that queues may mark."""
+CONGESTION = MARKS["ecn"].mask
+"""For kernels: 0 where the transport of a packet takes no notice of marks; if all of these bits are
+set, congestion was experienced (CE)."""
 BITS = 32
 """How many bits all marks together have."""
 ALL_BITS = (1 << BITS) - 1
 """All bits, set."""
+
+
+def mark_congestion(marks: int) -> tuple[int, ...]:
+    """Return the marks of a packet, and what a queue may make of them that marks capable ones.
+
+    Source: RFC 3168, 5.
+    """
+    is_capable = 0 < marks & CONGESTION < CONGESTION
+    return (marks, marks | CONGESTION) if is_capable else (marks,)
 
 
 def set_marks(**values: int) -> int:

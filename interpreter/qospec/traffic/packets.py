@@ -22,6 +22,7 @@ from qospec.engine.source.headers import (
 )
 from qospec.engine.source.sizes import LARGEST_WEIGHT, compute_mean_bytes
 from qospec.engine.source.traffic import CellTraffic, PacketTraffic, SentPackets
+from qospec.protocol.marks import CODEPOINTS, MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,8 @@ PacketLoad = Annotated[Load | None, Domain("load")]
 """Bits per second in a layer of packets, or packets per second; exact."""
 Gaps = Annotated[Literal["constant", "poisson"], Domain("choice", choices=("constant", "poisson"))]
 """The arrival process of packets."""
+CongestionField = Annotated[str, Domain("choice", choices=CODEPOINTS)]
+"""A codepoint of ECN."""
 CellContract = Annotated[Any, Domain("contract")]
 """A traffic of cells, of which only the terms of its contract count."""
 LOWEST_PACKET_RATE = Fraction(1, 1_000)
@@ -41,7 +44,7 @@ HIGHEST_PACKET_RATE = 10**11
 
 @traffic(
     source="RFC 791, 3.1 (IPv4); RFC 8200, 3 (IPv6); RFC 2285, 3.5.1 (intended load); RFC 2474, 3"
-    " (DSCP)",
+    " (DSCP); RFC 3168, 5 (ECN)",
     carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +67,8 @@ class Packets(WithHeaders, PacketTraffic):
     """Whether packets are emitted at constant intervals or at random."""
     dscp: CodePoint = 0
     """The code point in the IP header."""
+    ecn: CongestionField = "not_ect"
+    """The ECN field in the IP header: whether queues may mark in place of a loss."""
     priority: PriorityCode = None
     """The priority code point of the VLAN tag, 802.1p; requires tags on the first link."""
     traffic_class: TrafficClass = None
@@ -98,6 +103,10 @@ class Packets(WithHeaders, PacketTraffic):
         sent = {"connections": 1, "clp": 0, "virtual_path": 0}
         if given is not None and any(vars(given).get(name, n) != n for name, n in sent.items()):
             raise ValueError("cells: give the terms of a contract alone; what is sent are packets")
+
+    @property
+    def _marks(self) -> int:
+        return MARKS["ecn"].put(super()._marks, CODEPOINTS.index(self.ecn))
 
     def packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.

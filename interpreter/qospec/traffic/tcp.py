@@ -30,6 +30,7 @@ from qospec.engine.source.headers import (
 )
 from qospec.engine.source.sizes import Sizes
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
+from qospec.protocol.marks import CAPABLE
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ LARGEST_FIRST_BYTES, LARGEST_FIRST_SEGMENTS = 14_600, 10
     source="RFC 9293 (TCP); RFC 5681, 3 (slow start, congestion avoidance, fast retransmit) and 4.2"
     " (acknowledgements); RFC 6582 (NewReno); RFC 6298 (timeout); RFC 6928 (initial window);"
     " RFC 1122, 4.2.3.3, 4.2.3.4 (silly windows, Nagle's algorithm); RFC 2018, RFC 6675 (SACK);"
-    " RFC 3042 (limited transmit); RFC 7323, 3 and 4 (time stamps)",
+    " RFC 3042 (limited transmit); RFC 7323, 3 and 4 (time stamps);"
+    " RFC 3168, 6 (ECN)",
     carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
@@ -93,13 +95,14 @@ class Tcp(ExchangeTraffic):
     once: their delay is the time from first sending one until it is acknowledged. Of a `transfer`
     the exchange is the whole of it.
 
-    Not modelled: ECN, the options of a SYN (windows above 65,535 bytes are scaled), closing a
+    Not modelled: the options of a SYN (windows above 65,535 bytes are scaled), closing a
     connection; a fourth range of `sack`; the longer history of the timeout that more samples in a
     round trip ask for (RFC 7323, 4.2); an octet of data in the probe of a window (RFC 9293,
     3.8.6.1). Sequence numbers have 64 bits. Captures show options as data.
     """
 
     causes = ("timed_out",)
+    is_connection = True
 
     mss: SegmentSize = None
     """The data of a segment, in bytes; by default as much as the first links carry."""
@@ -139,6 +142,9 @@ class Tcp(ExchangeTraffic):
     of what was sent again."""
     limited_transmit: Boolean = False
     """Whether each of the first two duplicate acknowledgements lets a new segment be sent."""
+    ecn: Boolean = False
+    """Whether congestion is noticed by marks: data is sent as ECT(0), but for what is sent again,
+    acknowledgements echo CE, and the window is reduced for it as for a loss, once in a window."""
     ack_every: Every = 2
     """Of the data of how many full segments in order an acknowledgement is."""
     ack_timer: Timer = PS_PER_S // 5
@@ -204,6 +210,8 @@ class Tcp(ExchangeTraffic):
         mss = self._fit_segment(near, far)
         header_bytes, segments = self._header_bytes, self._count_places(mss)
         sent = self._fill_line(Sizes((header_bytes, mss + header_bytes), (1, 1)), near, "mss")
+        if self.ecn:
+            sent = sent._replace(other_marks=(self._marks | CAPABLE,))
         answers = self._fill_line(Sizes((header_bytes,)), far, "")
         if self.sack:
             least = header_bytes + BLOCK_OPTION_BYTES
@@ -276,6 +284,7 @@ class Tcp(ExchangeTraffic):
             sack=self.sack,
             is_stamped=self.time_stamps,
             prompts=self.limited_transmit,
+            ecn=self.ecn,
             spread_ps=self.spread,
             is_drawn=self.begins == "random",
             header_bytes=header_bytes,
@@ -292,6 +301,7 @@ class Tcp(ExchangeTraffic):
                 rule=self._make_window_rule(mss),
                 sacks=self.sack,
                 is_stamped=self.time_stamps,
+                ecn=self.ecn,
                 read_bytes=self.read_size or NEVER_BYTES,
                 read_every_ps=self.read_every or 0,
                 header_bytes=header_bytes,

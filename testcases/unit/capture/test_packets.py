@@ -22,7 +22,9 @@ from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.marks import set_marks
 
 ETHERNET = Encapsulation(8, 18, 64, 12)
-MARKS = set_marks(dscp=46, priority=5, traffic_class=3)
+MARKS = set_marks(dscp=46, priority=5, traffic_class=3, ecn=3)
+TYPE_OF_SERVICE = 0b101110_11
+"""EF and CE: RFC 2474, 3, and RFC 3168, 5."""
 
 
 def flow(**fields: Fraction | str) -> Flow:
@@ -75,12 +77,12 @@ def test_frames_have_the_emulated_lengths_and_right_checks(family: str, protocol
         if family == "ipv4":
             ip = ether[IP]
             assert ip.len == size
-            assert ip.tos == 46 << 2
+            assert ip.tos == TYPE_OF_SERVICE
             assert checked(ip, "chksum")
         else:
             ip = ether[IPv6]
             assert ip.plen == size - 40
-            assert ip.tc == 46 << 2
+            assert ip.tc == TYPE_OF_SERVICE
         if protocol == "udp":
             assert checked(ip, "chksum") if family == "ipv4" else True
             assert (ip[UDP].sport, ip[UDP].dport) == (1_024, 7)
@@ -175,7 +177,7 @@ def test_answers_go_back_to_where_requests_came_from() -> None:
 def test_a_tunnel_is_around_the_packet_that_was_sent(grown: int, protocol: int) -> None:
     (found,) = made(flow(), [100], ETHERNET, grown)
     outer = Ether(found[:-4])[IP]
-    assert (outer.len, outer.proto, outer.tos) == (100 + grown, protocol, 46 << 2)
+    assert (outer.len, outer.proto, outer.tos) == (100 + grown, protocol, TYPE_OF_SERVICE)
     assert checked(outer, "chksum")
     inner = IP(bytes(outer)[grown:])
     assert inner.len == 100

@@ -33,6 +33,10 @@ CONNECTIONS = (0, 1, 2)
 
 NO_FRAME, MORE, LAST = "no frame", "more", "last"
 """What a cell is of a frame."""
+NOT_ECT, ECT1, ECT0, CE = (codepoint << 23 for codepoint in range(4))
+"""Marks with each codepoint of ECN, as RFC 3168, 5, numbers them."""
+MARKED = "marked"
+"""In place of a cause: let in, with CE."""
 
 
 class Came(NamedTuple):
@@ -134,25 +138,33 @@ class Rules(NamedTuple):
     curves: Mapping[int, Curve]
     average: Average | None
     frames: Frames = Frames()
+    ecn: bool = False
 
     def cause(self, came: Came, limit: Buffer, waiting: int, draw: int, *, waits: bool) -> str:
-        """Return for what somebody is lost who finds so much waiting; "" if they are let in."""
+        """Return for what somebody is lost who finds so much waiting; "" and MARKED: let in.
+
+        RFC 3168, 5: who would be dropped early, while there is room, is marked if capable of it.
+        """
         value = ALL[self.mark].of(came.marks) if self.mark else 0
         amount = came.size if limit.unit == "byte" else 1
         if self.average is not None:
             self.average.follow(waiting, came.at_ps)
         curve, cause = self.curves.get(value), self.frames.cause(came, waiting)
+        is_early = not cause and curve is not None and curve.drops(self.average.value, draw)
+        is_marked = is_early and self.ecn and came.marks & CE != NOT_ECT
         if cause:
             pass
-        elif curve is not None and curve.drops(self.average.value, draw):
+        elif is_early and not is_marked:
             cause = "early"
         elif waits and waiting + amount > limit.amount:
             cause = "overflow"
         elif waits and waiting + amount > self.rooms.get(value, limit.amount):
             cause = "threshold"
+        elif is_marked:
+            cause = MARKED
         if curve is not None and self.average.value >= curve.low:
             curve.count = 0 if cause else curve.count + 1
-        self.frames.note(came, cause)
+        self.frames.note(came, "" if cause == MARKED else cause)
         return cause
 
     def outgrown(self, came: Came, limit: Buffer) -> str:
@@ -201,7 +213,7 @@ def floored(number: Fraction, places: int) -> Fraction:
 
 
 def by_the_book(traffic: Traffic, limit: Buffer, rules: Rules) -> tuple[dict, list]:
-    """Return (departure by number, (cause, number) of the lost)."""
+    """Return (departure and marks by number, (cause, number) of the lost)."""
     line, draws = Sending(traffic.clock), drawn(len(traffic.items), "drop", "")
     waiting, left, lost = [], {}, []
     for number, came in enumerate(traffic.items):
@@ -211,12 +223,12 @@ def by_the_book(traffic: Traffic, limit: Buffer, rules: Rules) -> tuple[dict, li
         before, begins = sum(amount for _, amount in waiting), line.begins(came.at_ps)
         waits = math.floor(begins) > came.at_ps
         cause = rules.cause(came, limit, before, draws[number], waits=waits)
-        if cause:
+        if cause not in ("", MARKED):
             lost.append((cause, number))
             continue
         if waits:
             waiting.append((begins, came.size if limit.unit == "byte" else 1))
-        left[number] = line.send(came.at_ps, came.size)
+        left[number] = line.send(came.at_ps, came.size), came.marks | CE * (cause == MARKED)
         rules.sent(line.free)
     return left, lost
 
@@ -297,6 +309,7 @@ class Bench:
     rules = Rules
     frames = Frames
     no_frame, more, last = NO_FRAME, MORE, LAST
+    codepoints, congested, marked = (NOT_ECT, ECT1, ECT0, CE), CE, MARKED
     of_frames = (NO_FRAME, MORE, MORE, MORE, LAST)
     came = Came
     sending = Sending
@@ -331,7 +344,7 @@ class Bench:
 
     @staticmethod
     def carry(traffic: Traffic, limit: Buffer, policy: Any) -> tuple[dict, list]:
-        """Return (departure by number, (cause, number) of the lost)."""
+        """Return (departure and marks by number, (cause, number) of the lost)."""
         batch = batch_of(traffic.items)
         fifo = Fifo(limit, policy)
         connections = connected((CONTRACT,) * len(CONNECTIONS))
@@ -343,7 +356,8 @@ class Bench:
             left, done = join_batches(left, *step.departures), stop
             for loss in step.losses:
                 lost += [(loss.cause, name) for name in loss.batch.sent_ps.tolist()]
-        return dict(zip(left.sent_ps.tolist(), left.at_ps.tolist(), strict=True)), lost
+        there = zip(left.at_ps.tolist(), left.marks.tolist(), strict=True)
+        return dict(zip(left.sent_ps.tolist(), there, strict=True)), lost
 
     def agree(self, traffic: Traffic, limit: Buffer, policy: Any, rules: Rules) -> None:
         """Hold a policy to its book."""

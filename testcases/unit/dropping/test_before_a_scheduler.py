@@ -82,8 +82,8 @@ def queues(draw, bench, number, traffic):
     curve = bench.curve(low, high, p, gentle=False)
     average = bench.average(weight, bench.typical_ps(traffic.clock, TYPICAL))
     ends = (Buffer(low, limit.unit), Buffer(high, limit.unit))
-    red = Red(*ends, p, weight=weight, typical=TYPICAL)
-    return Queue(limit, red, bench.rules("", {}, {0: curve}, average), draws)
+    red = Red(*ends, p, weight=weight, typical=TYPICAL, ecn=draw(st.booleans()))
+    return Queue(limit, red, bench.rules("", {}, {0: curve}, average, ecn=red.ecn), draws)
 
 
 def by_the_book(bench, book, inputs, kept):
@@ -103,6 +103,8 @@ def by_the_book(bench, book, inputs, kept):
         rules, limit, draw = kept[k].rules, kept[k].limit, kept[k].draws[number]
         before = sum(each.size if limit.unit == "byte" else 1 for _, each in waiting[k])
         found = rules.cause(came, limit, before, draw, waits=waits)
+        if found == bench.marked:
+            came, found = came._replace(marks=came.marks | bench.congested), ""
         if found:
             lost.append((k, found, number))
         else:
@@ -121,7 +123,7 @@ def by_the_book(bench, book, inputs, kept):
             continue
         k = book.choose()
         number, came = waiting[k].pop(0)
-        left.append((line.send(0, came.size), k, number))
+        left.append((line.send(0, came.size), k, number, came.marks))
         book.sent(k, came.size, line.free)
         kept[k].rules.sent(line.free)
         lost += turned_away(waiting, kept)
@@ -151,15 +153,15 @@ def carried(bench, scheduler, inputs, kept, cuts):
             names = [divmod(name, 1_000) for name in loss.batch.sent_ps.tolist()]
             lost += [(k, loss.cause, number) for k, number in names]
             assert {f"q{k}" for k, _ in names} == {loss.element}
-    pairs = zip(left.at_ps.tolist(), left.sent_ps.tolist(), strict=True)
-    return [(at_ps, *divmod(name, 1_000)) for at_ps, name in pairs], sorted(lost)
+    rows = zip(left.at_ps.tolist(), left.sent_ps.tolist(), left.marks.tolist(), strict=True)
+    return [(at_ps, *divmod(name, 1_000), marks) for at_ps, name, marks in rows], sorted(lost)
 
 
 @pytest.mark.parametrize("kind", SCHEDULERS)
 @given(data=st.data())
 def test_each_queue_keeps_to_its_policy(bench, books, kind, data):
     clock = data.draw(bench.clocks)
-    coming = [0, 1], clock, bench.of_frames
+    coming = [0, 1, bench.codepoints[2]], clock, bench.of_frames
     some = st.one_of(bench.long_traffic(*coming), bench.traffic(*coming))
     inputs = [data.draw(some) for _ in range(data.draw(st.integers(1, 3)))]
     kept = [data.draw(queues(bench, k, traffic)) for k, traffic in enumerate(inputs)]
@@ -188,7 +190,7 @@ def test_who_waits_already_is_not_turned_away(bench):
     inputs = [few._replace(items=large), few._replace(items=[bench.came(1, 40, 0)])]
     kept = [Queue(Buffer(2, unit), ClpFirst(Fraction(1, 2)), None, []) for unit in ("byte", "cell")]
     left, lost = carried(bench, Strict(("a", "b")), inputs, kept, [2])
-    assert ([number for _, *number in left], lost) == ([[0, 0], [0, 1], [1, 0]], [])
+    assert ([number for _, *number, _ in left], lost) == ([[0, 0], [0, 1], [1, 0]], [])
 
 
 @pytest.mark.parametrize("combined", [False, True])

@@ -29,19 +29,21 @@ def policies(draw, limit):
     low, p = draw(st.integers(1, high - 1)), draw(st.sampled_from([1, 2, 3, 10, 50, 1_000]))
     gentle, weight = draw(st.booleans()), draw(weights)
     ends = (Buffer(low, limit.unit), Buffer(high, limit.unit))
-    return Red(*ends, Fraction(1, p), gentle=gentle, weight=weight, typical=TYPICAL)
+    more = {"weight": weight, "typical": TYPICAL, "ecn": draw(st.booleans())}
+    return Red(*ends, Fraction(1, p), gentle=gentle, **more)
 
 
 @given(data=st.data())
 def test_it_is_the_paper_s_algorithm(bench, data):
-    traffic = data.draw(bench.traffic(clock=data.draw(bench.clocks)))
+    traffic = data.draw(bench.traffic(bench.codepoints, clock=data.draw(bench.clocks)))
     unit = data.draw(st.sampled_from(["packet", "byte"]))
     limit = Buffer(data.draw(st.integers(2, 12 if unit == "packet" else 9_000)), unit)
     policy = data.draw(policies(limit))
     low, high = policy.low.amount, policy.high.amount
     average = bench.average(policy.weight, bench.typical_ps(traffic.clock, TYPICAL))
     curve = bench.curve(low, high, policy.p, gentle=policy.gentle)
-    bench.agree(traffic, limit, policy, bench.rules("", {}, {0: curve}, average))
+    rules = bench.rules("", {}, {0: curve}, average, ecn=policy.ecn)
+    bench.agree(traffic, limit, policy, rules)
 
 
 # ---- the average
@@ -211,6 +213,16 @@ def test_gaps_between_drops_are_uniform(average):
         counts = Counter(gaps.tolist())
         chi = sum((counts[g] - n / longest) ** 2 / (n / longest) for g in range(1, longest + 1))
         assert chi < longest - 1 + 5 * math.sqrt(2 * (longest - 1))
+
+
+def test_who_is_capable_is_marked_in_place_of_an_early_loss_and_lost_without_room(bench):
+    """Six at once: one is sent, four may wait, and from two that wait on all are dropped early."""
+    not_ect, ect1, ect0, ce = bench.codepoints
+    policy = red(1, 2, "1", weight=Fraction(1), ecn=True)
+    traffic = bench.all_at_once([ect0, ect0, ect0, ect0, ect1, ce, ect0, not_ect])
+    left, lost = bench.carry(traffic, bench.packets(5), policy)
+    assert [marks for _, marks in left.values()] == [ect0, ect0, ect0, ce, ce, ce]
+    assert sorted(lost, key=lambda each: each[1]) == [("overflow", 6), ("early", 7)]
 
 
 def test_random_numbers_go_on_behind_the_first_block(bench):

@@ -122,9 +122,14 @@ def test_what_finds_no_room_is_lost_on_arrival(lab):
 
 
 class Pseudocode:
-    """RFC 8289, 5.3 to 5.5: `dodequeue`, `control_law` and `dequeue`, with its names."""
+    """RFC 8289, 5.3 to 5.5: `dodequeue`, `control_law` and `dequeue`, with its names.
 
-    def __init__(self, target, interval, maxpacket):
+    Who is `capable` is marked and sent, and the next is due by the count, as if it was dropped:
+    that is how Linux does it (`codel_dequeue` in `include/net/codel_impl.h`).
+    """
+
+    def __init__(self, target, interval, maxpacket, capable=frozenset()):
+        self.capable, self.marked = capable, []
         self.target, self.interval, self.maxpacket = target, interval, maxpacket
         self.queue, self.bytes = deque(), 0
         self.first_above_time = self.drop_next = self.count = self.lastcount = 0
@@ -152,22 +157,31 @@ class Pseudocode:
         with localcontext(prec=60):
             return t + int(self.interval / Decimal(count).sqrt())  # in whole ps
 
+    def mark(self, packet):
+        is_capable = packet[0] in self.capable
+        self.marked += [packet[0]] * is_capable
+        return is_capable
+
     def dequeue(self, now):
         packet, ok_to_drop = self.dodequeue(now)
         if self.dropping:
             if not ok_to_drop:
                 self.dropping = False
             while now >= self.drop_next and self.dropping:
-                self.drops.append(packet)
                 self.count += 1
+                if self.mark(packet):
+                    self.drop_next = self.control_law(self.drop_next, self.count)
+                    return packet
+                self.drops.append(packet)
                 packet, ok_to_drop = self.dodequeue(now)
                 if not ok_to_drop:
                     self.dropping = False
                 else:
                     self.drop_next = self.control_law(self.drop_next, self.count)
         elif ok_to_drop:
-            self.drops.append(packet)
-            packet, ok_to_drop = self.dodequeue(now)
+            if not self.mark(packet):
+                self.drops.append(packet)
+                packet, ok_to_drop = self.dodequeue(now)
             self.dropping = True
             delta = self.count - self.lastcount
             self.count = 1
@@ -178,12 +192,12 @@ class Pseudocode:
         return packet
 
 
-def by_the_book(element, at_ps, sizes, byte_ps):
-    """Return what leaves by number and when, is dropped, finds no room, and waits.
+def by_the_book(element, at_ps, sizes, byte_ps, capable=frozenset()):
+    """Return what leaves by number and when, is dropped, finds no room, waits, and is marked.
 
     All of it on a line of whole ps per byte.
     """
-    codel = Pseudocode(element.target, element.interval, element.mtu)
+    codel = Pseudocode(element.target, element.interval, element.mtu, capable)
     left, overflowed, free = {}, [], 0
     coming = deque(enumerate(zip(at_ps, sizes, strict=True)))
     while coming or codel.queue:
@@ -202,7 +216,7 @@ def by_the_book(element, at_ps, sizes, byte_ps):
             number, _, size = codel.dequeue(now)
             free = now + size * byte_ps
             left[number] = free
-    return left, [number for number, *_ in codel.drops], overflowed, codel.waits
+    return left, [number for number, *_ in codel.drops], overflowed, codel.waits, codel.marked
 
 
 @st.composite
@@ -227,16 +241,23 @@ def arrivals(draw):
         target=st.sampled_from([1, 500, 3_000]),
         interval=st.sampled_from([1, 1_000, 10_000]),
         mtu=st.sampled_from([1, 1_000, 1_500, 9_000]),
+        ecn=st.booleans(),
     ),
     cuts=st.lists(st.integers(0, 60_000), max_size=4),
+    every=st.integers(1, 3),
 )
-def test_it_drops_by_the_book(lab, arrivals, element, cuts):
+def test_it_drops_by_the_book(lab, arrivals, element, cuts, every):
+    """Of codepoints 0 is not capable of ECN, and 3 is CE: RFC 3168, 5."""
     at_ps, sizes = arrivals
     clock = Clock(Fraction(8 * 10**12), slotted=False)
-    batch = lab.cells(at_ps, size_bytes=sizes)
+    codepoints = np.arange(len(at_ps)) // every % 4
+    capable = {int(number) for number in np.flatnonzero(codepoints)} if element.ecn else set()
+    batch = lab.cells(at_ps, size_bytes=sizes, marks=codepoints << 23)
     got = lab.carry(element, lab.setting(clock=clock, watched=True), batch, cuts=cuts)
-    left, dropped, overflowed, waits = by_the_book(element, at_ps, sizes, 1)
+    left, dropped, overflowed, waits, marked = by_the_book(element, at_ps, sizes, 1, capable)
     (departures,) = got.departures
+    expected = [3 if number in marked else codepoints[number] for number in numbers(departures)]
+    assert (departures.marks >> 23).tolist() == expected
     assert dict(zip(numbers(departures), departures.at_ps.tolist(), strict=True)) == left
     lost = sorted(got.lost)
     assert [number for cause, *_, number in lost if cause == "early"] == dropped

@@ -7,7 +7,9 @@ from itertools import product
 import pytest
 
 from qospec.catalogue.kinds import Kind, discover
+from qospec.engine.endpoint.tcp_connection import QUANTITIES
 from qospec.engine.measure.calls import RatedCall
+from qospec.engine.measure.samples import Sample
 from qospec.engine.measure.tally import (
     Delays,
     FrameLatencies,
@@ -56,6 +58,8 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
                 carried=sent - lost,
                 up=min(1, sent - lost),
                 errored=min(1, sent - lost),
+                congested=min(1, sent - lost),
+                samples=dict.fromkeys(QUANTITIES, Sample(len(delays), sum(delays), 0, max(delays))),
                 lost={("q", "policed"): lost},
                 delays_ps=delays,
                 one_point_variation_min_ps=-3,

@@ -17,7 +17,7 @@ from qospec.diagnostics import suggest_name
 from qospec.model.expression import Attribute, Constant, Expression, Operation
 from qospec.protocol.atm import HIGHEST_VIRTUAL_PATH, SERVICE_CATEGORIES
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, HIGHEST_PORT, TRANSPORT_HEADER_BYTES
-from qospec.protocol.marks import COLOURS, MARKS, PARTS
+from qospec.protocol.marks import CODEPOINTS, COLOURS, MARKS, PARTS
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ ATTRIBUTES = {
     ("pkt", "traffic_class"): "traffic_class",
     ("pkt", "exp"): "traffic_class",
     ("pkt", "colour"): "colour",
+    ("pkt", "ecn"): "ecn",
     ("pkt", "family"): "family",
     ("pkt", "protocol"): "protocol",
     ("pkt", "source_port"): "source_port",
@@ -54,6 +55,7 @@ WORDS = {
     "protocol": ("a protocol", "protocols", tuple(TRANSPORT_HEADER_BYTES)),
     "family": ("a family of addresses", "families", tuple(FAMILY_EXTRA_BYTES)),
     "colour": ("a colour", "colours", COLOURS),
+    "ecn": ("a codepoint of ECN", "codepoints", CODEPOINTS),
 }
 """Attributes with words as values: what each is called, and the words."""
 MAX_VALUES = {

@@ -51,6 +51,7 @@ class FlowValue(Value):
 
     `members` is None if it is no array; `has` are the parts that it has. At a `place`, only what
     passes there. The `network` is a point or a control; of a control, it is another topology.
+    `is_connection` if its sender tells of it, as that of `tcp`.
     `unrated` is why it is not rated as calls, in words; "" if it is. By its `rating_field` it is.
     `lengths` are the mean bytes of its items in each layer, as far as these are known; `is_mixed`
     if items differ in them.
@@ -67,6 +68,7 @@ class FlowValue(Value):
     unrated: str = NOT_CALLS
     rating_field: str = ""
     place: Place | None = None
+    is_connection: bool = False
     controlled: bool = False
     lengths: tuple[tuple[str, Fraction], ...] = ()
     is_mixed: bool = False
@@ -82,6 +84,11 @@ class FlowValue(Value):
     def is_unanswered(self) -> bool:
         """Return whether it is what a source sends whatever becomes of it, and not at a place."""
         return self.part == "user" and self.place is None and "answers" not in self.has
+
+    @property
+    def _is_told(self) -> bool:
+        """Return whether its sender tells of its connections, rather than of a part of it."""
+        return self.is_connection and self.part == "user"
 
     def move_to_network(self, network: str, *, controlled: bool) -> FlowValue:
         """Return the same flow on another network."""
@@ -99,7 +106,7 @@ class FlowValue(Value):
             if name.text == part and self.part == "user":
                 return replace(self, part=part, carries=KINDS[part].are or self.carries)
         kind = evaluator.context.catalogue.find("metric", name.text)
-        if kind is None:
+        if kind is None or (kind.build.of_connections and not self._is_told):
             parts = self.has if self.part == "user" else ()
             known = evaluator.context.catalogue
             raise unmeasured.explain_unknown_metric(self.path, self.carries, parts, name, known)

@@ -73,6 +73,8 @@ def make_unknown_flow(network: str) -> OneOf:
     return OneOf(
         (
             FlowValue(network, "flow", 1, carries="cell", has=cells),
-            FlowValue(network, "flow", 1, carries="packet", has=packets, unrated=""),
+            FlowValue(
+                network, "flow", 1, carries="packet", has=packets, is_connection=True, unrated=""
+            ),
         )
     )

@@ -59,9 +59,11 @@ def explain_unknown_metric(
     shown = (min((kind.name, *kind.aliases[:1]), key=len) for kind in known)
     note = f"metrics: {' '.join(sorted(shown))}"
     note = f"{note}; parts of `{path}`: {' '.join(parts)}" if parts else note
+    kind = catalogue.find("metric", name.text)
+    what = "is not a metric" if kind is None else "is measured of connections of `tcp` alone"
     return make_error(
         "E0501",
-        f"`{name.text}` is not a metric",
+        f"`{name.text}` {what}",
         name.span,
         note=absent or note,
         near=near,

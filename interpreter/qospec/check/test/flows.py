@@ -83,7 +83,8 @@ def _list_measured(record: Record, name: str, many: int | None, evaluator: Evalu
     kind = record.kind
     carries = "cell" if "cell" in kind.carries else "packet"
     parts = list_parts(carries, has_own=kind.build.is_answered or kind.build.is_framed)
-    whole = FlowValue("", name, many, carries=carries, has=parts)
+    is_connection = kind.build.is_connection
+    whole = FlowValue("", name, many, carries=carries, has=parts, is_connection=is_connection)
     if not kind.build.is_call:
         return whole
     sending = evaluate_sent(record, evaluator)

@@ -4,11 +4,12 @@ Sequence numbers count the bytes of a connection in 64 bits, so they never wrap:
 0, the first byte of data has 1. The column NUMBER of a packet to the receiver holds the number of
 its first byte, NO_DATA if it only acknowledges, PROBE if it asks for the window; that of an
 acknowledgement, the number of the byte that the receiver expects, 0 in answer to a SYN, and its
-column WINDOW how many bytes it takes from there on. STAMP is when a packet was sent, or of an
-acknowledgement, when that was of which it tells. Each of the columns from FIRST_BLOCK on holds
-what came out of order, the latest first: how far behind that number it begins, and its length in
-LENGTH_BITS bits; 0 of none. What is sent again has the bounds that it had
-at first.
+column WINDOW how many bytes it takes from there on. FLAGS of an acknowledgement is ECHO if
+congestion was experienced, of a segment REDUCED if the window was reduced. STAMP is when a packet
+was sent, or of an acknowledgement, when that was of which it tells. Each of the columns from
+FIRST_BLOCK on holds what came out of order, the latest first: how far behind that number it begins,
+and its length in LENGTH_BITS bits; 0 of none. What is sent again has the bounds that it had at
+first.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ NO_END = 2**60
 """Beyond the last byte of a connection that has always something to send."""
 STAMP_BYTES = 12
 """What a time stamp adds to a header, padded. Source: RFC 7323, appendix A."""
+ECHO, REDUCED = 1, 1
+"""ECE and CWR. Source: RFC 3168, 6.1."""
 BLOCKS, LENGTH_BITS = 3, 31
 BLOCK_OPTION_BYTES, BLOCK_BYTES = 4, 8
 """What blocks add to a header: padded, and each of them. Source: RFC 2018, 3."""
@@ -66,12 +69,14 @@ BLOCK_OPTION_BYTES, BLOCK_BYTES = 4, 8
     SACK,
     STAMPED,
     PROMPTS,
+    ECN,
+    TELLS,
     STOP,
     CONNECTIONS,
     HAS_BEGUN,
     ALARM_AT,
     SENDER,
-) = range(24)
+) = range(26)
 """The first numbers of the state: what the sender is; whether the connections have their times to
 begin; when the alarm goes off. A row for each connection follows, as one for the heap of deadlines,
 then for each a ring of PLACES for the segments under way."""
@@ -89,6 +94,8 @@ then for each a ring of PLACES for the segments under way."""
     PROMPTED,
     RECOVERING,
     RECOVER,
+    REDUCED_TO,
+    IS_REDUCED,
     RTO,
     SMOOTHED,
     DEVIATION,
@@ -107,20 +114,22 @@ then for each a ring of PLACES for the segments under way."""
     SACKED_TO,
     RESEND,
     WHOLE,
+    TOLD_WINDOW,
     OWN,
-) = range(DEADLINE, DEADLINE + 32)
+) = range(DEADLINE, DEADLINE + 35)
 OWN_FIELDS = 8
 COLUMNS = OWN + OWN_FIELDS
 """The columns of a row, named in RFC 9293, 5681 and 6298: SND.UNA, SND.NXT, the highest number sent
 so far, behind what the application has written, SND.UNA + SND.WND, Max(SND.WND), cwnd, ssthresh,
 duplicate acknowledgements, the new bytes that the first of them have let go, whether and until
-where it recovers, RTO, SRTT, RTTVAR, the byte whose acknowledgement is timed (0: none) and since
-when, at first when the connection begins, retries in a row, probes of a window. Of the segments,
-counted from 0: the first under way, the next to send, the one behind the last. Of RFC 6675: bytes
-that are sacked, lost, and sent again; up to which segment those not sacked are lost; the bytes
-sacked from there on; the segment behind the last that is sacked; the first segment that may be sent
-again. WHOLE is the exchange, if it is one transfer. From OWN on, OWN_FIELDS of the congestion
-control."""
+where it recovers, up to where the window was reduced for congestion, and whether the receiver has
+yet to be told that it was, RTO, SRTT, RTTVAR, the byte whose acknowledgement is timed (0: none) and
+since when, at first when the connection begins, retries in a row, probes of a window. Of the
+segments, counted from 0: the first under way, the next to send, the one behind the last. Of RFC
+6675: bytes that are sacked, lost, and sent again; up to which segment those not sacked are lost;
+the bytes sacked from there on; the segment behind the last that is sacked; the first segment that
+may be sent again. WHOLE is the exchange, if it is one transfer, TOLD_WINDOW the window that was
+told last. From OWN on, OWN_FIELDS of the congestion control."""
 START, BEHIND, ITEM, STATUS, SEGMENT = range(5)
 """Of a segment: the number of its first byte, the one behind its last, its exchange, its status."""
 UNKNOWN, LOST, RESENT, REPEATED, SACKED = range(5)
@@ -134,3 +143,15 @@ ENDED = 2
 """The output for segments that are acknowledged."""
 TIMED_OUT = 0
 """The cause of loss."""
+QUANTITIES = ("acknowledged", "retransmitted", "timeouts", "round_trip", "window")
+"""What a sender tells of a connection, if that is asked for: bytes that an acknowledgement is of,
+segments that are sent again, timeouts that expire, ps from a segment until it is acknowledged, and
+the congestion window from then on, in bytes."""
+TOLD_ACKNOWLEDGED, TOLD_AGAIN, TOLD_TIMEOUT, TOLD_ROUND_TRIP, TOLD_WINDOWS = range(len(QUANTITIES))
+
+
+def find_last_column(*, sack: bool, is_stamped: bool, ecn: bool) -> str:
+    """Return the last of the columns in which packets say something."""
+    if sack:
+        return "third_block"
+    return "stamp" if is_stamped else "flags" if ecn else "window"

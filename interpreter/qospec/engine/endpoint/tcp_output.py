@@ -11,6 +11,7 @@ from qospec.engine.endpoint.tcp_connection import (
     CONGESTION_WINDOW,
     DUPLICATE,
     DUPLICATES,
+    ECN,
     EDGE,
     FIRST,
     FIRST_BYTE,
@@ -19,6 +20,7 @@ from qospec.engine.endpoint.tcp_connection import (
     HEADER_BYTES,
     HIGHEST,
     HOLDS_SHORT,
+    IS_REDUCED,
     ITEM,
     LARGEST_WINDOW,
     LAST,
@@ -35,6 +37,7 @@ from qospec.engine.endpoint.tcp_connection import (
     PROMPTED,
     PROMPTS,
     RECOVERING,
+    REDUCED,
     RESEND,
     RETRIED,
     RTO,
@@ -46,17 +49,21 @@ from qospec.engine.endpoint.tcp_connection import (
     START,
     STATUS,
     STOP,
+    TELLS,
     TIMED,
     TIMED_AT,
+    TOLD_AGAIN,
     TRANSFER,
     UNKNOWN,
     WRITE,
     WRITTEN,
 )
 from qospec.engine.endpoint.tcp_scoreboard import compute_pipe, find_hole, find_segment, note_resent
-from qospec.engine.event.transition import NUMBER, STAMP, make, send
+from qospec.engine.event.transition import FLAGS, NUMBER, STAMP, make, send, tell
+from qospec.engine.event.transition import MARKS as ITEM_MARKS
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.kernel import kernel
+from qospec.protocol.marks import CAPABLE
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -64,8 +71,8 @@ if TYPE_CHECKING:
 
 
 @kernel
-def send_packet(state: Whole, row: int, number: int, size_bytes: int, event: Event) -> None:
-    """Send a packet of a number and a size."""
+def send_packet(state: Whole, row: int, number: int, size_bytes: int, event: Event) -> int:
+    """Send a packet of a number and a size; return it."""
     items, now_ps, out = event
     connection = state[FIRST_SEGMENT] + row - 1
     packet = make(items, out, connection, size_bytes, state[MARKS], now_ps)
@@ -73,6 +80,14 @@ def send_packet(state: Whole, row: int, number: int, size_bytes: int, event: Eve
     if state[STAMPED]:
         items[packet, STAMP] = now_ps
     send(out, 0, packet, now_ps)
+    return packet
+
+
+@kernel
+def tell_of(state: Whole, row: int, quantity: int, value: int, event: Event) -> None:
+    """Tell a number of a connection, if that is asked for."""
+    if state[TELLS]:
+        tell(event[2], quantity, state[FIRST_SEGMENT] + row - 1, value)
 
 
 @kernel
@@ -127,11 +142,11 @@ def send_segments(state: Whole, table: Whole, row: int, event: Event) -> None:
         if state[place + BEHIND] > end:
             return
         _send_next(state, table, row, state[place + BEHIND], event)
+        tell_of(state, row, TOLD_AGAIN, 1, event)
     if now_ps < state[STOP] or state[TRANSFER]:
         size_bytes = _find_size(state, table, row, end)
         while size_bytes > 0:
-            _begin_segment(state, table, row, size_bytes, event)
-            _send_next(state, table, row, table[row, HIGHEST], event)
+            _send_new(state, table, row, size_bytes, event)
             if table[row, HIGHEST] > allowed:
                 table[row, PROMPTED] += size_bytes
             size_bytes = _find_size(state, table, row, end)
@@ -160,14 +175,27 @@ def _find_size(state: Whole, table: Whole, row: int, end: int) -> int:
 
 
 @kernel
-def _send_next(state: Whole, table: Whole, row: int, behind: int, event: Event) -> None:
-    """Send the next segment, up to a number, and wait for its acknowledgement."""
+def _send_new(state: Whole, table: Whole, row: int, size_bytes: int, event: Event) -> None:
+    """Send a segment for the first time: only these are capable of ECN. Source: RFC 3168, 6.1."""
+    items = event[0]
+    _begin_segment(state, table, row, size_bytes, event)
+    packet = _send_next(state, table, row, table[row, HIGHEST], event)
+    if state[ECN]:
+        items[packet, ITEM_MARKS] |= CAPABLE
+        if table[row, IS_REDUCED]:
+            items[packet, FLAGS], table[row, IS_REDUCED] = REDUCED, 0
+
+
+@kernel
+def _send_next(state: Whole, table: Whole, row: int, behind: int, event: Event) -> int:
+    """Send the next segment, up to a number, and wait for its acknowledgement; return it."""
     number, now_ps = table[row, NEXT_BYTE], event[1]
-    send_packet(state, row, number, behind - number + state[HEADER_BYTES], event)
+    packet = send_packet(state, row, number, behind - number + state[HEADER_BYTES], event)
     if table[row, DUE] == FOREVER_PS or number == table[row, ACKNOWLEDGED]:
         set_deadline(table, row, now_ps + table[row, RTO], 0)
     table[row, NEXT_BYTE] = behind
     table[row, NEXT] += 1
+    return packet
 
 
 @kernel
@@ -198,6 +226,7 @@ def send_again(state: Whole, table: Whole, row: int, event: Event) -> None:
     place = find_segment(state, row, table[row, FIRST])
     size_bytes = state[place + BEHIND] - state[place + START] + state[HEADER_BYTES]
     send_packet(state, row, state[place + START], size_bytes, event)
+    tell_of(state, row, TOLD_AGAIN, 1, event)
     table[row, TIMED] = 0
 
 
@@ -219,8 +248,7 @@ def _fill_pipe(state: Whole, table: Whole, row: int, event: Event) -> None:
         if is_going and table[row, NEXT] == table[row, LAST]:
             size_bytes = _find_size(state, table, row, table[row, EDGE])
         if size_bytes > 0:
-            _begin_segment(state, table, row, size_bytes, event)
-            _send_next(state, table, row, table[row, HIGHEST], event)
+            _send_new(state, table, row, size_bytes, event)
             continue
         segment = find_hole(state, table, row, table[row, SACKED_TO])
         if segment >= table[row, SACKED_TO]:
@@ -234,6 +262,7 @@ def resend(state: Whole, table: Whole, row: int, segment: int, event: Event) -> 
     place = find_segment(state, row, segment)
     size_bytes = state[place + BEHIND] - state[place + START]
     send_packet(state, row, state[place + START], size_bytes + state[HEADER_BYTES], event)
+    tell_of(state, row, TOLD_AGAIN, 1, event)
     note_resent(table, row, state, place)
     table[row, RESEND], table[row, TIMED] = segment + 1, 0
 
@@ -271,8 +300,7 @@ def probe(state: Whole, table: Whole, row: int, event: Event) -> None:
     usable = min(table[row, EDGE], table[row, ACKNOWLEDGED] + table[row, CONGESTION_WINDOW])
     usable = min(usable, table[row, WRITTEN]) - table[row, NEXT_BYTE]
     if usable > 0:
-        _begin_segment(state, table, row, min(usable, state[MSS]), event)
-        _send_next(state, table, row, table[row, HIGHEST], event)
+        _send_new(state, table, row, min(usable, state[MSS]), event)
         return
     send_packet(state, row, PROBE, state[HEADER_BYTES], event)
     table[row, PROBED] += 1

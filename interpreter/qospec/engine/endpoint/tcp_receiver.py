@@ -18,17 +18,21 @@ from qospec.engine.endpoint.tcp_connection import (
     BLOCK_BYTES,
     BLOCK_OPTION_BYTES,
     BLOCKS,
+    ECHO,
     FIRST_BYTE,
     LENGTH_BITS,
     NO_DATA,
     PROBE,
+    REDUCED,
     SYN,
+    find_last_column,
 )
 from qospec.engine.endpoint.traffic import RECEIVED, Endpoint
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
     FIRST_BLOCK,
+    FLAGS,
     NUMBER,
     SIZE,
     SPARE,
@@ -39,8 +43,10 @@ from qospec.engine.event.transition import (
     send,
     wake_at,
 )
+from qospec.engine.event.transition import MARKS as ITEM_MARKS
 from qospec.engine.items.batch import FOREVER_PS, count_columns
 from qospec.engine.kernel import get_function, kernel, view_rows
+from qospec.protocol.marks import CONGESTION
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -65,23 +71,24 @@ if TYPE_CHECKING:
     READ_EVERY,
     SACKS,
     STAMPED,
+    ECN,
     RANGES,
     CONNECTIONS,
     STOP,
     ALARM_AT,
     RECEIVER,
-) = range(21)
+) = range(22)
 """The first numbers of the state: what the receiver is, and when its alarm goes off. A row for each
 connection follows, as one for the heap of deadlines, then one for the reader of each, then for each
 connection the RANGES that came out of order, ascending and apart, in RANGE numbers each: the first
 number, the one behind the last, and which of all segments kept so far was the latest of it."""
 ORDER, RANGE = 2, 3
-EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, ANSWERED, ECHO, KEPT, COLUMNS = range(
-    DEADLINE, DEADLINE + 9
+EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, ANSWERED, RECENT, KEPT, CONGESTED, COLUMNS = range(
+    DEADLINE, DEADLINE + 10
 )
 """The columns of a row: RCV.NXT; bytes in order that are not acknowledged; ranges in use; behind
 what the reader has read; RCV.NXT + RCV.WND as last announced; Last.ACK.sent and TS.Recent of RFC
-7323; how many segments came out of order so far."""
+7323; how many segments came out of order so far; whether acknowledgements tell of congestion."""
 
 
 class WindowRule(NamedTuple):
@@ -114,6 +121,7 @@ class Receiver(Endpoint):
         rule: Of the window.
         sacks: Whether it reports what came out of order.
         is_stamped: Whether packets have time stamps.
+        ecn: Whether it tells of congestion.
         read_bytes: How much is read at a time.
         read_every_ps: How long after what has come, and after one reading; 0: all is read at once.
         header_bytes: The size of an acknowledgement.
@@ -128,6 +136,7 @@ class Receiver(Endpoint):
     rule: WindowRule
     sacks: bool
     is_stamped: bool
+    ecn: bool
     read_bytes: int
     read_every_ps: int
     header_bytes: int
@@ -152,6 +161,7 @@ class Receiver(Endpoint):
             self.read_every_ps,
             self.sacks,
             self.is_stamped,
+            self.ecn,
             ranges,
             count,
             setting.stop_ps,
@@ -161,7 +171,7 @@ class Receiver(Endpoint):
         clear_deadlines(table)
         table[:, EXPECTED] = table[:, READ] = FIRST_BYTE
         table[:, EDGE] = FIRST_BYTE + self.buffer_bytes
-        last = "third_block" if self.sacks else "stamp" if self.is_stamped else "window"
+        last = find_last_column(sack=self.sacks, is_stamped=self.is_stamped, ecn=self.ecn)
         return Transition(state, _receive_segment, _wake, within=count_columns(last))
 
 
@@ -180,7 +190,9 @@ def _receive_segment(
     number, end = items[item, NUMBER], items[item, NUMBER] + items[item, SIZE] - state[HEADER_BYTES]
     event = items, now_ps, out
     if state[STAMPED] and number <= table[row, ANSWERED]:
-        table[row, ECHO] = max(table[row, ECHO], items[item, STAMP])  # RFC 7323, 4.3
+        table[row, RECENT] = max(table[row, RECENT], items[item, STAMP])  # RFC 7323, 4.3
+    if state[ECN]:
+        _note_congestion(table, row, items, item)
     send(out, RECEIVED, item, now_ps)
     if number in (SYN, PROBE):
         _acknowledge(state, table, row, SYN if number == SYN else table[row, EXPECTED], event)
@@ -197,6 +209,15 @@ def _receive_segment(
         else:
             _acknowledge(state, table, row, table[row, EXPECTED], event)
     return DONE
+
+
+@kernel
+def _note_congestion(table: Whole, row: int, items: Whole, item: int) -> None:
+    """Tell of congestion from a mark on, until the window was reduced. Source: RFC 3168, 6.1.3."""
+    if items[item, FLAGS] == REDUCED:
+        table[row, CONGESTED] = 0
+    if items[item, ITEM_MARKS] & CONGESTION == CONGESTION:
+        table[row, CONGESTED] = 1
 
 
 @kernel
@@ -301,7 +322,9 @@ def _acknowledge(state: Whole, table: Whole, row: int, number: int, event: Event
     items[packet, WINDOW] = table[row, EDGE] - table[row, EXPECTED]
     table[row, ANSWERED] = table[row, EXPECTED]
     if state[STAMPED]:
-        items[packet, STAMP] = table[row, ECHO]
+        items[packet, STAMP] = table[row, RECENT]
+    if state[ECN] and table[row, CONGESTED]:
+        items[packet, FLAGS] = ECHO
     if is_reported:
         _write_blocks(state, table, row, items, packet)
     send(out, 0, packet, now_ps)

@@ -33,6 +33,8 @@ from qospec.engine.endpoint.tcp_connection import (
     DEVIATION,
     DUPLICATE,
     DUPLICATES,
+    ECHO,
+    ECN,
     EDGE,
     ENDED,
     FIRST,
@@ -45,6 +47,7 @@ from qospec.engine.endpoint.tcp_connection import (
     HIGHEST,
     INITIAL_RTO_PS,
     INITIAL_WINDOW,
+    IS_REDUCED,
     ITEM,
     LAST,
     LEAST_RTO,
@@ -61,8 +64,10 @@ from qospec.engine.endpoint.tcp_connection import (
     PHASE,
     PLACES,
     PROMPTED,
+    QUANTITIES,
     RECOVER,
     RECOVERING,
+    REDUCED_TO,
     RETRIED,
     RETRIES,
     RTO,
@@ -78,10 +83,16 @@ from qospec.engine.endpoint.tcp_connection import (
     TIMED,
     TIMED_AT,
     TIMED_OUT,
+    TOLD_ACKNOWLEDGED,
+    TOLD_ROUND_TRIP,
+    TOLD_TIMEOUT,
+    TOLD_WINDOW,
+    TOLD_WINDOWS,
     TRANSFER,
     UNLIMITED,
     WHOLE,
     WRITTEN,
+    find_last_column,
 )
 from qospec.engine.endpoint.tcp_output import (
     probe,
@@ -90,6 +101,7 @@ from qospec.engine.endpoint.tcp_output import (
     send_packet,
     send_segments,
     take_window,
+    tell_of,
     work,
 )
 from qospec.engine.endpoint.tcp_scoreboard import (
@@ -104,6 +116,7 @@ from qospec.engine.endpoint.traffic import RECEIVED, Endpoint
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
+    FLAGS,
     NO_ITEMS,
     NUMBER,
     SPARE,
@@ -147,6 +160,7 @@ class Sender(Endpoint):
         sack: Whether acknowledgements tell of what came out of order.
         is_stamped: Whether packets have time stamps, by which round trips are timed.
         prompts: Whether each of the first two duplicates lets it send a segment.
+        ecn: Whether its data is capable of ECN, and the window follows marks.
         spread_ps: Over how long the connections begin.
         is_drawn: Whether they begin at drawn times, and not evenly.
         header_bytes: Of a packet without data.
@@ -169,6 +183,7 @@ class Sender(Endpoint):
     sack: bool
     is_stamped: bool
     prompts: bool
+    ecn: bool
     spread_ps: int
     is_drawn: bool
     header_bytes: int
@@ -203,6 +218,8 @@ class Sender(Endpoint):
             self.sack,
             self.is_stamped,
             self.prompts,
+            self.ecn,
+            setting.watched,
             setting.stop_ps,
             count,
             0,
@@ -217,9 +234,10 @@ class Sender(Endpoint):
             receive,
             wake,
             (("", *self.causes),),
+            quantities=QUANTITIES if setting.watched else (),
             first_alarm_ps=0,
             within=count_columns(
-                "third_block" if self.sack else "stamp" if self.is_stamped else "window"
+                find_last_column(sack=self.sack, is_stamped=self.is_stamped, ecn=self.ecn)
             ),
         )
 
@@ -267,15 +285,17 @@ def _receive_acknowledgement(
         is_duplicate = not take_window(table, row, max(number, FIRST_BYTE), items[item, WINDOW])
         if state[SACK]:
             is_duplicate = take_blocks(state, table, row, items, item)
+        is_told = _take_echo(state, table, row, items, item, now_ps)
         if number > table[row, ACKNOWLEDGED]:
             if state[STAMPED]:
-                _take_sample(state, table, row, now_ps - items[item, STAMP])
-            _advance(state, table, row, number, event)
+                _take_sample(state, table, row, now_ps - items[item, STAMP], event)
+            _advance(state, table, row, number, is_told, event)
         elif table[row, ACKNOWLEDGED] == table[row, HIGHEST]:
             table[row, RETRIED] = 0
         elif number == table[row, ACKNOWLEDGED] and is_duplicate:
             _count_duplicate(state, table, row, event)
         work(state, table, row, event)
+    _tell_window(state, table, row, event)
     if table[row, DUE] < state[ALARM_AT]:
         state[ALARM_AT] = table[row, DUE]
         wake_at(out, state[ALARM_AT])
@@ -301,6 +321,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
         if table[row, DUE] > now_ps:
             break
         _expire(state, table, row, (items, now_ps, out))
+        _tell_window(state, table, row, (items, now_ps, out))
     state[ALARM_AT] = table[find_earliest(table), DUE]
     if state[ALARM_AT] < FOREVER_PS:
         wake_at(out, max(state[ALARM_AT], now_ps))
@@ -327,7 +348,7 @@ def _open(state: Whole, table: Whole, row: int, event: Event) -> None:
         table[row, RTO] = max(RTO_AFTER_LOST_SYN_PS, state[LEAST_RTO])
         table[row, CONGESTION_WINDOW] = state[MSS]
     else:
-        _take_sample(state, table, row, now_ps - table[row, TIMED_AT])
+        _take_sample(state, table, row, now_ps - table[row, TIMED_AT], event)
         table[row, CONGESTION_WINDOW] = state[INITIAL_WINDOW]
     table[row, PHASE], table[row, RETRIED], table[row, THRESHOLD] = OPEN, 0, UNLIMITED
     table[row, ACKNOWLEDGED] = table[row, NEXT_BYTE] = table[row, HIGHEST] = FIRST_BYTE
@@ -336,8 +357,17 @@ def _open(state: Whole, table: Whole, row: int, event: Event) -> None:
 
 
 @kernel
-def _take_sample(state: Whole, table: Whole, row: int, sample_ps: int) -> None:
+def _tell_window(state: Whole, table: Whole, row: int, event: Event) -> None:
+    """Tell of the congestion window, if it is another than before."""
+    if table[row, CONGESTION_WINDOW] != table[row, TOLD_WINDOW]:
+        table[row, TOLD_WINDOW] = table[row, CONGESTION_WINDOW]
+        tell_of(state, row, TOLD_WINDOWS, table[row, CONGESTION_WINDOW], event)
+
+
+@kernel
+def _take_sample(state: Whole, table: Whole, row: int, sample_ps: int, event: Event) -> None:
     """Compute the retransmission timeout from a round trip. Source: RFC 6298, 2.2 to 2.5."""
+    tell_of(state, row, TOLD_ROUND_TRIP, sample_ps, event)
     if table[row, SMOOTHED] == 0:
         table[row, SMOOTHED], table[row, DEVIATION] = sample_ps, sample_ps >> 1
     else:
@@ -352,22 +382,51 @@ def _take_sample(state: Whole, table: Whole, row: int, sample_ps: int) -> None:
 
 
 @kernel
-def _advance(state: Whole, table: Whole, row: int, number: int, event: Event) -> None:
-    """Take an acknowledgement of new data, up to a number. Source: RFC 5681; RFC 6298, 5."""
+def _take_echo(state: Whole, table: Whole, row: int, items: Whole, item: int, now_ps: int) -> bool:
+    """Return whether an acknowledgement tells of congestion on the way.
+
+    Then the window is reduced, once in a window of data. Source: RFC 3168, 6.1.2.
+    """
+    if state[ECN] == 0 or items[item, FLAGS] != ECHO:
+        return False
+    reduced_to = max(table[row, REDUCED_TO], table[row, RECOVER])
+    if table[row, RECOVERING] or items[item, NUMBER] <= reduced_to:
+        return True
+    under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED]
+    on_loss(table, row, state[MSS], under_way, now_ps)
+    table[row, CONGESTION_WINDOW] = min(table[row, CONGESTION_WINDOW], table[row, THRESHOLD])
+    table[row, REDUCED_TO], table[row, IS_REDUCED] = table[row, HIGHEST], 1
+    return True
+
+
+@kernel
+def _advance(
+    state: Whole,
+    table: Whole,
+    row: int,
+    number: int,
+    is_told: bool,  # noqa: FBT001 -- by place, as kernels do
+    event: Event,
+) -> None:
+    """Take an acknowledgement of new data, up to a number. Source: RFC 5681; RFC 6298, 5.
+
+    The window does not open if it tells of congestion (RFC 3168, 6.1.2), nor if a buffer limits.
+    """
     begun, now_ps = table[row, ACKNOWLEDGED], event[1]
     _end_exchanges(state, table, row, number, event)
+    tell_of(state, row, TOLD_ACKNOWLEDGED, number - begun, event)
     table[row, ACKNOWLEDGED], table[row, RETRIED] = number, 0
     if table[row, NEXT_BYTE] < number:
         table[row, NEXT_BYTE], table[row, NEXT] = number, table[row, FIRST]
     if 0 < table[row, TIMED] <= number and not state[STAMPED]:
-        _take_sample(state, table, row, now_ps - table[row, TIMED_AT])
+        _take_sample(state, table, row, now_ps - table[row, TIMED_AT], event)
         table[row, TIMED] = 0
     is_timer_kept = False
     if table[row, RECOVERING]:
         is_timer_kept = _recover(state, table, row, number - begun, event)
     else:
         table[row, DUPLICATE] = 0
-        if table[row, CONGESTION_WINDOW] < state[LIMIT]:  # else it is not what limits
+        if table[row, CONGESTION_WINDOW] < state[LIMIT] and not is_told:
             on_acknowledgement(table, row, state[MSS], number - begun, now_ps)
     if number == table[row, HIGHEST]:
         meet_deadline(table, row)
@@ -438,8 +497,10 @@ def _count_duplicate(state: Whole, table: Whole, row: int, event: Event) -> None
     is_new = table[row, ACKNOWLEDGED] > table[row, RECOVER]
     if is_lost and (is_new or not (state[PARTIAL] or state[SACK])):
         under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED] - table[row, PROMPTED]
-        on_loss(table, row, mss, under_way, event[1])
+        if table[row, ACKNOWLEDGED] >= table[row, REDUCED_TO]:  # else it was, for this window
+            on_loss(table, row, mss, under_way, event[1])
         table[row, RECOVERING], table[row, RECOVER] = 1, table[row, HIGHEST]
+        table[row, IS_REDUCED] = 1
         if state[SACK]:
             table[row, CONGESTION_WINDOW] = table[row, THRESHOLD]
             note_first_lost(state, table, row)
@@ -476,6 +537,7 @@ def _expire(state: Whole, table: Whole, row: int, event: Event) -> None:
     if table[row, PHASE] == OPEN and table[row, ACKNOWLEDGED] == table[row, HIGHEST]:
         probe(state, table, row, event)
         return
+    tell_of(state, row, TOLD_TIMEOUT, 1, event)
     table[row, RETRIED] += 1
     table[row, RTO] = min(2 * table[row, RTO], max(LONGEST_RTO_PS, state[LEAST_RTO]))
     if table[row, PHASE] == OPENING:
@@ -486,6 +548,7 @@ def _expire(state: Whole, table: Whole, row: int, event: Event) -> None:
         on_timeout(table, row, state[MSS], under_way, now_ps)
     table[row, CONGESTION_WINDOW], table[row, RECOVER] = state[MSS], table[row, HIGHEST]
     table[row, RECOVERING] = table[row, DUPLICATE] = table[row, TIMED] = 0
+    table[row, IS_REDUCED] = 1
     table[row, NEXT_BYTE], table[row, NEXT] = table[row, ACKNOWLEDGED], table[row, FIRST]
     if state[SACK]:
         forget_all(state, table, row)

@@ -64,7 +64,7 @@ MOST_ITEMS = 1 << 23
 ROUNDS = 1_000
 """Events that each item inside may have on average while no more go for good than are made."""
 
-LEAVES, SEEN, MAKES, RESIZES, CONSUMES, LOSES, WAITS = (
+LEAVES, SEEN, MAKES, RESIZES, CONSUMES, LOSES, WAITS, TELLS = (
     "leaves",
     "seen",
     "makes",
@@ -72,9 +72,10 @@ LEAVES, SEEN, MAKES, RESIZES, CONSUMES, LOSES, WAITS = (
     "consumes",
     "loses",
     "waits",
+    "tells",
 )
 """What goes out by an outlet: items that leave by an output, items that leave by one and stay
-within, items that an element made, resized or consumed, lost items, and waiting times."""
+within, items that an element made, resized or consumed, lost items, waiting times, and samples."""
 ENTERED_AS = {LEAVES: LEFT, MAKES: MADE, RESIZES: GREW, CONSUMES: CONSUMED, LOSES: LOST}
 """The entry of an account that counts what goes out by an outlet."""
 FEWER = {LEAVES: 1, CONSUMES: 1, LOSES: 1, MAKES: -1}
@@ -203,7 +204,7 @@ class Component:
         leads_to = {origin: place for place, (_, _, origin) in enumerate(found) if origin}
         to: list[int] = []
         seen: list[int] = []
-        first, ends, waits = [0], [], []
+        first, ends, waits, tells = [0], [], [], []
         for number, member in enumerate(members):
             for output in range(member.outputs):
                 inside = leads_to.get((number, output))
@@ -218,6 +219,9 @@ class Component:
             waits.append(len(self.outlets) if transition.queues else -1)
             for queue in range(len(transition.queues)):
                 self._outlet(WAITS, number, queue)
+            tells.append(len(self.outlets))
+            for quantity in range(len(transition.quantities)):
+                self._outlet(TELLS, number, quantity)
             outlets = {LOST: losses}
             for what in (MAKES, RESIZES, CONSUMES):
                 outlets[ENTERED_AS[what]] = self._outlet(what, number, 0)
@@ -234,7 +238,8 @@ class Component:
             [alarms.get(n, -1) for n in range(len(members))],
             ends,
             waits,
-            [[len(each.losses), len(each.queues)] for each in self._transitions],
+            tells,
+            [[len(one.losses), len(one.queues), len(one.quantities)] for one in self._transitions],
         )
         return events.Wiring(
             connections, self._kinds, *(np.array(column, np.int64) for column in columns)
@@ -284,7 +289,7 @@ class Component:
             until_ps: The time.
             deliver: Called with the number of an outlet, and what goes out there, in order, as new
                 columns. For what waited, `at_ps` and `sent_ps` are when it came and began; for what
-                grew, `sent_ps` is by how many bytes.
+                grew, `sent_ps` is by how many bytes, for what is told the value.
 
         Raises:
             EndlessError: The trial is over or time stands still, and items go round for ever.

@@ -37,6 +37,7 @@ from qospec.engine.event.transition import (
     SENT,
     SIZE,
     SPARE,
+    TOLD,
     WAITED,
     acquire,
     release,
@@ -73,7 +74,8 @@ ALARM_PORT = -1
 
 OUTLET, AT_PS, SENT_PS, OF, SIZED, MARKED, NOTED = range(7)
 """The columns of the outbox. For what waited, the second and third are when it came and began; for
-what grew, the third is by how many bytes. From NOTED on are those of `Batch.more`.
+what grew, the third is by how many bytes, for what is told the value. From NOTED on are those of
+`Batch.more`.
 """
 
 
@@ -90,7 +92,8 @@ class Wiring(NamedTuple):
         ends: (elements, ENTRIES) By MADE, GREW and CONSUMED, the outlet of these items; by LOST,
             that of its first cause of loss.
         waits: (elements,) The outlet of its first queue; -1 if none is watched.
-        stated: (elements, 2) The number of its causes of loss, and of its queues.
+        tells: (elements,) The outlet of the first quantity that it tells.
+        stated: (elements, 3) The number of its causes of loss, its queues, and its quantities.
     """
 
     connections: int
@@ -101,6 +104,7 @@ class Wiring(NamedTuple):
     alarms: Whole
     ends: Whole
     waits: Whole
+    tells: Whole
     stated: Whole
 
 
@@ -267,6 +271,8 @@ def _carry_out(
             code = _set_alarm(places, wiring.alarms[node], at_ps, now_ps)
         elif what == WAITED:
             code = _report_wait(wiring, working, node, (number, item, at_ps))
+        elif what == TOLD:
+            code = _report_sample(wiring, working, node, (number, item, at_ps), now_ps)
         else:
             code = _account(wiring, working, node, (what, number, item, now_ps))
         if code != IDLE:
@@ -285,6 +291,19 @@ def _report_wait(wiring: Wiring, working: Working, node: int, wait: tuple[int, i
         if queue >= wiring.stated[node, 1]:
             return UNSTATED
         _put_out(working, wiring.waits[node] + queue, NOTHING, arrived_ps, began_ps)
+    return IDLE
+
+
+@kernel
+def _report_sample(
+    wiring: Wiring, working: Working, node: int, told: tuple[int, int, int], now_ps: int
+) -> int:
+    """Put out what an endpoint tells of a connection; return IDLE or UNSTATED."""
+    quantity, connection, value = told
+    if quantity >= wiring.stated[node, 2]:
+        return UNSTATED
+    _put_out(working, wiring.tells[node] + quantity, NOTHING, now_ps, value)
+    working.outbox[working.outbox[0, 0], OF] = connection
     return IDLE
 
 

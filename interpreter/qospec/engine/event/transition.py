@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SENT, CONNECTION, SIZE, MARKS, AT, NEXT, MORE = range(7)
 """The columns of an item: those of a batch; for the driver, its time of arrival at the next
 element, and the item that arrives there after it; from MORE on, those of `Batch.more`."""
-FRAME, SEAL, NUMBER, FRAGMENT, WINDOW, STAMP, FIRST_BLOCK, SECOND_BLOCK, THIRD_BLOCK = (
+FRAME, SEAL, NUMBER, FRAGMENT, WINDOW, FLAGS, STAMP, FIRST_BLOCK, SECOND_BLOCK, THIRD_BLOCK = (
     MORE + place for place in range(len(COLUMNS))
 )
 USUAL = 3
@@ -48,7 +48,7 @@ FREE, SPARE = 0, 1
 DONE = 0
 """What a transition returns if it has answered; anything else is a reason to replenish."""
 
-ALARM, WAITED = CAME, ENTRIES
+ALARM, WAITED, TOLD = CAME, ENTRIES, ENTRIES + 1
 """What a row of `out` says, if not what becomes of an item: MADE, GREW, LEFT, CONSUMED, LOST."""
 IN_SERVICE = "in service"
 """In place of the path of a queue: what is served, so that a wait is the time of a service."""
@@ -73,6 +73,7 @@ class Transition(NamedTuple):
         wake: The kernel for its alarm; None if it never sets it.
         losses: What the numbers of causes stand for: the path of the queue or "", and the cause.
         queues: The paths of the queues for which it reports what waited; `IN_SERVICE` of none.
+        quantities: What it tells of connections, by name.
         ports: In which order it takes simultaneous arrivals of its inputs; by default, theirs.
         first_alarm_ps: When it wakes first; None: an arrival comes first.
         replenish: Given the state and a reason, returns the state, or a larger one to use from now
@@ -89,6 +90,7 @@ class Transition(NamedTuple):
     wake: Callable[..., int] | None = None
     losses: tuple[tuple[str, str], ...] = ()
     queues: tuple[str, ...] = ()
+    quantities: tuple[str, ...] = ()
     ports: tuple[int, ...] | None = None
     first_alarm_ps: int | None = None
     replenish: Callable[[Whole, int], Whole] | None = None
@@ -112,6 +114,15 @@ def lose(out: Any, cause: int, item: int) -> None:
     n = out[0, 0] + 1
     if n < len(out):
         out[n, 0], out[n, 1], out[n, 2] = LOST, cause, item
+    out[0, 0] = n
+
+
+@kernel
+def tell(out: Any, quantity: int, connection: int, value: int) -> None:
+    """Tell a number of a connection now: the quantity of this number in `Transition.quantities`."""
+    n = out[0, 0] + 1
+    if n < len(out):
+        out[n, 0], out[n, 1], out[n, 2], out[n, 3] = TOLD, quantity, connection, value
     out[0, 0] = n
 
 

@@ -18,6 +18,7 @@ from qospec.engine.event.component import (
     LOSES,
     MAKES,
     SEEN,
+    TELLS,
     WAITS,
     Component,
     Member,
@@ -183,9 +184,18 @@ class Cycle:
             self._recorder.made(batch)
         elif what == CONSUMES:
             self._recorder.consumed(batch)
-        elif what == WAITS:
-            queue = self._transitions[element].queues[port]
-            self._recorder.occupancies.reported(runtime.path, queue, batch.at_ps, batch.sent_ps)
+        else:
+            self._report(number, batch)
+
+    def _report(self, number: int, batch: Batch) -> None:
+        """Take what a node reports: what has waited, or samples."""
+        what, element, port = self._component.outlets[number]
+        transition, path = self._transitions[element], self._runtimes[element].path
+        if what == WAITS:
+            queue = transition.queues[port]
+            self._recorder.occupancies.reported(path, queue, batch.at_ps, batch.sent_ps)
+        elif what == TELLS:
+            self._recorder.samples.add(transition.quantities[port], batch)
 
     def _send_on(self) -> None:
         """Put what has left on the links that lead out, as far as nothing earlier can follow."""

@@ -329,7 +329,7 @@ def _setting(number: int, experiment: Experiment, recorder: Recorder, draws: Dra
         columns=node.columns,
         size_bytes=node.size_bytes,
         owns_times=True,
-        watched=recorder.occupancies.is_recorded(node),
+        watched=recorder.is_watched(node),
         stop_ps=experiment.measurement.stop_ps,
         restarts_ps=node.restarts_ps,
         path=node.path,

@@ -23,12 +23,13 @@ FOREVER_PS = 2**62
 """A time that no trial reaches: the watermark at the end."""
 COLUMNS = (
     *("frame", "seal", "number", "fragment"),
-    *("window", "stamp", "first_block", "second_block", "third_block"),
+    *("window", "flags", "stamp", "first_block", "second_block", "third_block"),
 )
 """The columns of `more`, by name: of which frame an item is a cell, see `engine.items.piece`; what
 the device that encrypted it has noted of it, see `engine.security.seal`; its number within its
-connection, for endpoints; of which packet it is a fragment, see `engine.items.piece`; how much
-data an endpoint takes, its time stamp, and what it has got, see `engine.endpoint.tcp_connection`.
+connection, for endpoints; of which packet it is a fragment, see `engine.items.piece`; how much data
+an endpoint takes, its flags, its time stamp, and what it has got, see
+`engine.endpoint.tcp_connection`.
 Behind them is what messages between machines carry, see `engine.machine.state`. All are 0 until
 something is noted. The first is that of the most items: an item carries all columns before its own.
 """

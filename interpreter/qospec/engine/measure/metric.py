@@ -59,6 +59,8 @@ class Metric(ABC):
     """Whether it needs the size of packets, which whole exchanges do not have."""
     of_calls: ClassVar[bool] = False
     """Whether it is measured of calls only, whose traffic says how speech is coded and played."""
+    of_connections: ClassVar[bool] = False
+    """Whether it is measured of connections only, whose sender tells of them."""
     delivered: ClassVar[bool] = False
     """Whether it grows with what arrives of what was planned, and falls by what does not: for the
     judge, who assumes that it differs downwards from that."""
@@ -79,8 +81,8 @@ class Metric(ABC):
     needs: ClassVar[frozenset[str]] = frozenset()
     """What a trial must record for it: "histogram", which every flow has; "shares" of several
     members; and, of what a statement names, "one_point_variation", "latencies", "variation",
-    "outages", "calls", "readings", "positions", "frame_latencies" and, of frames, "planned"; and
-    "payload", which a test asks for."""
+    "outages", "calls", "marks", "samples", "readings", "positions", "frame_latencies" and, of
+    frames, "planned"; and "payload", which a test asks for."""
 
     def delays(self, tally: Tally) -> Delays | None:
         """Return the values of its quantiles, for the judge and histograms; None without data."""

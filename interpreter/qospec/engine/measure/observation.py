@@ -26,10 +26,12 @@ from qospec.engine.measure.outages import OutageRecorder
 from qospec.engine.measure.passages import Passages
 from qospec.engine.measure.positions import Positions
 from qospec.engine.measure.readings import Readings
+from qospec.engine.measure.samples import Samples
 from qospec.engine.measure.series import Series
 from qospec.engine.measure.tally import Tally
 from qospec.engine.measure.variation import Variations
 from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.marks import CONGESTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.machine import Counts
     from qospec.engine.arrays import Indices, Times, Truths, Whole
     from qospec.engine.element import Loss
-    from qospec.engine.experiment import Experiment, MeasurementSpec, Tap
+    from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Tap
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observer import Observer
     from qospec.engine.measure.occupancy import Occupancy
@@ -77,6 +79,8 @@ class Observation(NamedTuple):
         outages: The times without arrivals that statements use; None if none were recorded.
         calls: The calls that statements use; None if none were recorded.
         errored: (n,) Those of `sent` that arrived with other bytes; None if no bytes were made.
+        congested: (n,) Those of `sent` that arrived with CE; None if marks were not read.
+        samples: What endpoints tell of connections; None if nothing does.
         machines: By path, what was observed of each machine.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
@@ -107,6 +111,8 @@ class Observation(NamedTuple):
     outages: OutageRecorder | None = None
     calls: Calls | None = None
     errored: Whole | None = None
+    congested: Whole | None = None
+    samples: Samples | None = None
     machines: dict[str, Counts] = {}  # noqa: RUF012
     drawn: bool = True
 
@@ -162,6 +168,8 @@ class Observation(NamedTuple):
             outages=None if self.outages is None else self.outages.of(first, stop),
             calls=None if self.calls is None else self.calls.of(first, stop),
             errored=None if self.errored is None else int(self.errored[part].sum()),
+            congested=None if self.congested is None else int(self.congested[part].sum()),
+            samples=self.samples.of(first, stop) if self.samples and self.samples.needed else None,
         )
 
     def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
@@ -191,6 +199,7 @@ class Recorder:
         totals: The totals of its batches.
         occupancies: The recorder of what waits in queues.
         passages: The recorder of what passes places inside.
+        samples: The recorder of what endpoints tell.
         reported: By path of an element, what it has to report at the end.
     """
 
@@ -224,11 +233,14 @@ class Recorder:
         self._positions, self._read_positions = Positions(experiment), Positions(experiment)
         self._frames = Frames(experiment)
         self._variations = Variations(experiment, rows)
-        self._series = Series(self._measurement, self._volumes.framing)
+        self.samples = Samples(self._measurement, indices)
+        self._series = Series(self._measurement, self._volumes.framing, self.samples)
         self.occupancies = Occupancies(self._measurement)
         self.passages = Passages(experiment)
         self._outages = OutageRecorder(experiment)
         self._calls = Calls(experiment)
+        self._reads_marks = bool(self._measurement.ranges("marks"))
+        self._congested = np.zeros(indices, np.int64)
         self.reported: dict[str, Counts] = {}
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
@@ -363,12 +375,24 @@ class Recorder:
             self._outages.arrived(batch, point)
         if self._calls.needed:
             self._calls.arrived(batch)
+        if self._reads_marks:
+            is_congested = batch.marks & np.uint32(CONGESTION) == CONGESTION
+            delays.count(batch.connection[is_congested].view(np.uint32), self._congested, 1)
         if self._has_one_point_variation:
-            if point not in self._one_point_variation:
-                self._one_point_variation[point] = cell_delay_variation.new_rows(self._contracts)
-            cell_delay_variation.follow(
-                batch.at_ps, batch.connection.view(np.uint32), self._one_point_variation[point]
-            )
+            self._follow_variation(batch, point)
+
+    def _follow_variation(self, batch: Batch, point: int) -> None:
+        """Record the 1-point variation of cells at an end."""
+        if point not in self._one_point_variation:
+            self._one_point_variation[point] = cell_delay_variation.new_rows(self._contracts)
+        cell_delay_variation.follow(
+            batch.at_ps, batch.connection.view(np.uint32), self._one_point_variation[point]
+        )
+
+    def is_watched(self, node: Node) -> bool:
+        """Return whether a statement uses what waits at a node, or what an endpoint tells."""
+        is_told = node.element.makes and self.samples.needed
+        return is_told or self.occupancies.is_recorded(node)
 
     def watched(self, node: int) -> tuple[Tap, ...]:
         """Return the places at outputs of a node at which an observer sees what passes."""
@@ -403,6 +427,7 @@ class Recorder:
         self, entries: Mapping[str, Whole] = MappingProxyType({}), *, drawn: bool = True
     ) -> Observation:
         """Return the observation of the trial, given the entries of each node by its path."""
+        self.samples.finish()
         _, histogram, first_bucket = self._histogram.summary(self._delays)
         for host, mine in self._frames.targets:
             lost = self._losses.setdefault((host, "incomplete"), np.zeros_like(self._sent))
@@ -434,6 +459,8 @@ class Recorder:
             passages=self.passages,
             outages=self._outages if self._outages.needed else None,
             calls=self._calls if self._calls.needed else None,
+            congested=self._congested if self._reads_marks else None,
+            samples=self.samples,
             machines=self.reported,
             drawn=drawn,
         )

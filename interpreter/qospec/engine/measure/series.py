@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Rows, Sizes, Times, Whole
     from qospec.engine.experiment import Intervals, MeasurementSpec
     from qospec.engine.items.batch import Batch
+    from qospec.engine.measure.samples import Samples
 
 SENT, CARRIED, LOST, RECEIVED, SUM_LOW, SUM_HIGH, SHORTEST, LONGEST = range(8)
 """Columns of the row of an interval; a sum is in two words, the lower one of SUM_BITS."""
@@ -35,9 +36,9 @@ NO_DELAY_PS = 2**62
 class Series:
     """Counts by interval; costs nothing if no series is reported."""
 
-    def __init__(self, measurement: MeasurementSpec, framing: Whole) -> None:
+    def __init__(self, measurement: MeasurementSpec, framing: Whole, samples: Samples) -> None:
         """Take what to record, and (indices, 5) the framing of packets, without rows for cells."""
-        self._measurement = measurement
+        self._measurement, self._samples = measurement, samples
         self._around = framing
         length_ps = measurement.stop_ps - measurement.start_ps
         self._counts = {each: _rows(-(-length_ps // each.every_ps)) for each in measurement.series}
@@ -94,6 +95,7 @@ class Series:
         """Yield the counts of each interval; the last one may be shorter."""
         length_ps = self._measurement.stop_ps - self._measurement.start_ps
         rows = zip(self._counts[each].tolist(), self._bytes[each].tolist(), strict=True)
+        samples = self._samples.intervals(each)
         for number, (row, byte_counts) in enumerate(rows):
             yield Tally(
                 connections=each.stop - each.first,
@@ -107,6 +109,7 @@ class Series:
                 window_ps=min(each.every_ps, length_ps - number * each.every_ps),
                 delays=_delays(row),
                 volume=Volume(*byte_counts) if len(self._around) else None,
+                samples=next(samples),
             )
 
 

@@ -11,10 +11,11 @@ from qospec.catalogue.statistics import is_of_cause, parse_packet_number, parse_
 from qospec.dataclass import NamedTuple, dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from qospec.engine.measure.bytes import Volume
     from qospec.engine.measure.calls import RatedCall
+    from qospec.engine.measure.samples import Sample
 
 
 @dataclass(frozen=True)
@@ -270,6 +271,8 @@ class Tally:
         fates: Of each of these, the parts of `sent` and of `lost`.
         outages: Times without arrivals; None if they were not recorded.
         errored: Those of `received` whose bytes are others; None if no bytes were made.
+        congested: Those of `received` with CE; None if marks were not read.
+        samples: By quantity, what endpoints tell of connections; None if it was not recorded.
         calls: Each call, by connection; None if they were not recorded.
         delay_bound_ps: The longest delay that is possible; None if none is proved.
     """
@@ -301,6 +304,8 @@ class Tally:
     outages: Outages | None = None
     calls: tuple[RatedCall, ...] | None = None
     errored: int | None = None
+    congested: int | None = None
+    samples: Mapping[str, Sample] | None = None
     delay_bound_ps: int | None = None
 
     @property

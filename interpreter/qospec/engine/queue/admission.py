@@ -11,6 +11,9 @@ lost early, at random. All numbers are integers:
   of 2^0, 2^1, 2^2 …, each kept in 30 binary places, rounded down, as is the average after each.
 - A probability has 30 binary places, and so has the random number that it is compared with.
 
+A queue may mark in place of early losses: packets of a transport that is capable of it, and CE is
+then their codepoint (RFC 3168, 5).
+
 Cells of frames may be lost with their frame, one fate for each connection at a time. Nothing but
 the last cell of a frame tells where the next begins, as for a switch, which sees headers only
 (Romanow and Floyd 1995): behind a last cell that was lost before, the next frame is the same.
@@ -41,6 +44,8 @@ CAUSES = (
 """By decision: admitted; no room in the queue; none for the class; lost early; with a frame that
 began when too much waited; with the rest of a frame of which a cell was lost."""
 ADMITTED, OVERFLOW, THRESHOLD, EARLY, EARLY_PACKET_DISCARD, PARTIAL_PACKET_DISCARD = range(6)
+MARKED = len(CAUSES)
+"""Admitted, too, with CE in place of an early loss."""
 BETWEEN, UNDER_WAY = 0, -1
 """The fate of a connection's frame: there is none; nothing is decided. Else it is the cause for
 which the rest of it is lost."""
@@ -54,11 +59,12 @@ POWERS = 31
 MOST_COUNTED = 1 << 31
 """The largest count of admissions of a class since its last loss."""
 
-FIRST, TABLE, BIT, HIGHEST, LIMIT, WEIGHT, TYPICAL, AVERAGE, SINCE = 0, 1, 2, 3, 4, 5, 6, 7, 8
-QUEUE_FIELDS = 9
+FIRST, TABLE, BIT, HIGHEST, LIMIT, WEIGHT, TYPICAL, MARKING, AVERAGE, SINCE = range(10)
+QUEUE_FIELDS = 10
 """First row of its classes, row of `column`, first bit and greatest value of the mark by which it
-has them, how much may wait, k of the average's weight or -1, the time of a typical item in ps; the
-average, and until when its last item was sent."""
+has them, how much may wait, k of the average's weight or -1, the time of a typical item in ps, and
+which bits of marks tell that it marks an item; the average, and until when its last item was sent.
+"""
 ROOM, LOW, HIGH, TOP, SLOPE, CUT, CUT_ABOVE, COUNT, FRAMES_FROM, REST = range(10)
 CLASS_FIELDS = 10
 """How much may wait with an item; the averages at which early drops begin, have the probability
@@ -122,7 +128,7 @@ def admit(
     needs_room: bool,  # noqa: FBT001 -- by place, as kernels do
     draw: int,
 ) -> int:
-    """Decide about an item that arrives at queue `k`; return ADMITTED, or the cause of its loss.
+    """Decide about an item that arrives at queue `k`: ADMITTED, MARKED, or the cause of its loss.
 
     Args:
         table: Updated.
@@ -140,16 +146,24 @@ def admit(
     average = queues[k, AVERAGE]
     counts = average >= classes[row, LOW]
     found = _find_fate(table, k, row, cell, waiting)
-    if found == ADMITTED and counts and _is_early(classes, row, average, draw):
+    is_early = found == ADMITTED and counts and _is_early(classes, row, average, draw)
+    is_marked = is_early and marks & queues[k, MARKING] != 0
+    if is_early and not is_marked:
         found = EARLY
     elif found == ADMITTED and needs_room and waiting + amount > classes[row, ROOM]:
         found = OVERFLOW if waiting + amount > queues[k, LIMIT] else THRESHOLD
     _note_fate(table, k, row, cell, found)
-    if found != ADMITTED or not counts:
+    if found != ADMITTED or not counts or is_marked:
         classes[row, COUNT] = 0
     elif classes[row, COUNT] < MOST_COUNTED:
         classes[row, COUNT] += 1
-    return found
+    return MARKED if is_marked and found == ADMITTED else found
+
+
+@kernel
+def is_admitted(decision: int) -> bool:
+    """Return whether an item goes on."""
+    return decision in (ADMITTED, MARKED)
 
 
 @kernel
@@ -277,9 +291,16 @@ class Averaging:
     """How far each arrival moves the average: 1, 1/2, 1/4 … or 1/65536."""
     typical: Typical = 500
     """The size of a typical packet, as a measure of idle time; a cell has 53 bytes."""
+    ecn: Boolean = False
+    """Whether packets that are capable of ECN are marked, with CE, in place of early drops."""
 
     def __post_init__(self) -> None:
         exponent(self.weight)
+
+    @property
+    def marks_congestion(self) -> bool:
+        """Return whether it marks in place of early drops."""
+        return self.ecn
 
     @property
     def average(self) -> Average:

@@ -26,7 +26,7 @@ from qospec.engine.queue.admission import (
     exponent,
 )
 from qospec.protocol.atm import CELL_BYTES
-from qospec.protocol.marks import ALL
+from qospec.protocol.marks import ALL, CONGESTION, mark_congestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,9 +101,20 @@ class DropPolicy(ABC):
         return None
 
     @property
+    def marks_congestion(self) -> bool:
+        """Return whether it marks packets that are capable of ECN in place of early drops."""
+        return False
+
+    @property
     def carries(self) -> str | None:
         """Return the kind of items that it is for, "cell" or "packet"; None: either."""
+        if self.marks_congestion:
+            return "packet"
         return None if not self.mark else "cell" if self.mark == "clp" else "packet"
+
+    def marks_after(self, marks: int) -> tuple[int, ...]:
+        """Return the marks that an item may leave the queue with, the usual ones first."""
+        return mark_congestion(marks) if self.marks_congestion else (marks,)
 
     @abstractmethod
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
@@ -126,7 +137,7 @@ def verify(policy: DropPolicy, limit: Buffer) -> None:
     """Raise ValueError, in the author's words, where a policy does not fit a queue's limit."""
     if limit.unit != "byte" and policy.carries not in (None, limit.unit):
         raise ValueError(
-            f"drop: only {policy.carries}s have a {policy.mark or 'frame'}, and the limit is in"
+            f"drop: only {policy.carries}s have {_name_mark(policy)}, and the limit is in"
             f" {UNITS[limit.unit]}"
         )
     for rule in policy.rules(limit).values():
@@ -134,6 +145,13 @@ def verify(policy: DropPolicy, limit: Buffer) -> None:
             _verify_curve(rule.curve, limit)
     if policy.average is not None:
         exponent(policy.average.weight)
+
+
+def _name_mark(policy: DropPolicy) -> str:
+    """Return what only the items have that a policy is for."""
+    if policy.mark:
+        return f"a {policy.mark}"
+    return "an ECN field" if policy.marks_congestion else "a frame"
 
 
 def _verify_curve(curve: Curve, limit: Buffer) -> None:
@@ -230,11 +248,13 @@ class DropState(NamedTuple):
         table: What decides on admission.
         draws: Random numbers, by queue.
         selective: Whether some queue has a policy beyond its limit.
+        marking: Whether some queue marks items.
     """
 
     table: AdmissionTable
     draws: tuple[RandomDraws, ...]
     selective: bool
+    marking: bool
 
 
 def build_drop_state(
@@ -253,7 +273,10 @@ def build_drop_state(
         for queue_with_policy in with_policy
     )
     table = admission_table(with_policy, clock, connections)
-    return DropState(table, tuple(map(random_draws, with_policy)), selective)
+    marking = any(
+        queue.policy is not None and queue.policy.marks_congestion for queue in with_policy
+    )
+    return DropState(table, tuple(map(random_draws, with_policy)), selective, marking)
 
 
 def admission_table(
@@ -276,7 +299,9 @@ def admission_table(
         typical_ps = 1 if average is None else _time_ps(line, clock, average.typical_bytes)
         table, mark = list(tables).index(policy), ALL.get(policy.mark) if policy else None
         bit, highest = (mark.first, mark.highest) if mark else (0, 0)
-        rows[k] = len(classes), table, bit, highest, limit.amount, weight, typical_ps, 0, 0
+        marking = CONGESTION if policy is not None and policy.marks_congestion else 0
+        own = (len(classes), table, bit, highest, limit.amount, weight, typical_ps, marking)
+        rows[k, : len(own)] = own
         decay[k] = _powers(weight) if weight >= 0 else 0
         classes += [_class(Rule(), limit), *(_class(rule, limit) for rule in rules.values())]
     column = np.zeros((len(tables), max(map(len, tables.values()))), np.int64)

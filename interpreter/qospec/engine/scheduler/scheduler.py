@@ -454,6 +454,8 @@ def _remember(state: State, number: int, cell: Batch) -> None:
 
 def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
     arrivals, held = join_batches(*incoming.batches), state.held.cells
+    if state.drop_state.marking:
+        arrivals = arrivals.with_marks(arrivals.marks.copy())
     sizes = [batch.size_bytes for batch in (arrivals, held) if batch.count]
     largest = max([int(size.max()) for size in sizes])
     smallest = min([int(size.min()) for size in sizes])

@@ -41,6 +41,7 @@ from qospec.engine.line.transmission import (
 )
 from qospec.engine.queue.admission import (
     ADMITTED,
+    MARKED,
     OVERFLOW,
     SINCE,
     THRESHOLD,
@@ -70,6 +71,7 @@ from qospec.engine.scheduler.tree import (
     TAIL,
     WAITS,
 )
+from qospec.protocol.marks import CONGESTION
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Rows, Sizes, Whole
@@ -418,7 +420,11 @@ def _admission(
     k, i, now_ps = arrival
     marks, amount = service.arrivals.marks[i], size_bytes[i] if tree[k, IN_BYTES] else 1
     item, draw = (marks, amount, now_ps, _cell_of(service, i)), service.draws[i]
-    return admit(service.table, tree[k, NUMBER], item, held(tree, k), needs_room != 0, draw)
+    found = admit(service.table, tree[k, NUMBER], item, held(tree, k), needs_room != 0, draw)
+    if found == MARKED:
+        service.arrivals.marks[i] = marks | CONGESTION
+        found = ADMITTED
+    return found
 
 
 @kernel
@@ -495,7 +501,7 @@ class Service(NamedTuple):
         rows: (inputs,) The row of each queue.
         ends: (inputs,) The place behind those of each queue.
         table: The state of the queues' drop policies.
-        arrivals: n items: the arrivals.
+        arrivals: n items: the arrivals; their marks are updated if a queue marks.
         draws: (n,) A random number for each arrival if there are drop policies; else (0,).
     """
 

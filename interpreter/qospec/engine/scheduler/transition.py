@@ -29,6 +29,7 @@ from qospec.engine.line import transmission
 from qospec.engine.line.transmission import FREE, LEAD, PART, STAMPS, find_start, transmit
 from qospec.engine.queue.admission import (
     ADMITTED,
+    MARKED,
     OVERFLOW,
     PARTIAL_PACKET_DISCARD,
     SINCE,
@@ -63,6 +64,7 @@ from qospec.engine.scheduler.tree import (
     WAITS,
 )
 from qospec.engine.scheduler.virtual_time import rebase
+from qospec.protocol.marks import CONGESTION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -321,7 +323,11 @@ def _decide_by_policy(state: Whole, items: Whole, i: int, needs_room: int) -> in
     cell = items[item, CONNECTION], read_note(items, item, FRAME)
     arrival = (items[item, ITEM_MARKS], amount, slots[i, CAME], cell)
     table, draw = view_table(state, state[TABLE]), slots[i, DRAW]
-    return admit(table, tree[k, NUMBER], arrival, held(tree, k), needs_room != 0, draw)
+    found = admit(table, tree[k, NUMBER], arrival, held(tree, k), needs_room != 0, draw)
+    if found == MARKED:
+        items[item, ITEM_MARKS] |= CONGESTION
+        found = ADMITTED
+    return found
 
 
 @kernel

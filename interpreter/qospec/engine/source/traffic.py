@@ -28,7 +28,7 @@ class SentPackets(NamedTuple):
         contract: The planned rate, in place of a contract.
         source: The arrival process, by name and arguments; None if endpoints exchange them.
         sizes: The sizes of its IP packets.
-        marks: The marks of all of them.
+        marks: The marks of all of them, but for `other_marks`.
         header_fields: Those that classifiers can test and no element changes, by name.
         encapsulation: The framing of the first link.
         transport_bytes: Headers in each packet, besides the 20 bytes of IPv4's.
@@ -37,6 +37,7 @@ class SentPackets(NamedTuple):
         size_field: The field of the traffic that says their sizes.
         call: How speech is coded and played, if each connection is a call.
         cell_contract: The contract of each connection where its packets become cells, if any.
+        other_marks: Those that some of them have instead, if endpoints exchange them.
     """
 
     contract: Contract
@@ -51,6 +52,7 @@ class SentPackets(NamedTuple):
     size_field: str = "size"
     call: Call | None = None
     cell_contract: Contract | None = None
+    other_marks: tuple[int, ...] = ()
 
 
 class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
@@ -66,6 +68,8 @@ class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
     """All causes of loss at its endpoints; sources have none."""
     takes_source: ClassVar[bool] = True
     """Whether an arrival process may say when it is sent, for the checker."""
+    is_connection: ClassVar[bool] = False
+    """Whether its sender tells of its connections, for metrics that are measured only of these."""
     is_call: ClassVar[bool] = False
     """Whether each connection is a call, for metrics that are measured only of calls."""
     rating_field: ClassVar[str] = ""

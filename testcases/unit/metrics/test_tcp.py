@@ -1,0 +1,87 @@
+"""What senders of TCP tell: by hand of connections whose round trips and losses are known."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from tcp_path import MS, MSS, RTT, STEADY, S, observe
+
+from qospec.engine.experiment import Intervals
+from qospec.metrics.tcp import CongestionWindow, Goodput, Retransmitted, RoundTripTime, Timeouts
+
+FIRST = 2
+"""The order of the first segment."""
+
+
+def measure(traffic, stop, every=S, **given):
+    """Return the tally of the trial, and those of its intervals."""
+    n = traffic.connections
+    each = Intervals(0, n, every)
+    given = {"followed": (("samples", 0, n),), "series": (each,)} | given
+    seen, *_ = observe(traffic, stop, **given)
+    return seen.tally(0, n), list(seen.series.tallies(each, 0))
+
+
+def test_a_window_in_each_round_trip():
+    """Eight segments of 1,000 bytes in each 100 ms, of one connection or of three."""
+    for n in (1, 3):
+        tally, _ = measure(replace(STEADY, connections=n), 3 * S, start=S)
+        assert Goodput().measure(tally) == n * 8 * MSS * 8 * 10
+        assert CongestionWindow().measure(tally, "mean") == 8 * MSS
+        assert Retransmitted().measure(tally) == Timeouts().measure(tally) == 0
+        times = [RoundTripTime().measure(tally, name) for name in ("min", "mean", "max")]
+        assert RTT <= times[0] <= times[1] <= times[2] < RTT + MS
+
+
+def test_what_is_lost_is_sent_again_and_counts_once():
+    """A segment of the second window is repaired by duplicates, so nothing times out."""
+    tally, _ = measure(STEADY, 3 * S, there=[FIRST + 8])
+    assert (Retransmitted().measure(tally), Timeouts().measure(tally)) == (1, 0)
+    received, _ = measure(replace(STEADY, transfer=50 * MSS), 60 * S, there=[FIRST + 8])
+    assert Goodput().measure(received) == Fraction(50 * MSS * 8, 60)
+
+
+def test_a_lost_window_times_out():
+    """All eight, and then the first again: RFC 6298, 5.5, doubles the timeout of 1 s to 2 s.
+
+    Then the others follow by slow start.
+    """
+    tally, _ = measure(STEADY, 10 * S, there=[*range(FIRST + 8, FIRST + 17)])
+    assert (Timeouts().measure(tally), Retransmitted().measure(tally)) == (2, 9)
+    assert CongestionWindow().measure(tally, "min") == MSS
+
+
+def test_the_window_is_weighed_by_time():
+    """10, 20 and 40 segments in the first three round trips behind the SYN, as V2 has it."""
+    traffic = replace(STEADY, initial_window=10, send_buffer=10**6, receive_buffer=10**6)
+    tally, intervals = measure(traffic, 4 * RTT, every=RTT)
+    windows = [
+        tuple(CongestionWindow().measure(each, name) for name in ("min", "mean", "max"))
+        for each in intervals
+    ]
+    assert windows[0] == (None, None, None)
+    # The line takes 8.3 ns for each segment, so that a window grows within less than a us.
+    for number, segments in ((1, 10), (2, 20), (3, 40)):
+        assert windows[number][1] == pytest.approx(segments * MSS, rel=1e-4)
+    assert CongestionWindow().measure(tally, "mean") == pytest.approx(70 * MSS / 3, rel=1e-4)
+
+
+def test_intervals_add_up_however_they_are_batched():
+    tally, intervals = measure(STEADY, 3 * S, every=300 * MS, there=[FIRST + 8, FIRST + 30])
+    again, _ = measure(STEADY, 3 * S, there=[FIRST + 8, FIRST + 30], chunk=10**7)
+    assert again.samples == tally.samples
+    for quantity, whole in tally.samples.items():
+        parts = [each.samples[quantity] for each in intervals]
+        assert sum(part.weight for part in parts) == whole.weight
+        assert sum(part.total for part in parts) == whole.total
+
+
+def test_nothing_is_told_unless_a_statement_asks_for_it():
+    seen, *_ = observe(STEADY, S)
+    assert seen.tally(0, 1).samples is None
+    assert Goodput().measure(seen.tally(0, 1)) is None
+
+
+def test_there_is_no_other_statistic(tally):
+    with pytest.raises(ValueError, match="no statistic `p99`"):
+        RoundTripTime().measure(tally(), "p99")
