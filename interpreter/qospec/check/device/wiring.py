@@ -278,7 +278,7 @@ def verify_served(template: Template, context: Context) -> None:
         if end is None or end.kind == "discard":
             continue
         place = template.places[origin]
-        if not _is_served(template, end):
+        if not _is_served(template, part, end):
             _report_unserved(template, part, end, place, context)
         elif end in crowded and _is_known(template, end):
             _report_shared(template, part, end, place, context)
@@ -286,10 +286,11 @@ def verify_served(template: Template, context: Context) -> None:
             _verify_levels(template, index, place, context)
 
 
-def _is_served(template: Template, end: End) -> bool:
+def _is_served(template: Template, part: Part, end: End) -> bool:
     if end.kind != "element":
         return end.kind == "port"
-    return template.parts[end.part].kind.duty in ("line", "scheduler")
+    duties = ("line",) if part.kind.build.needs_line else ("line", "scheduler")
+    return template.parts[end.part].kind.duty in duties
 
 
 def _is_known(template: Template, end: End) -> bool:
@@ -306,7 +307,9 @@ def _report_unserved(
     if end.kind == "element":
         other = template.parts[end.part]
         what, way_out = other.path, f"move `{other.path}` before `{part.path}`"
-        if other.kind.is_served:  # swapped, they would be as wrong
+        if other.kind.duty == "scheduler" and part.kind.build.needs_line:
+            way_out = "queue by `fifo` before a scheduler, with a drop policy such as `red`"
+        elif other.kind.is_served:  # swapped, they would be as wrong
             way_out = (
                 f"remove one of them, or put a `line` between `{part.path}` and `{other.path}`"
             )
