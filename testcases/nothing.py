@@ -257,8 +257,13 @@ NOTHING = [
             "stacks": "tcp.nothing",
             "writers": "tcp.nothing_written",
             "controls": "tcp.nothing_controlled",
+            "markers": "tcp.nothing_marked",
         },
         {
+            "marks.qos": {
+                NOTHING_LOST: ("a_window_between_marks.never_again",),
+                "the line is full, whatever waits for it": ("a_window_between_marks.full",),
+            },
             "closed_forms.qos": {
                 NOTHING_LOST: (
                     "a_window_in_each_round_trip.never_again",
@@ -270,7 +275,7 @@ NOTHING = [
                 ),
                 "it says how long the path is": ("a_window_in_each_round_trip.shortest",),
                 LEVEL: ("a_line_is_shared.even",),
-            }
+            },
         },
         unclaimed="expected",
     ),

@@ -89,6 +89,13 @@ WRONG = [
         ("a_larger_buffer_is_slower:room=24_576B",),
         {"slow"},
     ),
+    Wrong(
+        "tcp.drops_early",
+        "markers",
+        "marks.qos",
+        ("a_window_between_marks",),
+        {"marked", "never_again"},
+    ),
     Wrong("voice.slow", NETWORKS, "calls.qos", ("capacity:speech=20ms",), {"number"}),
     Wrong(
         "voice.loses_more",
