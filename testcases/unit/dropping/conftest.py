@@ -82,8 +82,11 @@ class Average:
 class Curve:
     """The probability of an early drop, in 30 binary places, and who was let in since the last."""
 
-    def __init__(self, low: int, high: int, p: Fraction, *, gentle: bool) -> None:
+    def __init__(
+        self, low: int, high: int, p: Fraction, *, gentle: bool, is_spaced: bool = True
+    ) -> None:
         self.low, self.high, self.p, self.gentle = low, high, floored(p, 30), gentle
+        self.is_spaced = is_spaced
         self.count = 0
 
     def drops(self, average: Fraction, draw: int) -> bool:
@@ -163,7 +166,7 @@ class Rules(NamedTuple):
         elif is_marked:
             cause = MARKED
         if curve is not None and self.average.value >= curve.low:
-            curve.count = 0 if cause else curve.count + 1
+            curve.count = curve.count + 1 if curve.is_spaced and not cause else 0
         self.frames.note(came, "" if cause == MARKED else cause)
         return cause
 

@@ -30,6 +30,7 @@ def policies(draw, limit):
     gentle, weight = draw(st.booleans()), draw(weights)
     ends = (Buffer(low, limit.unit), Buffer(high, limit.unit))
     more = {"weight": weight, "typical": TYPICAL, "ecn": draw(st.booleans())}
+    more["spacing"] = draw(st.sampled_from(["uniform", "geometric"]))
     return Red(*ends, Fraction(1, p), gentle=gentle, **more)
 
 
@@ -41,7 +42,8 @@ def test_it_is_the_paper_s_algorithm(bench, data):
     policy = data.draw(policies(limit))
     low, high = policy.low.amount, policy.high.amount
     average = bench.average(policy.weight, bench.typical_ps(traffic.clock, TYPICAL))
-    curve = bench.curve(low, high, policy.p, gentle=policy.gentle)
+    is_spaced = policy.spacing == "uniform"
+    curve = bench.curve(low, high, policy.p, gentle=policy.gentle, is_spaced=is_spaced)
     rules = bench.rules("", {}, {0: curve}, average, ecn=policy.ecn)
     bench.agree(traffic, limit, policy, rules)
 
@@ -213,6 +215,15 @@ def test_gaps_between_drops_are_uniform(average):
         counts = Counter(gaps.tolist())
         chi = sum((counts[g] - n / longest) ** 2 / (n / longest) for g in range(1, longest + 1))
         assert chi < longest - 1 + 5 * math.sqrt(2 * (longest - 1))
+
+
+@pytest.mark.untraced
+def test_of_geometric_gaps_the_share_that_is_lost_is_p():
+    """Floyd and Jacobson 1993, 7, method 1: p, and not the 2p / (1 + p) of even ones."""
+    policy = red(5, 15, "0.1", spacing="geometric")
+    share, gaps = share_at(10, policy)
+    assert share == pytest.approx(0.05, abs=5 * math.sqrt(0.05 * 0.95 / 200_000))
+    assert gaps.max() > 2 / 0.05
 
 
 def test_who_is_capable_is_marked_in_place_of_an_early_loss_and_lost_without_room(bench):

@@ -22,7 +22,7 @@ the last cell of a frame tells where the next begins, as for a switch, which see
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import OF_PACKETS, Boolean, Domain
 from qospec.dataclass import NamedTuple, dataclass
@@ -59,12 +59,12 @@ POWERS = 31
 MOST_COUNTED = 1 << 31
 """The largest count of admissions of a class since its last loss."""
 
-FIRST, TABLE, BIT, HIGHEST, LIMIT, WEIGHT, TYPICAL, MARKING, AVERAGE, SINCE = range(10)
-QUEUE_FIELDS = 10
+FIRST, TABLE, BIT, HIGHEST, LIMIT, WEIGHT, TYPICAL, MARKING, MOST, AVERAGE, SINCE = range(11)
+QUEUE_FIELDS = 11
 """First row of its classes, row of `column`, first bit and greatest value of the mark by which it
 has them, how much may wait, k of the average's weight or -1, the time of a typical item in ps, and
-which bits of marks tell that it marks an item; the average, and until when its last item was sent.
-"""
+which bits of marks tell that it marks an item, and up to what admissions in a row are counted; the
+average, and until when its last item was sent."""
 ROOM, LOW, HIGH, TOP, SLOPE, CUT, CUT_ABOVE, COUNT, FRAMES_FROM, REST = range(10)
 CLASS_FIELDS = 10
 """How much may wait with an item; the averages at which early drops begin, have the probability
@@ -155,7 +155,7 @@ def admit(
     _note_fate(table, k, row, cell, found)
     if found != ADMITTED or not counts or is_marked:
         classes[row, COUNT] = 0
-    elif classes[row, COUNT] < MOST_COUNTED:
+    elif classes[row, COUNT] < queues[k, MOST]:
         classes[row, COUNT] += 1
     return MARKED if is_marked and found == ADMITTED else found
 
@@ -245,7 +245,8 @@ def _is_early(classes: Whole, row: int, average: int, draw: int) -> bool:
     """Return whether an item is lost early; the average is not below LOW.
 
     With the probability p / (1 - count p), the first, the second … the (1/p)th
-    item after a lost one are lost equally often (Floyd and Jacobson 1993, 7).
+    item after a lost one are lost equally often (Floyd and Jacobson 1993, 7, method 2); with p
+    itself, as nothing is counted, gaps are geometric (method 1).
     """
     low, high, top, slope = (
         classes[row, LOW],
@@ -270,15 +271,26 @@ Weight = Annotated[Fraction, Domain("ratio", Fraction(1, 2**16), 1)]
 """The weight of an arrival in an average."""
 Typical = Annotated[int, Domain("data", 1, 65_535, layers=OF_PACKETS)]
 """A size in bytes."""
+Spacing = Annotated[
+    Literal["uniform", "geometric"], Domain("choice", choices=("uniform", "geometric"))
+]
+"""The distribution of gaps between early drops."""
 LIGHTEST = 16
 """The least weight of an average is 1/2^16."""
 
 
 class Average(NamedTuple):
-    """How an average follows the queue: the weight of each arrival; the bytes of a typical item."""
+    """How an average follows the queue, and early drops follow the average.
+
+    Attributes:
+        weight: That of each arrival.
+        typical_bytes: Of a typical item.
+        spaces: Whether early drops are spaced evenly.
+    """
 
     weight: Fraction
     typical_bytes: int
+    spaces: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,6 +303,10 @@ class Averaging:
     """How far each arrival moves the average: 1, 1/2, 1/4 … or 1/65536."""
     typical: Typical = 500
     """The size of a typical packet, as a measure of idle time; a cell has 53 bytes."""
+    spacing: Spacing = "uniform"
+    """How early drops are spaced: `uniform`, gaps of 1 … 1/p packets are equally likely, or
+    `geometric`, each packet is dropped with the probability itself, so that `p` is the share that
+    is lost at `high`: what data sheets of WRED mean by it."""
     ecn: Boolean = False
     """Whether packets that are capable of ECN are marked, with CE, in place of early drops."""
 
@@ -305,7 +321,7 @@ class Averaging:
     @property
     def average(self) -> Average:
         """Return how the average follows that early drops go by."""
-        return Average(self.weight, self.typical)
+        return Average(self.weight, self.typical, self.spacing == "uniform")
 
 
 def exponent(weight: Fraction) -> int:

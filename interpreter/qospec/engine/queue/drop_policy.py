@@ -16,6 +16,7 @@ from qospec.engine.queue.admission import (
     CLASS_FIELDS,
     EARLY,
     EARLY_PACKET_DISCARD,
+    MOST_COUNTED,
     OVERFLOW,
     PARTIAL_PACKET_DISCARD,
     PLACES,
@@ -300,7 +301,8 @@ def admission_table(
         table, mark = list(tables).index(policy), ALL.get(policy.mark) if policy else None
         bit, highest = (mark.first, mark.highest) if mark else (0, 0)
         marking = CONGESTION if policy is not None and policy.marks_congestion else 0
-        own = (len(classes), table, bit, highest, limit.amount, weight, typical_ps, marking)
+        most = MOST_COUNTED if average is not None and average.spaces else 0
+        own = (len(classes), table, bit, highest, limit.amount, weight, typical_ps, marking, most)
         rows[k, : len(own)] = own
         decay[k] = _powers(weight) if weight >= 0 else 0
         classes += [_class(Rule(), limit), *(_class(rule, limit) for rule in rules.values())]
