@@ -218,10 +218,19 @@ def _why(plan: CasePlan, repeats: Sequence[Readings], *, erroneous: bool) -> lis
     return [_nothing_discarded(plan, repeats)]
 
 
-ONLY_MESSAGES = (
-    "no flow sends anything, only machines do: what became of their messages is in their states and"
-    " counters"
-)
+def _describe_rest(repeats: Sequence[Readings]) -> str:
+    """Return a sentence with the states of machines at the end of the last repeat."""
+    machines = repeats[-1].machines if repeats else {}
+    resting = {
+        path: [
+            f"{state.instances} {name}" for name, state in counts.states.items() if state.instances
+        ]
+        for path, counts in sorted(machines.items())
+    }
+    listed = ", ".join(f"{path} ({', '.join(names)})" for path, names in resting.items() if names)
+    return (
+        f"no flow sends anything, only machines do; at the end they are in: {listed or 'no state'}"
+    )
 
 
 def _nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
@@ -245,7 +254,7 @@ def _nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
     )
     flows = [flow for phase in plan.phases for flow in phase.flows] or plan.case.flows
     if not flows:
-        return ONLY_MESSAGES
+        return _describe_rest(repeats)
     sent = sorted({"cell" if flow.packets is None else "packet" for flow in flows})
     nothing = f"no {' or '.join(sent)} was discarded"
     if others.total():

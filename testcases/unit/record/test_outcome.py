@@ -288,7 +288,9 @@ test t on exchange {
 """
     (case,) = planned(text)
     (why,) = describe_case(case, trial.run(case, discover(), lambda _: None))["why"]
-    assert why.startswith("no flow sends anything, only machines do")
+    assert why == (
+        "no flow sends anything, only machines do; at the end they are in: a.call (2 over)"
+    )
 
 
 def test_a_quantile_may_be_held_against_what_is_counted_in_a_device(planned) -> None:
