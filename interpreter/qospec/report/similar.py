@@ -134,7 +134,7 @@ def _list_values(group: Sequence[Record], name: str) -> str:
 def describe_least_and_most(statement: Record, group: Sequence[Record]) -> str:
     """Return what a statement measured in the cases of a group, `72 pkt to 741 pkt`.
 
-    "" if it is the same in all, or cannot be compared.
+    "" if it is the same in all, as far as it is shown, or cannot be compared.
     """
     found = [
         find_extremes(each)
@@ -143,7 +143,7 @@ def describe_least_and_most(statement: Record, group: Sequence[Record]) -> str:
         if each["place"] == statement["place"] and each["label"] == statement["label"]
     ]
     known = [ends for ends in found if any(map(read_exact, ends))]
-    if len({tuple(map(read_exact, ends)) for ends in known}) <= 1:
+    if len({tuple(end["text"] if end else "" for end in ends) for ends in known}) <= 1:
         return ""
     if len({end["unit"] for ends in known for end in ends if end}) > 1:
         return ""

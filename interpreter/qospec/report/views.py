@@ -71,7 +71,7 @@ def _build_test(number: int, test: Record, its: list[dict[str, Any]]) -> dict[st
         **shorten_place(test["place"]),
         "id": f"test-{number}",
         "cases": its,
-        "verdict": find_worst(case["verdict"] for case in its),
+        "verdict": find_worst(case["verdict"] for case in its) if any(map(has_run, its)) else "",
         "counts": count_verdicts(its),
     }
 

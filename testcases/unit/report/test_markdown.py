@@ -81,7 +81,7 @@ def test_what_was_not_run_is_one_line(interrupted):
     assert text.startswith(
         "# ~ inconclusive: eantc\n\n4 of 7 cases ended; the run was interrupted."
     )
-    assert "| `cdvt` | 3 not run | ~ inconclusive |" in text
+    assert "| `cdvt` | 3 not run | · not run |" in text
     assert "Not run, because the run was interrupted: `cdvt:tolerance=0us`, `cdvt:" in text
     assert "Needs attention" not in text
 

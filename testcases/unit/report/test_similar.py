@@ -103,6 +103,13 @@ def test_few_values_are_listed_and_many_are_a_range(sizes, text):
     assert describe_extent([case("30%", size) for size in sizes]) == text
 
 
+def test_values_that_look_alike_have_no_range():
+    """It was `in all 7.831 us to 7.831 us`."""
+    alike = {"value": "5/2", "unit": "pkt", "text": "3 pkt"}
+    group = [case("30%", lost=3), case("40%", statements=[statement(3, measured=alike)])]
+    assert describe_least_and_most(group[0]["statements"][0], group) == ""
+
+
 def test_equal_values_and_none_have_no_range():
     group = [case("30%"), case("40%")]
     assert describe_least_and_most(group[0]["statements"][0], group) == ""

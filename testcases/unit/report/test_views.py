@@ -193,10 +193,12 @@ def test_a_run_that_was_interrupted_is_no_pass(interrupted):
     )
     assert list_attention(interrupted) == []
     found = {test["name"]: test for test in views.list_tests(interrupted)}
-    assert (found["cdvt"]["verdict"], found["cdvt"]["counts"]) == ("inconclusive", {"": 3})
+    assert (found["cdvt"]["verdict"], found["cdvt"]["counts"]) == ("", {"": 3})
     interrupted["cases"][0]["verdict"] = "skip"
     assert write_headline(interrupted).endswith("Of these, 3 pass and 1 case was skipped.")
     interrupted["cases"] = interrupted["cases"][4:]
+    assert {test["verdict"] for test in views.list_tests(interrupted)} == {""}, "not inconclusive"
+    assert {each["verdict"] for each in views.list_requirements(interrupted)} == {""}
     assert write_headline(interrupted) == (
         "0 of 3 cases ended; the run was interrupted. No case was run."
     )
