@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from seals import seal
 
 from qospec import cli
 from qospec.cli import exits
@@ -433,6 +434,7 @@ def test_a_senseless_chunk_is_refused_before_anything_runs(
 
 def test_a_record_that_holds_something_else_is_the_environment_s_fault(tmp_path: Path) -> None:
     (tmp_path / "outcome.json").write_text("[]")
+    seal(tmp_path)
     result = qos("report", tmp_path)
     assert result.exit_code == exits.ERROR
     assert "outcome.json" in result.stderr
@@ -445,6 +447,7 @@ def test_a_record_that_lacks_a_field_is_reported_with_its_file(tmp_path: Path) -
     outcome = json.loads(kept.read_text(encoding="utf-8"))
     del outcome["cases"][0]["statements"][0]["kind"]
     kept.write_text(json.dumps(outcome), encoding="utf-8")
+    seal(kept.parent)
     result = qos("report", kept.parent)
     assert result.exit_code == exits.ERROR
     assert f"`{kept}` is damaged: `cases[0].statements[0]` has no `kind`; copy" in result.stderr

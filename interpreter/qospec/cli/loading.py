@@ -272,20 +272,21 @@ def find_project_folder(paths: tuple[str, ...], name: str) -> Path:
 def find_record(written: str, root: Path | None = None) -> Record:
     """Return the record of a folder; of `last` the newest one in `root`, by default the project's.
 
-    Ends the command if there is none.
+    Ends the command if there is none, or if a file of it is not as it was written.
     """
     from qospec.record.store import Record, RecordError, find_last
 
-    if written == LAST:
-        below = root or find_project_folder((), "records")
-        try:
-            last = find_last(below)
-        except RecordError as error:
-            exits.end_for_environment(str(error))
-        return last or exits.end_for_user(f"`{below}` holds no record yet: `qos run` makes one")
-    if not Path(written).is_dir():
-        exits.end_for_user(f"no record found at `{written}`")
-    return Record(Path(written))
+    below = root or find_project_folder((), "records")
+    try:
+        found = find_last(below) if written == LAST else Record(Path(written))
+        if found is None:
+            exits.end_for_user(f"`{below}` holds no record yet: `qos run` makes one")
+        if not found.folder.is_dir():
+            exits.end_for_user(f"no record found at `{written}`")
+        found.verify()
+    except RecordError as error:
+        exits.end_for_environment(str(error))
+    return found
 
 
 def _list_candidates(selection: _Selection, named: Iterable[tuple[Named, str]]) -> Iterator[str]:

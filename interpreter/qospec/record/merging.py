@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import dataclass
 from qospec.record.outcome import complete_outcome
-from qospec.record.parts import Part, part_of
+from qospec.record.parts import Part, read_part
 from qospec.record.store import REMEDY, Record, RecordError
 
 if TYPE_CHECKING:
@@ -66,11 +66,12 @@ def merge(records: Sequence[Record]) -> MergedRun:
             )
     _verify_all_there(parts, records)
     outcomes = [record.outcome() for record in records]
-    for part, record, outcome in zip(parts, records, outcomes, strict=True):
-        if outcome["state"] != "complete":
+    timings = [record.timing() for record in records]
+    for part, record, outcome, timing in zip(parts, records, outcomes, timings, strict=True):
+        if outcome["state"] != "complete" or not timing:
             raise MergeError(
-                f"part {part} was {outcome['state']}, see `{record.folder}`: run it again with "
-                f"`--part {part}`"
+                f"part {part} was {outcome['state']}: go on with it by `qos run --resume"
+                f" {record.folder}`"
             )
         chosen = [case["name"] for case in part.choose(whole["planned"])]
         if [case["name"] for case in outcome["cases"]] != chosen:
@@ -79,7 +80,6 @@ def merge(records: Sequence[Record]) -> MergedRun:
             )
     frame = {name: value for name, value in whole.items() if name not in ("planned", "part")}
     done = [case for outcome in outcomes for case in outcome["cases"]]
-    timings = [_read_timing(record) for record in records]
     planned = whole["planned"]
     return MergedRun(
         frame, planned, complete_outcome(frame, planned, done), _merge_timings(timings, planned)
@@ -87,7 +87,7 @@ def merge(records: Sequence[Record]) -> MergedRun:
 
 
 def _part_of(record: Record, plan: Document) -> Part:
-    part = part_of(plan)
+    part = read_part(plan)
     if part is None:
         raise MergeError(
             f"`{record.folder}` is not of a part of a run: `qos run --part 1/8` makes such a record"
@@ -150,13 +150,6 @@ def _verify_all_there(parts: Sequence[Part], records: Sequence[Record]) -> None:
         which = ", ".join(f"{each}/{of}" for each in missing)
         noun = "parts are" if len(missing) > 1 else "part is"
         raise MergeError(f"{len(missing)} {noun} missing: {which}; {NEEDS}")
-
-
-def _read_timing(record: Record) -> Document:
-    timing = record.timing()
-    if not timing:
-        raise RecordError(f"`{record.folder}` holds no timing.json: {REMEDY}")
-    return timing
 
 
 def _merge_timings(timings: Sequence[Document], planned: Sequence[Document]) -> Document:

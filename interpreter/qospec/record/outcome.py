@@ -23,7 +23,7 @@ from qospec.plan.settings import FieldValue, list_settings
 from qospec.protocol.streams import describe_items
 from qospec.record.bounds import bound_documents
 from qospec.record.histograms import histogram_documents
-from qospec.record.parts import part_of
+from qospec.record.parts import read_part
 from qospec.record.phases import phase_documents, why_of_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, describe_quantity
 from qospec.record.series import series_document
@@ -303,26 +303,31 @@ def complete_outcome(
     Of a part of a run it has the cases of that part; `planned` are all. If it was `stopped`, that
     is why cases were not run.
     """
-    part = part_of(frame)
+    part = read_part(frame)
     planned = planned if part is None else part.choose(planned)
     left_out = {"errors": [STOPPED]} if stopped else {}
     ended = {case["name"]: case for case in done}
     cases = [ended.get(case["name"]) or {**case, **left_out} for case in planned]
+    return {**frame, **conclude_outcome(frame["tests"], cases, stopped=stopped), "cases": cases}
+
+
+def conclude_outcome(
+    tests: Sequence[Document], cases: Sequence[Document], *, stopped: bool = False
+) -> Document:
+    """Return what documents of cases come to together: `state`, `verdict` and `summary`."""
     verdicts: list[Verdict] = [case["verdict"] for case in cases]
     seen = [case["verdict"] for case in cases if has_run(case)]
     left = len(cases) - len(seen)
     cut = "stopped" if stopped else "interrupted"
     return {
-        **frame,
-        "state": "complete" if all(map(_is_finished, cases)) else cut,
+        "state": "complete" if all(map(is_finished, cases)) else cut,
         "verdict": find_worst(verdicts),
         "summary": {
             **{verdict: seen.count(verdict) for verdict in VERDICTS},
             **({"not run": left} if left else {}),
             "criteria": count_by_claim(cases),
-            "statements": count_statements(frame["tests"], cases),
+            "statements": count_statements(tests, cases),
         },
-        "cases": cases,
     }
 
 
@@ -331,7 +336,8 @@ def has_run(case: Mapping[str, Any]) -> bool:
     return not any(error.startswith("not run:") for error in case.get("errors", ()))
 
 
-def _is_finished(case: Document) -> bool:
+def is_finished(case: Mapping[str, Any]) -> bool:
+    """Return whether a case has ended, and was not interrupted."""
     return has_run(case) and INTERRUPTED not in case["errors"]
 
 

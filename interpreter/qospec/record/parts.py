@@ -36,6 +36,6 @@ class Part(NamedTuple):
         return {"number": self.number, "of": self.of}
 
 
-def part_of(frame: Document) -> Part | None:
+def read_part(frame: Document) -> Part | None:
     """Return the part that a record is of; None of a whole run's."""
     return Part(**frame["part"]) if "part" in frame else None

@@ -2,26 +2,36 @@
 
 run.json       what is about to run: specification, seed, versions, plan
 cases/*.json   one file per case, written as it ends
-outcome.json   the whole outcome, written when the run ends or is interrupted
-timing.json    start, end and durations; the only file that differs between equal runs
+timing.json    start, end and durations; the only one of these that differs between equal runs
+outcome.json   the whole outcome, written last, when the run ends or is interrupted
+report.*       reports
+SHA256SUMS     the seal: a checksum of each of these
 """
 
 from __future__ import annotations
 
-import errno
+import hashlib
 import json
 import re
 import shutil
+from collections.abc import Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.document import Document
-from qospec.record.outcome import SCHEMA, complete_outcome
+from qospec.record import seal
+from qospec.record.consistency import list_contradictions
+from qospec.record.outcome import SCHEMA, complete_outcome, is_finished
 from qospec.record.schema import CASE, OUTCOME, PLAN, TIMING, Shape, violations
 from qospec.writing import WriteError, explain_failure, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import BufferedReader
 
 MAX_SLUG_LENGTH = 40
 MAX_REPORTED = 3
@@ -30,11 +40,31 @@ MAX_BYTES = 192 << 20
 """Of the files of a record that are read together; a suite of 2,000 cases takes 100 MB."""
 MAX_VALUES = 5_000_000
 """In them, with the members of objects and the items of lists: each takes some 150 bytes."""
+PLAN_FILE, TIMING_FILE, OUTCOME_FILE = "run.json", "timing.json", "outcome.json"
+REPORT = "report."
+"""How the names of reports begin."""
+NO_RECORD = "is it a record of `qos run`?"
 REMEDY = "copy the record again from where it was made, or make a new one with `qos run`"
 
 
 class RecordError(Exception):
     """A record cannot be written or read; the message is for the user."""
+
+
+class BegunRun(NamedTuple):
+    """What a record says of a run that has begun.
+
+    Attributes:
+        frame: What was known of the outcome before the run.
+        planned: All cases, as not run.
+        done: Those that have ended.
+        timing: What `timing.json` holds; empty of a run that was killed.
+    """
+
+    frame: Document
+    planned: list[Document]
+    done: list[Document]
+    timing: Document
 
 
 @dataclass(frozen=True)
@@ -49,54 +79,177 @@ class Record:
         If that fails, the whole folder is removed.
         """
         try:
-            self._write("run.json", {"planned": planned, **frame})
+            self._add(PLAN_FILE, {"planned": planned, **frame})
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
 
     def add(self, number: int, case: Document) -> None:
         """Write the result of a case; `number` is its place in the plan, from 1."""
-        self._write(f"cases/{number:04}.json", case)
+        self._add(_name_case(number), case)
 
     def end(self, outcome: Document, timing: Document) -> None:
-        """Write the outcome and the timing."""
-        self._write("outcome.json", outcome)
-        self._write("timing.json", timing)
+        """Write the timing and the outcome, which ends the record."""
+        self._put({TIMING_FILE: _write_json(timing), OUTCOME_FILE: _write_json(outcome)})
+
+    def add_report(self, name: str, text: str) -> Path:
+        """Write a report into the record, or in place of one there, and return its path."""
+        if not (name.startswith(REPORT) and seal.is_sealable(name)):
+            raise RecordError(f"`{name}` is no name of a report: it is `report.` and an extension")
+        self._put({name: text})
+        return self.folder / name
 
     def plan(self) -> Document:
         """Return what was about to run: the frame of the outcome, and all cases as `planned`."""
-        if not (self.folder / "run.json").exists():
-            raise RecordError(f"`{self.folder}` holds no run.json: is it a record of `qos run`?")
-        return self._checked("run.json", PLAN)
+        if not self.has_begun():
+            raise RecordError(f"`{self.folder}` holds no {PLAN_FILE}: {NO_RECORD}")
+        return self._checked(PLAN_FILE, PLAN, self._begin_reading())
 
     def outcome(self) -> Document:
         """Return the outcome; of a run that was killed, that of the cases that had ended."""
-        if (self.folder / "outcome.json").exists():
-            return self._checked("outcome.json", OUTCOME)
+        if (self.folder / OUTCOME_FILE).exists():
+            whole = self._checked(OUTCOME_FILE, OUTCOME, self._begin_reading())
+            if contradiction := next(list_contradictions(whole), ""):
+                raise self._damaged(OUTCOME_FILE, contradiction)
+            return whole
+        return self.collect_outcome()
+
+    def collect_outcome(self, *, stopped: bool = False) -> Document:
+        """Return the outcome of the cases that have a file, in a run that was `stopped` or not."""
         frame = self.plan()
         planned = frame.pop("planned")
         names = sorted(f"cases/{path.name}" for path in (self.folder / "cases").glob("*.json"))
         if len(names) > len(planned):
             many = f"{len(names)} cases, and {len(planned)} were planned"
             raise RecordError(f"`{self.folder}` is damaged: it holds {many}; {REMEDY}")
-        room = _Room()
-        return complete_outcome(frame, planned, [self._checked(name, CASE, room) for name in names])
+        reading = self._begin_reading()
+        ended = [self._checked(name, CASE, reading) for name in names]
+        whole = complete_outcome(frame, planned, ended, stopped=stopped)
+        if contradiction := next(list_contradictions(whole), ""):
+            raise RecordError(f"`{self.folder}` is damaged: {contradiction}; {REMEDY}")
+        return whole
 
     def timing(self) -> Document:
         """Return the timing; of a run that was killed, nothing."""
-        known = (self.folder / "timing.json").exists()
-        return self._checked("timing.json", TIMING) if known else {}
+        known = (self.folder / TIMING_FILE).exists()
+        return self._checked(TIMING_FILE, TIMING, self._begin_reading()) if known else {}
 
-    def _write(self, name: str, document: Document) -> None:
-        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        try:
+    def find_fingerprint(self) -> str:
+        """Return the checksum of the outcome; "" of a run that was killed."""
+        ended = (self.folder / OUTCOME_FILE).exists()
+        return self._read_seal().get(OUTCOME_FILE, "") if ended else ""
+
+    def has_begun(self) -> bool:
+        """Return whether it says what was about to run."""
+        return (self.folder / PLAN_FILE).exists()
+
+    def read_begun(self) -> BegunRun:
+        """Return what a run has come to, be it at its end or not."""
+        frame = self.plan()
+        planned = frame.pop("planned")
+        done = [case for case in self.outcome()["cases"] if is_finished(case)]
+        return BegunRun(frame, planned, done, self.timing())
+
+    def reopen(self, begun: BegunRun) -> None:
+        """Remove what a run wrote at its end, and cases that were interrupted, so that it goes on.
+
+        The outcome goes first: without it, whatever else is missing, the run has not ended.
+
+        Raises:
+            RecordError: It has come to something else meanwhile, or cannot be read or written.
+        """
+        if self.read_begun() != begun:
+            raise RecordError(f"another `qos run` has written into `{self.folder}` meanwhile")
+        done = {case["name"] for case in begun.done}
+        with _explain_writing():
+            for name in (OUTCOME_FILE, TIMING_FILE):
+                (self.folder / name).unlink(missing_ok=True)
+            for number, case in enumerate(begun.planned, 1):
+                if case["name"] not in done:
+                    (self.folder / _name_case(number)).unlink(missing_ok=True)
+        self._put({})
+
+    @contextmanager
+    def reserve(self) -> Iterator[None]:
+        """A context in which no other run may write into the record.
+
+        Raises:
+            RecordError: Another run does.
+        """
+        import fcntl
+
+        with (self.folder / PLAN_FILE).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise RecordError(f"another `qos run` writes into `{self.folder}`") from None
+            yield
+
+    def verify(self) -> None:
+        """Compare all files with their checksums.
+
+        A report may be missing, since it can be made again. So may files of a run that was killed.
+
+        Raises:
+            RecordError: A file was changed, is missing, or is not of this record.
+        """
+        checksums = self._read_seal()
+        for name in seal.list_unsealed(self.folder, checksums):
+            raise self._damaged(name, f"{seal.NAME} does not name it")
+        killed = not (self.folder / OUTCOME_FILE).exists()
+        for name, checksum in checksums.items():
+            if (self.folder / name).exists():
+                with self._open(name) as file:
+                    actual = hashlib.file_digest(file, "sha256").hexdigest()
+                self._compare(name, actual, checksum)
+            elif not killed and not name.startswith(REPORT):
+                raise RecordError(f"`{self.folder / name}` is missing: {REMEDY}")
+
+    def _add(self, name: str, document: Document) -> None:
+        """Write a file that is new."""
+        text = _write_json(document)
+        with _explain_writing():
+            seal.append_checksum(self.folder, name, seal.compute_checksum(text.encode()))
             write_whole(self.folder / name, text)
-        except WriteError as error:
-            raise RecordError(str(error)) from error
 
-    def _checked(self, name: str, shape: Shape, room: _Room | None = None) -> Document:
-        """Return the content of a file that is within `room`, after checking its schema."""
-        document = self._read(name, room or _Room())
+    def _put(self, texts: Mapping[str, str]) -> None:
+        """Write files, in order, of which there may be earlier ones.
+
+        These go first: of a run that is killed meanwhile, a file is missing, and none is damaged.
+        """
+        checksums = self._read_seal()
+        there = {
+            name: sealed for name, sealed in checksums.items() if (self.folder / name).exists()
+        }
+        new = {name: seal.compute_checksum(text.encode()) for name, text in texts.items()}
+        with _explain_writing():
+            for name in texts:
+                (self.folder / name).unlink(missing_ok=True)
+            seal.write_seal(self.folder, there | new)
+            for name, text in texts.items():
+                write_whole(self.folder / name, text)
+
+    def _begin_reading(self) -> _Reading:
+        return _Reading(self._read_seal())
+
+    def _read_seal(self) -> dict[str, str]:
+        if not (self.folder / seal.NAME).exists():
+            if not any((self.folder / name).exists() for name in (PLAN_FILE, OUTCOME_FILE)):
+                raise RecordError(f"`{self.folder}` holds no {PLAN_FILE}: {NO_RECORD}")
+            raise RecordError(
+                f"`{self.folder}` holds no {seal.NAME}, the checksums of its files: an earlier"
+                f" version of qospec made it, or not all of it was copied; {REMEDY}"
+            )
+        with self._open(seal.NAME) as file:
+            data = file.read(seal.LONGEST + 1)
+        try:
+            return seal.parse_seal(data)
+        except seal.SealError as error:
+            raise self._damaged(seal.NAME, str(error)) from error
+
+    def _checked(self, name: str, shape: Shape, reading: _Reading) -> Document:
+        """Return the content of a file, after checking its seal and its schema."""
+        document = self._read(name, reading)
         version = document.get("schema", SCHEMA)
         if version != SCHEMA:
             raise RecordError(
@@ -107,19 +260,22 @@ class Record:
         if found:
             more = ["…"] if len(found) > MAX_REPORTED else []
             raise self._damaged(name, ", ".join(found[:MAX_REPORTED] + more))
+        for source in document.get("provenance", {}).get("sources", ()):
+            text = source["text"].encode("utf-8", "surrogatepass")
+            if seal.compute_checksum(text) != source["sha256"]:
+                raise self._damaged(name, f"the text of `{source['name']}` was changed")
         return document
 
-    def _read(self, name: str, room: _Room) -> Document:
-        path = self.folder / name
-        try:
-            data = _content(path, room.bytes)
-        except OSError as error:
-            raise RecordError(f"cannot read `{path}`: {explain_failure(error)}") from error
-        if not room.takes(data):
+    def _read(self, name: str, reading: _Reading) -> Document:
+        with self._open(name) as file:
+            data = file.read(reading.bytes + 1)
+        if not reading.takes(data):
             raise RecordError(
-                f"`{path}` is too large: the files of a record may have {MAX_BYTES >> 20} MB and"
-                f" {MAX_VALUES:_} values together; run fewer cases at a time"
+                f"`{self.folder / name}` is too large: the files of a record may have"
+                f" {MAX_BYTES >> 20} MB and {MAX_VALUES:_} values together; run fewer cases at a"
+                " time"
             )
+        self._compare(name, seal.compute_checksum(data), reading.checksums.get(name))
         try:
             text = data.decode()
             del data  # with values and text it would be most of what a large record takes
@@ -134,14 +290,43 @@ class Record:
             raise self._damaged(name, "it is not a JSON object")
         return document
 
+    def _compare(self, name: str, actual: str, sealed: str | None) -> None:
+        """Raise RecordError unless a file has the checksum that the seal says."""
+        if sealed is None:
+            raise self._damaged(name, f"{seal.NAME} does not name it")
+        if actual == sealed:
+            return
+        why = f"it was changed since it was written, so {seal.NAME} has another checksum"
+        if name.startswith(REPORT):
+            raise RecordError(
+                f"`{self.folder / name}` is damaged: {why}; remove it: `qos report` makes it again"
+            )
+        raise self._damaged(name, why)
+
+    @contextmanager
+    def _open(self, name: str) -> Iterator[BufferedReader]:
+        """Open a file for reading; a pipe would be waited for."""
+        path = self.folder / name
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise RecordError(f"cannot read `{path}`: it is not a file")
+        try:
+            with path.open("rb") as file:
+                yield file
+        except OSError as error:
+            raise RecordError(f"cannot read `{path}`: {explain_failure(error)}") from error
+
     def _damaged(self, name: str, why: str) -> RecordError:
         return RecordError(f"`{self.folder / name}` is damaged: {why}; {REMEDY}")
 
 
-class _Room:
-    """What the files of a record may still take: bytes, and values that are made of them."""
+class _Reading:
+    """What is read together: the checksums of files, and how large they may still be.
 
-    def __init__(self) -> None:
+    They may have so many bytes, and so many values that are made of these.
+    """
+
+    def __init__(self, checksums: Mapping[str, str]) -> None:
+        self.checksums = checksums
         self.bytes, self._values = MAX_BYTES, MAX_VALUES
 
     def takes(self, data: bytes) -> bool:
@@ -151,12 +336,23 @@ class _Room:
         return min(self.bytes, self._values) >= 0
 
 
-def _content(path: Path, most: int) -> bytes:
-    """Return the content of a file, up to one byte more than `most`; raises OSError."""
-    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would be waited for
-        raise OSError(errno.EINVAL, "It is not a file")
-    with path.open("rb") as file:
-        return file.read(most + 1)
+def _name_case(number: int) -> str:
+    return f"cases/{number:04}.json"
+
+
+def _write_json(document: Document) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+@contextmanager
+def _explain_writing() -> Iterator[None]:
+    """Raise what cannot be written as RecordError."""
+    try:
+        yield
+    except WriteError as error:
+        raise RecordError(str(error)) from error
+    except OSError as error:
+        raise RecordError(f"cannot write the record: {explain_failure(error)}") from error
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> Document:

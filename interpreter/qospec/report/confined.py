@@ -39,9 +39,12 @@ class Limits(NamedTuple):
 LIMITS = Limits()
 
 
-def render(path: Path, document: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
+def render(
+    path: Path, document: Mapping[str, Any], timing: Mapping[str, Any], fingerprint: str = ""
+) -> str:
     """Return the report of a user's template; raises ReportError."""
-    return _run_process({"path": str(path), "document": document, "timing": timing})
+    given = {"document": document, "timing": timing, "fingerprint": fingerprint}
+    return _run_process({"path": str(path), **given})
 
 
 def check_syntax(path: Path) -> None:
@@ -117,7 +120,8 @@ def _serve() -> dict[str, Any]:
             environment.check_syntax(report)
             return {"made": ""}
         most = limits.output_mib * MIB
-        made = environment.render_template(report, request["document"], request["timing"], most)
+        given = request["document"], request["timing"], request["fingerprint"]
+        made = environment.render_template(report, *given, most=most)
     except ReportError as error:
         return {"error": [error.message, error.template, error.line]}
     return {"made": made}

@@ -115,17 +115,18 @@ class LimitError(Exception):
 
 
 def render_template(
-    report: Format, document: Mapping[str, Any], timing: Mapping[str, Any], most: int = 0
+    report: Format,
+    document: Mapping[str, Any],
+    timing: Mapping[str, Any],
+    fingerprint: str = "",
+    most: int = 0,
 ) -> str:
     """Return the report; it may have at most `most` characters, unless that is 0.
 
     Raises:
         ReportError: The template has an error.
     """
-    try:
-        fingerprint = sha256(_without_controls(text.as_json(document)).encode()).hexdigest()
-    except RecursionError:
-        raise ReportError(NESTED) from None
+    fingerprint = fingerprint or _compute_fingerprint(document)
     try:
         template = _make_environment(report).get_template(report.path.name)
         given = {"document": document, "timing": timing, "fingerprint": fingerprint}
@@ -133,6 +134,15 @@ def render_template(
     except (TemplateError, LimitError, MemoryError, *_TEMPLATE_ERRORS) as error:
         raise _report_error(error, report) from error
     return make_lines_visible(made)
+
+
+def _compute_fingerprint(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the file that would hold a document."""
+    try:
+        written = text.as_json(document)
+    except RecursionError:
+        raise ReportError(NESTED) from None
+    return sha256(_without_controls(written).encode()).hexdigest()
 
 
 def _join_pieces(pieces: Iterator[str], most: int) -> str:

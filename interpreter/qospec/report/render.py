@@ -30,7 +30,10 @@ def check_template(name_or_path: str | Path) -> None:
 
 
 def render(
-    document: Mapping[str, Any], timing: Mapping[str, Any], format_or_path: str | Path
+    document: Mapping[str, Any],
+    timing: Mapping[str, Any],
+    format_or_path: str | Path,
+    fingerprint: str = "",
 ) -> str:
     """Return the report on a record; the same record gives the same text.
 
@@ -38,6 +41,7 @@ def render(
         document: What `outcome.json` holds (docs/record.md).
         timing: What `timing.json` holds; may be empty.
         format_or_path: A format's name, or the path of a template.
+        fingerprint: The SHA-256 of `outcome.json`; computed of the document if there is no file.
 
     Raises:
         ReportError: The format is unknown, the record too new, or the template has an error.
@@ -49,7 +53,7 @@ def render(
     if report.is_custom:
         from qospec.report import confined
 
-        return confined.render(report.path, document, timing)
+        return confined.render(report.path, document, timing, fingerprint)
     from qospec.report.environment import render_template
 
-    return render_template(report, document, timing)
+    return render_template(report, document, timing, fingerprint)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from seals import seal
 
 from qospec.cli import qos
+from qospec.record.outcome import conclude_outcome
 
 # Five cases: one fails, one is skipped, one searches, so that parts are not alike.
 SPECIFICATION = """qos 1
@@ -181,6 +183,7 @@ def test_parts_of_different_versions(parts: list[Path]) -> None:
         document = json.loads((parts[1] / name).read_text())
         document["provenance"]["numpy"] = "1.99"
         (parts[1] / name).write_text(json.dumps(document))
+    seal(parts[1])
     assert "the version of numpy is `1.99` here" in refusal(*parts)
 
 
@@ -188,7 +191,7 @@ def test_a_part_that_was_interrupted(parts: list[Path]) -> None:
     (parts[0] / "outcome.json").unlink()
     (parts[0] / "cases" / "0003.json").unlink()
     assert "part 1/2 was interrupted" in refusal(*parts)
-    assert "run it again with `--part 1/2`" in refusal(*parts)
+    assert f"go on with it by `qos run --resume {parts[0]}`" in refusal(*parts)
 
 
 def test_a_record_that_is_no_part() -> None:
@@ -207,6 +210,7 @@ def test_a_part_whose_number_is_not_possible(parts: list[Path]) -> None:
     document = json.loads((parts[0] / "run.json").read_text())
     document["part"]["number"] = 3
     (parts[0] / "run.json").write_text(json.dumps(document))
+    seal(parts[0])
     assert "`part` is not a part, such as number 3 of 8" in refusal(*parts, code=4)
 
 
@@ -217,19 +221,22 @@ def test_a_copy_of_a_part_is_as_good(parts: list[Path]) -> None:
 
 def test_a_part_without_its_times_is_refused(parts: list[Path]) -> None:
     (parts[0] / "timing.json").unlink()
-    assert f"`{parts[0]}` holds no timing.json: copy the record again" in refusal(*parts, code=4)
+    assert f"`{parts[0]}/timing.json` is missing: copy the record again" in refusal(*parts, code=4)
 
 
 def test_a_source_that_leads_out_of_the_project_is_refused(parts: list[Path]) -> None:
     plan = json.loads((parts[1] / "run.json").read_text())
     plan["provenance"]["sources"][0]["name"] = "std/../../a.qos"
     (parts[1] / "run.json").write_text(json.dumps(plan))
+    seal(parts[1])
     assert "`provenance.sources[0].name` is not a path of the library" in refusal(*parts, code=4)
 
 
 def test_a_part_with_a_case_of_another_part_is_refused(parts: list[Path]) -> None:
     first, second = (json.loads((part / "outcome.json").read_text()) for part in parts)
-    forged = dict(second["cases"][0], verdict="fail")
-    (parts[0] / "outcome.json").write_text(json.dumps(dict(first, cases=[*first["cases"], forged])))
+    cases = [*first["cases"], second["cases"][0]]
+    forged = {**first, **conclude_outcome(first["tests"], cases), "cases": cases}
+    (parts[0] / "outcome.json").write_text(json.dumps(forged))
+    seal(parts[0])
     for given in (parts, parts[::-1]):
         assert f"`{parts[0]}` holds other cases than those of part 1/2" in refusal(*given, code=4)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from seals import seal
 
 from qospec.record import store
 
@@ -24,7 +25,7 @@ def test_two_records_of_one_second_do_not_mix(tmp_path: Path) -> None:
 
 
 def test_documents_come_back_as_they_were(tmp_path: Path, recorded: Any) -> None:
-    kept = store.create(tmp_path, "7", NOON)
+    kept = begun(tmp_path, recorded)
     outcome = {**recorded.outcome, "seed": "Zelle ✓"}
     kept.end(outcome, recorded.timing)
     assert (kept.outcome(), kept.timing()) == (outcome, recorded.timing)
@@ -57,6 +58,7 @@ def test_a_broken_file_is_named_with_a_way_out(
     tmp_path: Path, name: str, broken: bytes, why: str
 ) -> None:
     (tmp_path / name).write_bytes(broken)
+    seal(tmp_path)
     kept = store.Record(tmp_path)
     with pytest.raises(store.RecordError) as refused:
         kept.timing() if name == "timing.json" else kept.outcome()
@@ -66,6 +68,7 @@ def test_a_broken_file_is_named_with_a_way_out(
 
 def test_a_file_that_the_system_does_not_give_is_not_called_damaged(tmp_path: Path) -> None:
     (tmp_path / "outcome.json").mkdir()
+    seal(tmp_path)
     with pytest.raises(store.RecordError, match=r"cannot read `.*outcome\.json`: is a directory$"):
         store.Record(tmp_path).outcome()
 
@@ -127,7 +130,7 @@ def test_a_record_whose_first_file_fails_is_gone(
 def test_an_incomplete_file_is_reported_with_what_is_missing_and_a_remedy(
     tmp_path: Path, recorded: Any, lacks: list[str], told: str
 ) -> None:
-    kept = store.create(tmp_path, "7", NOON)
+    kept = begun(tmp_path, recorded)
     outcome = recorded.outcome
     kept.end({name: outcome[name] for name in outcome if name not in lacks}, {})
     with pytest.raises(store.RecordError) as refused:
@@ -137,7 +140,7 @@ def test_an_incomplete_file_is_reported_with_what_is_missing_and_a_remedy(
 
 
 def test_an_incomplete_timing_is_reported(tmp_path: Path, recorded: Any) -> None:
-    kept = store.create(tmp_path, "7", NOON)
+    kept = begun(tmp_path, recorded)
     kept.end(recorded.outcome, {**recorded.timing, "started": "yesterday"})
     with pytest.raises(store.RecordError, match=r"timing\.json` is damaged: `started` is not"):
         kept.timing()
@@ -154,6 +157,7 @@ def test_what_a_run_that_was_killed_left_is_looked_at_too(
     kept = begun(tmp_path, recorded)
     kept.add(1, recorded.outcome["cases"][0])
     (kept.folder / name).write_text("{}", encoding="utf-8")
+    seal(kept.folder)
     with pytest.raises(store.RecordError, match=f"{name}` is damaged: it has no "):
         kept.outcome()
 
@@ -164,6 +168,7 @@ def test_a_record_of_another_schema_is_refused_by_its_version(
     tmp_path: Path, name: str, version: str
 ) -> None:
     (tmp_path / name).write_text(f'{{"schema": {version}}}', encoding="utf-8")
+    seal(tmp_path)
     words = f"{name}` has schema {version}, and this version of qospec reads 1: use the one that"
     with pytest.raises(store.RecordError, match=re.escape(words)):
         store.Record(tmp_path).outcome()
@@ -183,6 +188,7 @@ def test_what_readers_of_json_read_in_several_ways_is_refused(
     tmp_path: Path, text: str, why: str
 ) -> None:
     (tmp_path / "outcome.json").write_text(text, encoding="utf-8")
+    seal(tmp_path)
     with pytest.raises(store.RecordError, match=re.escape(f"damaged: it is not JSON: {why}")):
         store.Record(tmp_path).outcome()
 
@@ -190,7 +196,7 @@ def test_what_readers_of_json_read_in_several_ways_is_refused(
 def test_a_file_beyond_all_bounds_is_not_read(
     tmp_path: Path, recorded: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = store.create(tmp_path, "7", NOON)
+    kept = begun(tmp_path, recorded)
     kept.end(recorded.outcome, recorded.timing)
     data = (kept.folder / "outcome.json").read_bytes()
     values = sum(map(data.count, (b",", b"{", b"[")))
@@ -225,5 +231,6 @@ def test_the_cases_of_a_run_that_was_killed_are_bounded_together(
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "outcome.json")
+    seal(tmp_path)
     with pytest.raises(store.RecordError, match=r"outcome\.json`: it is not a file"):
         store.Record(tmp_path).outcome()

@@ -25,6 +25,7 @@ FILES = {
     "shrink": "shrink",
     "warm": "run",
     "report": "report",
+    "verify": "report",
     "pcap": "pcap",
     "explain": "explain",
     "schema": "explain",

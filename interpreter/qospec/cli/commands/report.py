@@ -1,6 +1,8 @@
-"""`qos report` renders a record once more, as `qos run` does when it ends.
+"""Commands on records: `report`, `verify` and `merge`.
 
-`qos merge` makes one record of those of all parts of a run, as one run would have made it.
+`qos report` renders a record once more, as `qos run` does when it ends. `qos verify` says whether
+its files are as they were written. `qos merge` makes one record of those of all parts of a run, as
+one run would have made it.
 """
 
 from __future__ import annotations
@@ -42,10 +44,13 @@ def report(record: str, name: str, output: str) -> None:
 
     check_formats((name,))
     kept = loading.find_record(record)
+    path = Path(output)
     try:
-        text = render(kept.outcome(), kept.timing(), name)
-        if output:
-            write_whole(Path(output), text)
+        text = render(kept.outcome(), kept.timing(), name, kept.find_fingerprint())
+        if output and path.parent.resolve() == kept.folder.resolve():
+            kept.add_report(path.name, text)
+        elif output:
+            write_whole(path, text)
     except ReportError as error:
         exits.end_for_user(str(error))
     except (RecordError, WriteError) as error:
@@ -70,17 +75,14 @@ def write(kept: Record, document: dict[str, Any], name: str) -> Path:
     """Write a report into a record and return its path.
 
     Raises:
-        RecordError: The record cannot be read.
+        RecordError: The record cannot be read, or the file not be written.
         ReportError: A template has a mistake.
-        WriteError: The file cannot be written.
     """
     from qospec.report.format import find_extension
     from qospec.report.render import render
-    from qospec.writing import write_whole
 
-    path = kept.folder / f"report.{find_extension(name)}"
-    write_whole(path, render(document, kept.timing(), name))
-    return path
+    text = render(document, kept.timing(), name, kept.find_fingerprint())
+    return kept.add_report(f"report.{find_extension(name)}", text)
 
 
 def write_all(
@@ -92,13 +94,12 @@ def write_all(
     """
     from qospec.record.store import RecordError
     from qospec.report.format import ReportError
-    from qospec.writing import WriteError
 
     failed = False
     for name in formats:
         try:
             path = write(kept, document, name)
-        except (RecordError, ReportError, WriteError) as error:
+        except (RecordError, ReportError) as error:
             exits.say_error(f"no {name} report: {error}")
             failed = True
             continue
@@ -125,6 +126,31 @@ def _tell_forge(kept: Record, document: dict[str, Any]) -> None:
                 file.write(render(document, timing, "markdown"))
     except (OSError, RecordError, ReportError) as error:
         say(f"warning: no summary of the job: {explain_failure(error)}", err=True)
+
+
+@click.command()
+@click.argument("record", type=str, shell_complete=options.complete_record)
+def verify(record: str) -> None:
+    """Check that all files of a RECORD are as they were written, and agree with each other.
+
+    Their checksums are in its `SHA256SUMS`, which `sha256sum -c` reads, too.
+    """
+    from qospec.record.store import REMEDY, RecordError
+
+    kept = loading.find_record(record)
+    try:
+        outcome = kept.outcome()
+        kept.timing()
+        if outcome != kept.collect_outcome(stopped=outcome["state"] == "stopped"):
+            exits.end_for_environment(
+                f"`{kept.folder}` is damaged: its outcome.json is not what its run.json and cases come"
+                f" to; {REMEDY}"
+            )
+    except RecordError as error:
+        exits.end_for_environment(str(error))
+    fingerprint = kept.find_fingerprint()
+    say(f"{kept.folder}: all files are as they were written; verdict: {outcome['verdict']}")
+    say(f"outcome.json has SHA-256 {fingerprint}" if fingerprint else "the run was killed")
 
 
 @click.command()
