@@ -1,6 +1,6 @@
 # Targets for developers. Each target sets up what it needs; `make` alone prints the list.
 .POSIX:
-.PHONY: help setup demo quick test test-browser test-nightly test-seeds test-versions lint lock coverage digests calibration bench ratios fuzz-language mutation clean
+.PHONY: help setup demo quick test test-browser test-nightly test-seeds test-versions lint lock coverage digests calibration torture bench ratios fuzz-language mutation clean
 
 BIN = .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
@@ -53,6 +53,7 @@ test-nightly: test-seeds coverage ## Run suites at ten seeds, models and propert
 	$(BIN)/python testcases/drivers.py 20000
 	$(CALIBRATE) --trials 200
 	$(BIN)/python testcases/versions.py --all
+	$(BIN)/python testcases/torture.py
 	$(BIN)/python benchmarks/ratios.py
 
 test-seeds: setup ## Run each suite at ten seeds: the verdicts must be the same
@@ -87,6 +88,9 @@ digests: setup ## Renew the digests of the suites' results, after an intended ch
 
 calibration: setup ## Print how often criteria with a confidence, hints and searches are wrong; fail if more often than they say
 	$(CALIBRATE)
+
+torture: setup ## Kill runs at random instants, fill their disks, flip bits of records: resumed runs must be the same, records refused
+	$(BIN)/python testcases/torture.py
 
 SECONDS = 120
 

@@ -21,6 +21,7 @@ from qospec.judge.result import Result
 from qospec.judge.verdict import PROBLEMS
 from qospec.record import outcome
 from qospec.record.schema import TIME_FORMAT
+from qospec.record.store import BegunRun
 from qospec.run.interruption import Interruption
 from qospec.run.job import JobName, JobResult, lost_twice
 from qospec.run.phased import PhasedRun
@@ -113,28 +114,60 @@ class RunRequest:
 
 def execute(request: RunRequest, record: Record, listener: ProgressListener) -> Document:
     """Run all cases, write the record, and return the outcome, which may be interrupted."""
-    frame = outcome.describe_frame(request.suite, request.plans, request.seed, provenance(request))
+    frame = outcome.describe_frame(
+        request.suite, request.plans, request.seed, describe_provenance(request)
+    )
     if request.part is not None:
         frame = {**frame, "part": request.part.document()}
-    numbers = request.select_own(range(1, len(request.plans) + 1))
-    planned = [outcome.describe_not_run(p, request.commands[p.case.name]) for p in request.plans]
-    started = datetime.now(UTC)
+    planned = describe_planned(request)
     record.begin(frame, planned)
+    with record.reserve():
+        return _run(request, record, listener, BegunRun(frame, planned, [], {}))
+
+
+def describe_planned(request: RunRequest) -> list[Document]:
+    """Return all cases of the plan, as not run."""
+    return [outcome.describe_not_run(p, request.commands[p.case.name]) for p in request.plans]
+
+
+def resume(
+    request: RunRequest, record: Record, listener: ProgressListener, begun: BegunRun
+) -> Document:
+    """Run the cases that had not ended, as `execute` does with all.
+
+    Raises:
+        RecordError: Another run writes into the record, or it cannot be read or written.
+    """
+    with record.reserve():
+        record.reopen(begun)
+        return _run(request, record, listener, begun)
+
+
+def _run(
+    request: RunRequest, record: Record, listener: ProgressListener, begun: BegunRun
+) -> Document:
+    started = _timestamp(datetime.now(UTC))
+    ended_before = {case["name"] for case in begun.done}
+    own = [
+        (number, plan)
+        for number, plan in request.select_own([*enumerate(request.plans, 1)])
+        if plan.case.name not in ended_before
+    ]
     done: list[JobResult] = []
     stopped = False
 
     def take(ended: Ended) -> None:
         document = ended.result.document
         document |= {"again": request.commands[document["name"]]}
-        record.add(numbers[ended.place], document)
+        record.add(own[ended.place][0], document)
         done.append(ended.result)
         listener.ended(document, ended.result.seconds)
 
     with Interruption() as interruption:
-        plans = request.select_own(request.plans)
+        plans = [plan for _, plan in own]
         runs = (_run_of_case(plan, keep_going=request.keep_going) for plan in plans)
         schedule = Schedule(runs, listener.progressed)
-        results = _results(schedule, request, listener, interruption)
+        results = _results(schedule, plans, request, listener, interruption)
         with suppress(KeyboardInterrupt), closing(results):
             for result in results:
                 take(result)
@@ -144,16 +177,22 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
                     break
         for job in schedule.cut():
             take(job)
-        ended = [result.document for result in done]
-        whole = outcome.complete_outcome(frame, planned, ended, stopped=stopped)
-        times = {
-            "started": _timestamp(started),
-            "finished": _timestamp(datetime.now(UTC)),
-            "cases": {each.document["name"]: round(each.seconds, 3) for each in done},
-            "compiling": round(sum(each.compiling_s for each in done), 3),
-        }
-        record.end(whole, times)
+        ended = [*begun.done, *(result.document for result in done)]
+        whole = outcome.complete_outcome(begun.frame, begun.planned, ended, stopped=stopped)
+        record.end(whole, _add_times(begun.timing, done, started))
     return whole
+
+
+def _add_times(before: Document, done: Sequence[JobResult], started: str) -> Document:
+    """Return the timing of a run, with that of the cases that had ended before it went on."""
+    seconds = {result.document["name"]: round(result.seconds, 3) for result in done}
+    compiling_s = sum(result.compiling_s for result in done)
+    return {
+        "started": before.get("started", started),
+        "finished": _timestamp(datetime.now(UTC)),
+        "cases": before.get("cases", {}) | seconds,
+        "compiling": round(before.get("compiling", 0) + compiling_s, 3),
+    }
 
 
 def _timestamp(moment: datetime) -> str:
@@ -161,9 +200,12 @@ def _timestamp(moment: datetime) -> str:
 
 
 def _results(
-    schedule: Schedule, request: RunRequest, listener: ProgressListener, interruption: Interruption
+    schedule: Schedule,
+    plans: Sequence[CasePlan],
+    request: RunRequest,
+    listener: ProgressListener,
+    interruption: Interruption,
 ) -> Generator[Ended]:
-    plans = request.select_own(request.plans)
     workshop = Workshop(request.order, plans)
     phased = any(plan.case.phases for plan in plans)
     most = request.jobs if phased else min(request.jobs, len(plans))
@@ -206,7 +248,7 @@ def _result_of_lost(plan: CasePlan, lost: LostJob) -> JobResult:
     return JobResult(outcome.describe_case(plan, result), 0.0, 0.0)
 
 
-def provenance(request: RunRequest) -> Document:
+def describe_provenance(request: RunRequest) -> Document:
     """Return all that the outcome depends on: versions, seed, and each file's text without keys."""
     return {
         "qospec": request.version,

@@ -177,6 +177,8 @@ def test_an_interrupt_ends_the_workers_and_keeps_what_ended(
     assert "Traceback" not in err
     assert gone(workers)
     outcome = outcome_in(tmp_path)
+    (report,) = tmp_path.glob("records/*/report.html")
+    assert err.endswith(f"go on: qos run --resume {report.parent}\n")
     assert outcome["state"] == "interrupted"
     assert [(c["name"], c["verdict"]) for c in outcome["cases"]] == [
         ("passes", "pass"),

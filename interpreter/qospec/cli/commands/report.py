@@ -143,8 +143,8 @@ def verify(record: str) -> None:
         kept.timing()
         if outcome != kept.collect_outcome(stopped=outcome["state"] == "stopped"):
             exits.end_for_environment(
-                f"`{kept.folder}` is damaged: its outcome.json is not what its run.json and cases come"
-                f" to; {REMEDY}"
+                f"`{kept.folder}` is damaged: its outcome.json is not what its run.json and cases"
+                f" come to; {REMEDY}"
             )
     except RecordError as error:
         exits.end_for_environment(str(error))

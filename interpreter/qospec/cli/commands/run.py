@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from qospec.cli import exits, loading, options, output, streams
+from qospec.cli import exits, loading, options, output, resuming, streams
 from qospec.cli.commands.report import check_formats, write_all
 from qospec.version import VERSION
 from qospec.writing import explain_failure
 
 if TYPE_CHECKING:
     from qospec.cli.terminal import Console, LocalNames
+    from qospec.document import Document
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
     from qospec.record import store
+    from qospec.record.parts import Part
     from qospec.run.runner import RunRequest
+
+    Resumed = tuple[store.Record, store.BegunRun] | None
 
 REPORTED_S = 1
 """A compilation that takes longer is reported."""
@@ -41,6 +45,13 @@ REPORTED_S = 1
 @options.reports
 @options.jobs
 @options.part
+@click.option(
+    "--resume",
+    default="",
+    metavar="RECORD",
+    shell_complete=options.complete_record,
+    help="Go on with a run that was interrupted or killed; `last` is the newest record.",
+)
 @click.option("--failed", is_flag=True, help="Run only what did not pass in the last run.")
 @click.option("-x", "--exit-first", is_flag=True, help="Stop at the first case that does not pass.")
 @click.option("--keep-going", is_flag=True, help="Continue with repeats after a failed `require`.")
@@ -57,6 +68,8 @@ def run(**asked: Any) -> None:
     """Run tests and judge them. Keeps a record and prints the path of the report."""
     if asked["quiet"] and asked["verbose"]:
         raise click.UsageError("-q and -v exclude each other")
+    resumed = resuming.open_record(asked["resume"], asked["record"]) if asked["resume"] else None
+    asked |= {} if resumed is None else resuming.read_options(*resumed)
     request = loading.make_request(asked)
     if asked["jobs"] > 1:
         from qospec.run import workers
@@ -72,8 +85,8 @@ def run(**asked: Any) -> None:
     root = Path(asked["record"] or loading.find_project_folder(asked["paths"], "records"))
     request = _narrow_to_failed(request, root) if asked["failed"] else request
     suite, plans = loading.plan_request(request)
-    part, wanted = asked["part"], not asked["no_progress"]
-    own = plans if part is None else part.choose(plans)
+    own = _select_own(plans, asked["part"], resumed)
+    wanted = not asked["no_progress"]
     console = Console(
         len(own),
         quiet=request.as_json,
@@ -84,23 +97,40 @@ def run(**asked: Any) -> None:
         brief=asked["quiet"],
     )
     assignment = _make_run_request(request, suite, plans, console)
-    assignment = replace(assignment, jobs=asked["jobs"], part=part, exit_first=asked["exit_first"])
-    document, kept = _execute(assignment, root, console)
+    more = {name: asked[name] for name in ("jobs", "part", "exit_first")}
+    document, kept = _execute(replace(assignment, **more), root, resumed, console)
     if request.as_json:
         output.say_json(document)
     else:
         console.print_summary(document, evidence.list_foreseen(own))
     has_reports = write_all(kept, document, formats, quiet=request.as_json)
-    if not request.as_json and part is not None:
-        cases = f"{len(own)} of {loading.count_things(len(plans), 'case')}"
-        output.say(f"part {part}: {cases}; `qos merge` makes one record of all parts")
-    if not request.as_json and (unwritten := streams.find_stdout_failure()) is not None:
-        output.say(f"warning: cannot write to stdout: {explain_failure(unwritten)}", err=True)
+    _print_end(kept, document, len(plans), quiet=request.as_json)
     code = exits.choose_exit_code(document)
     if code != exits.INTERRUPTED:
         code = code if not asked["exit_zero"] else exits.PASSED
         code = code if has_reports else exits.ERROR
     sys.exit(code)
+
+
+def _select_own(plans: list[CasePlan], part: Part | None, resumed: Resumed) -> list[CasePlan]:
+    """Return the plans that are to be run: those of a part that have not ended."""
+    ended = {case["name"] for case in resumed[1].done} if resumed else ()
+    own = plans if part is None else part.choose(plans)
+    return [plan for plan in own if plan.case.name not in ended]
+
+
+def _print_end(kept: store.Record, document: Document, planned: int, *, quiet: bool) -> None:
+    """Print of a part what merges it, and of a run that was interrupted what goes on with it."""
+    from qospec.record.parts import read_part
+
+    part = read_part(document)
+    if part is not None and not quiet:
+        cases = f"{len(document['cases'])} of {loading.count_things(planned, 'case')}"
+        output.say(f"part {part}: {cases}; `qos merge` makes one record of all parts")
+    if document["state"] == "interrupted":
+        output.say(f"go on: {resuming.write_command(kept)}", err=True)
+    if not quiet and (unwritten := streams.find_stdout_failure()) is not None:
+        output.say(f"warning: cannot write to stdout: {explain_failure(unwritten)}", err=True)
 
 
 def _narrow_to_failed(request: loading.Request, root: Path) -> loading.Request:
@@ -183,17 +213,27 @@ def _make_run_request(
 
 
 def _execute(
-    assignment: RunRequest, root: Path, console: Console
-) -> tuple[dict[str, Any], store.Record]:
+    assignment: RunRequest, root: Path, resumed: Resumed, console: Console
+) -> tuple[Document, store.Record]:
     from qospec.record import store
     from qospec.run import runner
     from qospec.run.workshop import StaleError
 
+    if resumed is not None:
+        resuming.verify_same(assignment, resumed[1])
+    kept = resumed[0] if resumed else None
     try:
+        if resumed is not None:
+            return runner.resume(assignment, resumed[0], console, resumed[1]), resumed[0]
         kept = store.create(root, assignment.seed)
         return runner.execute(assignment, kept, console), kept
-    except (store.RecordError, StaleError) as error:
+    except StaleError as error:
         exits.end_for_environment(str(error))
+    except store.RecordError as error:
+        exits.say_error(str(error))
+        if resumed is None and kept is not None and kept.has_begun():
+            output.say(f"go on: {resuming.write_command(kept)}", err=True)
+        sys.exit(exits.ERROR)
 
 
 @click.command()

@@ -1,0 +1,142 @@
+"""`qos run --resume`: what the record of a run says was asked for, and whether it is so still.
+
+A case is a function of its files, seed, options and versions. Where all of these are as they were,
+the cases that had not ended are run now, and the record is that of an undisturbed run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import sys
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+from click.core import ParameterSource
+
+from qospec.cli import exits, loading, output
+
+if TYPE_CHECKING:
+    from qospec.document import Document
+    from qospec.record.store import BegunRun, Record
+    from qospec.run.runner import RunRequest
+
+RECORDED = ("paths", "match", "seed", "max_cells", "keep_going", "settings", "part", "failed")
+"""Options that a record knows."""
+ANEW = "run it anew"
+
+
+def open_record(named: str, root: str) -> tuple[Record, BegunRun]:
+    """Return a record whose run is to go on, and what it has come to; ends the command if none is.
+
+    `root` is the folder of the records, of which `last` is the latest; "" for the project's.
+    """
+    from qospec.record.store import RecordError
+
+    given = [name for name in RECORDED if _is_given(name)]
+    if given:
+        exits.end_for_user(
+            f"`--resume` goes on as the record says: leave out {' and '.join(map(_write, given))}"
+        )
+    record = loading.find_record(named, Path(root) if root else None)
+    try:
+        begun, outcome = record.read_begun(), record.outcome()
+    except RecordError as error:
+        exits.end_for_environment(str(error))
+    if record.find_fingerprint() and outcome["state"] == "complete":
+        output.say(f"all cases of `{record.folder}` have ended: there is nothing to resume")
+        sys.exit(exits.choose_exit_code(outcome))
+    return record, begun
+
+
+def _is_given(name: str) -> bool:
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
+
+
+def _write(name: str) -> str:
+    """Return how a parameter is written."""
+    names = {"paths": "the path", "match": "`-k`", "settings": "`--set`"}
+    return names.get(name, f"`--{name.replace('_', '-')}`")
+
+
+def read_options(record: Record, begun: BegunRun) -> dict[str, Any]:
+    """Return what was asked for when a run began; ends the command if its files are not here."""
+    from qospec.record.parts import read_part
+
+    provenance = begun.frame["provenance"]
+    return {
+        "paths": tuple(map(str, _find_files(record, begun.frame))),
+        "only": frozenset(
+            (_find_file(test), case["name"])
+            for test in begun.frame["tests"]
+            for case in begun.planned
+            if case["test"] == test["name"]
+        ),
+        "settings": _read_settings(begun.planned[0]["again"]),
+        "seed": begun.frame["seed"],
+        "max_cells": provenance["limits"]["cells per trial"],
+        "keep_going": provenance["policy"].get("a failed require") == "goes on",
+        "part": read_part(begun.frame),
+    }
+
+
+def _find_file(test: Document) -> str:
+    """Return the file of a test, as records have it."""
+    return str(test["place"].rsplit(":", 2)[0])
+
+
+def _read_settings(command: str) -> tuple[str, ...]:
+    """Return the values that a command sets."""
+    words = shlex.split(command)
+    return tuple(value for option, value in pairwise(words) if option == "--set")
+
+
+def _find_files(record: Record, frame: Document) -> list[Path]:
+    """Return the files of the tests that were selected, in the order of these."""
+    from qospec.resources import STDLIB
+
+    names = dict.fromkeys(_find_file(test) for test in frame["tests"])
+    library = [PurePosixPath(name) for name in names if PurePosixPath(name).parts[0] == "std"]
+    own = [name for name in names if PurePosixPath(name) not in library]
+    here, kept = Path.cwd(), record.folder.resolve()
+    folders = [here, *here.parents, kept, *kept.parents]
+    root = next(
+        (folder for folder in folders if all((folder / name).is_file() for name in own)), None
+    )
+    if root is None:
+        _refuse(f"no folder here, at the record or above holds `{own[0]}`", "go to its project")
+    return [
+        STDLIB.joinpath(*PurePosixPath(name).parts[1:])
+        if PurePosixPath(name) in library
+        else root / name
+        for name in names
+    ]
+
+
+def write_command(record: Record) -> str:
+    """Return the command that goes on with a run."""
+    return shlex.join(["qos", "run", "--resume", str(record.folder)])
+
+
+def verify_same(request: RunRequest, begun: BegunRun) -> None:
+    """End the command unless what would be run now is what was planned when the run began."""
+    from qospec.run import runner
+
+    now, then = runner.describe_provenance(request), begun.frame["provenance"]
+    for name in ("qospec", "python", "numpy", "numba"):
+        if now[name] != then[name]:
+            _refuse(f"it began with {name} {then[name]}, and this is {now[name]}", "use that")
+    texts = {source["name"]: source["sha256"] for source in then["sources"]}
+    for source in request.suite.sources:
+        name = source.recorded_name
+        if hashlib.sha256(source.shown.encode()).hexdigest() != texts.get(name):
+            _refuse(f"`{name}` is not what it was when the run began", "put it back")
+    if runner.describe_planned(request) != begun.planned:
+        _refuse("what is planned now is not what was planned when the run began")
+
+
+def _refuse(why: str, remedy: str = "") -> NoReturn:
+    exits.end_for_user(f"the run cannot go on: {why}; {f'{remedy}, or {ANEW}' if remedy else ANEW}")

@@ -1,0 +1,183 @@
+"""Runs that are killed, or whose disk is full, at random instants go on to the same bytes.
+
+    python testcases/torture.py [--kills 100] [--failures 20] [--flips 500] [--seed 0]
+
+Each run is ended at a random instant, its record is resumed, which may be ended again, and compared
+with that of an undisturbed run. A record of which a random bit is flipped must be refused. Prints
+how much was tried, survived, and differs, and fails if anything differs.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from random import Random  # noqa: TID251 -- kills and flips are drawn, not results
+from typing import NamedTuple
+
+from qospec.record.store import Record, RecordError
+
+SPECIFICATION = """qos 1
+import std.media
+device narrow {
+  port west, east: packet
+  q = fifo { limit = 4 pkt }
+  west.rx -> q -> east.tx
+  east.rx -> west.tx
+}
+topology bench {
+  a, b = host
+  n = narrow
+  link a -- n.west via media.fast_ethernet
+  link n.east -- b via media.ethernet
+}
+test loads on bench {
+  sweep load in 1 Mbit/s @ip .. 12 Mbit/s @ip step 1 Mbit/s @ip
+  flow ab = packets { rate = load, size = 500 B @ip, gaps = poisson } from a to b
+  run { measure = 500 ms, overload = true }
+  expect nothing_lost: ab.loss <= 20 %
+}
+test most on bench {
+  search load in 1 Mbit/s @ip .. 9 Mbit/s @ip { trial = 100 ms, goal ndr { loss = 0 } }
+  flow ab = packets { rate = load, size = 500 B @ip, gaps = poisson } from a to b
+}
+"""
+PROGRAM = "from qospec.cli import main; main()"
+FAILING = """
+import os
+left, sync = {number}, os.fsync
+def fail(descriptor):
+    global left
+    left -= 1
+    if left < 0:
+        raise OSError(28, "No space left on device")
+    sync(descriptor)
+os.fsync = fail
+"""
+"""Lets so many files be written, and then none."""
+TIMES = ("timing.json", "report.html", "SHA256SUMS")
+"""Files that depend on times."""
+AGAIN = 0.3
+"""How often a run that goes on is ended once more."""
+
+
+class Score(NamedTuple):
+    """How much was tried of something, and how much of that ended as it should."""
+
+    what: str
+    tried: int
+    survived: int
+
+    def __str__(self) -> str:
+        differing = self.tried - self.survived
+        return f"{self.what}: {self.tried} tried, {self.survived} survived, {differing} differing"
+
+
+def start(folder: Path, *words: str, before: str = "") -> subprocess.Popen[bytes]:
+    """Start the command in a folder; `before` is done first, in its process."""
+    command = [sys.executable, "-c", before + PROGRAM, "run", *words, "--no-progress"]
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=folder, stdout=quiet, stderr=quiet)
+
+
+def read_all(record: Path) -> dict[str, bytes]:
+    """Return all files of a record that do not depend on times."""
+    files = (path for path in record.rglob("*") if path.is_file() and path.name not in TIMES)
+    return {str(path.relative_to(record)): path.read_bytes() for path in files}
+
+
+def find_record(folder: Path) -> Path | None:
+    """Return the record of a run that had begun."""
+    return next((path.parent for path in folder.glob("records/*/run.json")), None)
+
+
+class Torture:
+    """Ends runs of a project, and lets them go on."""
+
+    def __init__(self, root: Path, draw: Random) -> None:
+        """Run the project once, undisturbed."""
+        self._root, self._draw = root, draw
+        self._whole = self._prepare("whole")
+        began_s = time.monotonic()
+        start(self._whole, "bench.qos").wait()
+        self._longest_s = time.monotonic() - began_s
+        record = find_record(self._whole)
+        assert record is not None, "the undisturbed run left no record"
+        self.record = record
+
+    def _prepare(self, name: str) -> Path:
+        folder = self._root / name
+        folder.mkdir()
+        (folder / "bench.qos").write_text(SPECIFICATION)
+        return folder
+
+    def kill(self, number: int) -> bool:
+        """Kill a run, and perhaps what goes on with it; return whether the record is the same."""
+        folder = self._prepare(f"killed-{number}")
+        words = ["bench.qos"]
+        while True:
+            process = start(folder, *words)
+            time.sleep(self._draw.uniform(0, self._longest_s))
+            process.kill()
+            process.wait()
+            if find_record(folder) is not None:  # else it had not begun
+                words = ["--resume", "last"]
+            if self._draw.random() > AGAIN:
+                return self._finish(folder, words)
+
+    def fail(self, number: int) -> bool:
+        """Fill the disk of a run; return whether the record is the same once there is room."""
+        folder = self._prepare(f"failed-{number}")
+        start(folder, "bench.qos", before=FAILING.format(number=self._draw.randrange(60))).wait()
+        begun = find_record(folder) is not None
+        return self._finish(folder, ["--resume", "last"] if begun else ["bench.qos"])
+
+    def _finish(self, folder: Path, words: list[str]) -> bool:
+        start(folder, *words).wait()
+        record = find_record(folder)
+        if record is None or read_all(record) != read_all(self.record):
+            return False
+        Record(record).verify()
+        return True
+
+    def flip(self) -> bool:
+        """Flip a bit of the record, and back; return whether it was refused."""
+        path = self._draw.choice([path for path in self.record.rglob("*") if path.is_file()])
+        data = path.read_bytes()
+        at, bit = self._draw.randrange(len(data)), self._draw.randrange(8)
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
+        try:
+            Record(self.record).verify()
+        except RecordError:
+            return True
+        finally:
+            path.write_bytes(data)
+        return False
+
+
+def torture(kills: int, failures: int, flips: int, seed: int) -> list[Score]:
+    """Return how many of so many runs and records ended as they should."""
+    with tempfile.TemporaryDirectory() as folder:
+        victim = Torture(Path(folder), Random(seed))  # noqa: S311
+        killed = sum(victim.kill(number) for number in range(kills))
+        failed = sum(victim.fail(number) for number in range(failures))
+        flipped = sum(victim.flip() for _ in range(flips))
+    return [
+        Score("kills", kills, killed),
+        Score("full disks", failures, failed),
+        Score("flipped bits", flips, flipped),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    for name, default in (("kills", 100), ("failures", 20), ("flips", 500), ("seed", 0)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    scores = torture(**vars(parser.parse_args()))
+    print(*scores, sep="\n")
+    sys.exit(any(score.tried != score.survived for score in scores))
+
+
+if __name__ == "__main__":
+    main()
