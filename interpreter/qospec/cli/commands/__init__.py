@@ -26,6 +26,8 @@ FILES = {
     "warm": "run",
     "report": "report",
     "verify": "report",
+    "show": "compare",
+    "compare": "compare",
     "pcap": "pcap",
     "explain": "explain",
     "schema": "explain",

@@ -1,0 +1,130 @@
+"""Commands that look into records: `compare` and `show`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from qospec.cli import exits, loading, options
+from qospec.cli.output import say, say_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from qospec.document import Document
+    from qospec.report.comparison import Compared, Comparison
+
+MOST_ROWS = 40
+"""The most statements of a word that are listed, unless all are to be."""
+
+
+@click.command()
+@click.argument("before", type=str, shell_complete=options.complete_record)
+@click.argument("after", type=str, shell_complete=options.complete_record)
+@click.option(
+    "-v", "--verbose", is_flag=True, help="List all statements, also those that are same."
+)
+@options.as_json
+def compare(before: str, after: str, *, verbose: bool, as_json: bool) -> None:
+    """Say what is better and worse in the record AFTER than in the record BEFORE.
+
+    Cases are joined by their names, and statements by their labels. With the same seed each repeat
+    is compared with its counterpart. Exits with 1 if something is worse, else with 3 if nobody can
+    tell something, else with 0.
+    """
+    from qospec.report.comparison import OPEN, WORSE, compare_outcomes
+
+    found = compare_outcomes(_read_outcome(before), _read_outcome(after))
+    counts = found.count_words()
+    if as_json:
+        rows = [row._asdict() for row in found.rows]
+        say_json({"schema": 1, "paired": found.paired, "counts": counts, "statements": rows})
+    else:
+        _print_comparison(found, verbose=verbose)
+    sys.exit(
+        exits.FAILED if counts[WORSE] else exits.INCONCLUSIVE if counts[OPEN] else exits.PASSED
+    )
+
+
+def _read_outcome(folder: str) -> Document:
+    """Return the outcome of a record; ends the command if it cannot be read."""
+    from qospec.record.store import RecordError
+
+    try:
+        return loading.find_record(folder).outcome()
+    except RecordError as error:
+        exits.end_for_environment(str(error))
+
+
+def _print_comparison(found: Comparison, *, verbose: bool) -> None:
+    from qospec.report.comparison import SAME, WORDS
+
+    for word in WORDS:
+        rows = [row for row in found.rows if row.word == word]
+        if word == SAME and not verbose:
+            continue
+        shown = rows if verbose else rows[:MOST_ROWS]
+        for row in shown:
+            _print_row(row)
+        if len(rows) > len(shown):
+            say(f"and {len(rows) - len(shown):_} more: `-v` lists all")
+    counts = ", ".join(f"{count:_} {word}" for word, count in found.count_words().items() if count)
+    how = "each repeat with its counterpart" if found.paired else "seeds or versions differ"
+    say(f"{counts or 'nothing to compare'}; {how}")
+
+
+def _print_row(row: Compared) -> None:
+    say(f"{row.word}: {', '.join(filter(None, (row.case, row.label)))}")
+    why = f" ({row.why})" if row.why else ""
+    say(f"    {row.before or 'missing'} -> {row.after or 'missing'}{why}")
+
+
+@click.command()
+@click.argument("record", type=str, shell_complete=options.complete_record)
+@click.argument("case", type=str)
+@options.as_json
+def show(record: str, case: str, *, as_json: bool) -> None:
+    """Show what a RECORD holds of a CASE: its statements, what they measured, and why."""
+    outcome = _read_outcome(record)
+    found = _find_case(outcome, case)
+    if as_json:
+        say_json(found)
+        return
+    _print_case(found)
+
+
+def _find_case(outcome: Document, name: str) -> Mapping[str, Any]:
+    """Return a case by its name, or the only one of a test; ends the command if there is none."""
+    from qospec.diagnostics import suggest_name
+
+    cases: Sequence[Mapping[str, Any]] = outcome["cases"]
+    found = [case for case in cases if name in (case["name"], case["test"])]
+    exact = [case for case in found if case["name"] == name] or found
+    if len(exact) > 1:
+        exits.end_for_user(
+            f"`{name}` has {len(exact)} cases: name one of them", *(case["name"] for case in exact)
+        )
+    if not exact:
+        near = suggest_name(name, [case["name"] for case in cases])
+        hint = f": did you mean `{near}`?" if near else ""
+        exits.end_for_user(f"the record has no case `{name}`{hint}")
+    return exact[0]
+
+
+def _print_case(case: Mapping[str, Any]) -> None:
+    from qospec.report.words import describe_measured, describe_needed, describe_proved_bounds
+
+    say(f"{case['verdict']}  {case['name']}")
+    for statement in case["statements"]:
+        verdict = statement["verdict"] or "report"
+        needed = describe_needed(statement) if statement["bound"] else ""
+        say(f"  {verdict}  {statement['label']}")
+        say(f"    measured  {describe_measured(statement)}")
+        say(*([f"    needed    {needed}"] if needed else []))
+        say(*([f"    note      {statement['note']}"] if statement["note"] else []))
+    say(*(f"  bound     {line}" for line in describe_proved_bounds(dict(case))))
+    say(*(f"  error     {line}" for line in case["errors"]))
+    say(*(f"  why       {line}" for line in case["why"]))
+    say(f"  rerun     {case['again']}")
