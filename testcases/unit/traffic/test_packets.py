@@ -133,6 +133,7 @@ def test_marks_and_what_a_classifier_asks():
         dscp=46,
         priority=5,
         traffic_class=3,
+        ecn="ect0",
         protocol="tcp",
         destination_port=443,
         source_address="10.1.0.7",
@@ -143,6 +144,7 @@ def test_marks_and_what_a_classifier_asks():
         "dscp": 46,
         "priority": 5,
         "traffic_class": 3,
+        "ecn": 0b10,
     }
     assert stream.header_fields == {
         "family": "ipv4",

@@ -80,7 +80,7 @@ class Observation(NamedTuple):
         calls: The calls that statements use; None if none were recorded.
         errored: (n,) Those of `sent` that arrived with other bytes; None if no bytes were made.
         congested: (n,) Those of `sent` that arrived with CE; None if marks were not read.
-        samples: What endpoints tell of connections; None if nothing does.
+        samples: What endpoints tell of connections; None if none was recorded.
         machines: By path, what was observed of each machine.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
@@ -169,7 +169,7 @@ class Observation(NamedTuple):
             calls=None if self.calls is None else self.calls.of(first, stop),
             errored=None if self.errored is None else int(self.errored[part].sum()),
             congested=None if self.congested is None else int(self.congested[part].sum()),
-            samples=self.samples.of(first, stop) if self.samples and self.samples.needed else None,
+            samples=None if self.samples is None else self.samples.of(first, stop),
         )
 
     def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
@@ -460,7 +460,7 @@ class Recorder:
             outages=self._outages if self._outages.needed else None,
             calls=self._calls if self._calls.needed else None,
             congested=self._congested if self._reads_marks else None,
-            samples=self.samples,
+            samples=self.samples if self.samples.needed else None,
             machines=self.reported,
             drawn=drawn,
         )
