@@ -187,8 +187,9 @@ def test_a_value_that_is_set_is_what_is_run_recorded_and_repeated() -> None:
     assert [case["verdict"] for case in document["cases"]] == ["pass", "pass"]
     assert "--set 'limit = 8 us' --set 'many=[1]'" in document["cases"][0]["again"]
     assert "let limit = 1 us\n" in Path("a.qos").read_text(encoding="utf-8")
-    workers = json.loads(qos("run", "--json", "--set", "limit=8us", "-j", "2").stdout)
-    assert [case["verdict"] for case in workers["cases"]] == ["pass"] * 4
+    by_workers = qos("run", "--json", "--set", "limit=8us", "-j", "2")
+    assert by_workers.exit_code == exits.PASSED, by_workers.stderr
+    assert [case["verdict"] for case in json.loads(by_workers.stdout)["cases"]] == ["pass"] * 4
     assert "prompt:n=2" not in qos("plan", "--set", "many=[1]").stdout
 
 
