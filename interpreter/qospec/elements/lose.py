@@ -22,8 +22,6 @@ class Lose(Fault):
 
     The items of a connection are numbered as they come, from 1; its OAM cells have numbers of their
     own. They are lost as `injected`.
-
-    Not modelled: losses at random that come in bursts.
     """
 
     answers_at_once = True

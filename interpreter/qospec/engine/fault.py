@@ -2,6 +2,9 @@
 
 The items of a connection are numbered as they come, from 1, those of each kind by themselves: its
 third OAM cell is number 3. What is drawn for an item depends on its connection and number alone.
+
+At random, each item is hit by itself, or in runs: then a connection is good or bad, from item to
+item, each with its own probability (Gilbert 1960, Elliott 1963). It begins as it is on average.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue.kinds import Domain, Ratio
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.kernel import kernel, signed
@@ -26,10 +29,41 @@ LARGEST_NUMBER = 2**31 - 1
 Number = Annotated[int, Domain("integer", 1, LARGEST_NUMBER)]
 OptionalNumber = Annotated[int | None, Domain("integer", 1, LARGEST_NUMBER)]
 
-FIRST, COUNT, EVERY, THRESHOLD, KEY, KEY_2, SEEN = range(7)
+MeanRun = Annotated[Fraction | None, Domain("ratio", 1, 10**6)]
+Leaving = Annotated[Fraction, Domain("ratio", Fraction(1, 10**9), 1)]
+
+FIRST, COUNT, EVERY, THRESHOLD, THRESHOLD_IN_BAD, TO_BAD, TO_GOOD, BEGINS_BAD = range(8)
+KEY, KEY_2, SEEN = 8, 9, 10
 """The state: the first number that is hit, or 0; how many in a row; after how many again, or 0;
-below which draw, of WORD bits, an item is hit; the key of the draws. Then comes, for each
-connection index, how many of its items have come."""
+below which draw, of WORD bits, an item is hit while its connection is good, and while it is bad;
+below which other draw it is in the other state from the next item on, and begins as bad; the key of
+the draws. Then come, for each connection index, how many of its items have come, and whether it is
+bad."""
+WIDTH = 2
+
+
+class Chain(NamedTuple):
+    """A connection that is good or bad: four probabilities, and how it begins.
+
+    Source: E. N. Gilbert, Capacity of a burst-noise channel, BSTJ 39 (1960); E. O. Elliott,
+    Estimates of error rates for codes on burst-noise channels, BSTJ 42 (1963).
+
+    Attributes:
+        in_good: With which it is hit while good.
+        in_bad: While bad.
+        to_bad: With which it is bad from the next item on, while good.
+        to_good: Good, while bad.
+    """
+
+    in_good: Fraction
+    in_bad: Fraction
+    to_bad: Fraction
+    to_good: Fraction
+
+    @property
+    def begins_bad(self) -> Fraction:
+        """Return the share of the time in which it is bad."""
+        return self.to_bad / (self.to_bad + self.to_good)
 
 
 @dataclass(frozen=True)
@@ -46,38 +80,91 @@ class Fault(Element):
     every: OptionalNumber = None
     """After how many items of a connection it hits as many again; by default, never."""
     probability: Ratio = Fraction(0)
-    """With which probability it hits any item."""
+    """With which probability it hits any item, or, if a connection is bad at times, one while it is
+    good."""
+    mean_run: MeanRun = None
+    """How many items in a row it hits on average (Gilbert): with `probability` overall, and none in
+    between."""
+    good_to_bad: Ratio = Fraction(0)
+    """With which probability a good connection is bad from its next item on (Gilbert and Elliott);
+    it begins as it is on average."""
+    bad_to_good: Leaving = Fraction(1)
+    """With which probability a bad one is good from then on."""
+    probability_in_bad: Ratio = Fraction(1)
+    """With which probability it hits an item while the connection is bad."""
 
     def __post_init__(self) -> None:
-        if self.first is None and not self.probability:
+        if self.first is None and not (self.probability or self.good_to_bad):
             raise ValueError("it would hit nothing: give `first` or `probability`")
+        self._check_runs()
         if self.first is None and (self.every is not None or self.count > 1):
             raise ValueError("count and every tell what follows `first`: give it, too")
         if self.every is not None and self.every < self.count:
             raise ValueError(f"every: {self.every} is less than `count`, {self.count}")
 
+    def _check_runs(self) -> None:
+        """Raise ValueError, in the author's words, where runs are not as they can be."""
+        if not self.good_to_bad and (self.bad_to_good != 1 or self.probability_in_bad != 1):
+            raise ValueError("good_to_bad: without it no connection is ever bad")
+        if self.mean_run is None:
+            return
+        if self.good_to_bad:
+            raise ValueError("mean_run: follows from `bad_to_good`; give only one of the two")
+        if not 0 < self.probability < 1:
+            raise ValueError("probability: with a `mean_run`, it is between 0 and 1")
+        if self.chain.to_bad > 1:
+            odds = self.probability / (1 - self.probability)
+            raise ValueError(f"mean_run: with this `probability` it is at least {odds}")
+
+    @property
+    def chain(self) -> Chain:
+        """Return how connections are good and bad."""
+        if self.mean_run is None:
+            return Chain(
+                self.probability, self.probability_in_bad, self.good_to_bad, self.bad_to_good
+            )
+        to_good = 1 / self.mean_run
+        to_bad = to_good * self.probability / (1 - self.probability)
+        return Chain(Fraction(0), Fraction(1), to_bad, to_good)
+
     def start(self, setting: Setting) -> Whole:
         """Return which items it hits, and that none has come."""
-        key = [0, 0]
-        if self.probability:
+        key, chain = [0, 0], self.chain
+        if chain.in_good or chain.to_bad:
             key = setting.draws.stream().integers(0, 1 << WORD, 2).tolist()
-        threshold = int(self.probability * (1 << WORD))
-        own = [self.first or 0, self.count, self.every or 0, threshold, *key]
-        return np.array([*own, *[0] * setting.streams.indices], np.int64)
+        below = (int(probability * (1 << WORD)) for probability in (*chain, chain.begins_bad))
+        own = [self.first or 0, self.count, self.every or 0, *below, *key]
+        return np.array([*own, *[0] * WIDTH * setting.streams.indices], np.int64)
 
 
 @kernel
 def is_hit(state: Whole, connection: int) -> bool:
     """Count an item of a connection index, and return whether the fault hits it."""
-    state[SEEN + connection] += 1
-    number = state[SEEN + connection]
+    place = SEEN + WIDTH * connection
+    state[place] += 1
+    number = state[place]
+    drawn = state[THRESHOLD] + state[TO_BAD] > 0 and _is_drawn(state, place, connection)
     if state[FIRST] and number >= state[FIRST]:
         since = number - state[FIRST]
         if state[EVERY]:
             since %= state[EVERY]
         if since < state[COUNT]:
             return True
-    if state[THRESHOLD]:
-        word, _ = threefry((state[KEY], state[KEY_2]), signed(connection) << WORD | number)
+    return drawn
+
+
+@kernel
+def _is_drawn(state: Whole, place: int, connection: int) -> bool:
+    """Return whether an item is hit at random, and note in which state the next one finds it."""
+    key, counter = (state[KEY], state[KEY_2]), signed(connection) << WORD
+    if state[TO_BAD] == 0:
+        word, _ = threefry(key, counter | state[place])
         return word < state[THRESHOLD]  # type: ignore[no-any-return]
-    return False
+    if state[place] == 1:
+        _, begins = threefry(key, counter)
+        state[place + 1] = begins < state[BEGINS_BAD]
+    word, changes = threefry(key, counter | state[place])
+    bad = state[place + 1]
+    if changes < state[TO_GOOD if bad else TO_BAD]:
+        state[place + 1] = 1 - bad
+    return word < state[THRESHOLD_IN_BAD if bad else THRESHOLD]  # type: ignore[no-any-return]

@@ -2,11 +2,16 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from qospec.elements.lose import Lose
 from qospec.engine import fault
+from qospec.engine.event.process import process_of
+from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.random import WORD, threefry
+
+HALF = Fraction(1, 2)
 
 
 def lost(lab, fault, setting, cells, **more):
@@ -43,6 +48,57 @@ def test_items_are_lost_at_random_with_their_probability(lab, two_vcs):
     assert len(first & second) < 10  # of 200 each, a hundredth
 
 
+RUNS = {
+    "Bernoulli": (Lose(probability=Fraction(1, 20)), 0.05, 1 / 0.95),
+    "Gilbert": (Lose(probability=Fraction(1, 20), mean_run=Fraction(4)), 0.05, 4),
+    "the same by its two": (Lose(good_to_bad=Fraction(1, 76), bad_to_good=Fraction(1, 4)), 0.05, 4),
+    # A third is bad, and loses a half: 1/6. A loss ends with the next item if that is not lost:
+    # from bad, 4/5 * 1/2 + 1/5.
+    "Gilbert, half in bad": (
+        Lose(good_to_bad=Fraction(1, 10), bad_to_good=Fraction(1, 5), probability_in_bad=HALF),
+        1 / 6,
+        1 / 0.6,
+    ),
+    # 2/3 * 1/10 + 1/3 * 1/2 = 7/30. A loss ends with the next item, from good and from bad:
+    # 1/15 * (0.9 * 0.9 + 0.1 * 0.5) + 1/6 * (0.8 * 0.5 + 0.2 * 0.9).
+    "Elliott": (
+        Lose(
+            probability=Fraction(1, 10),
+            good_to_bad=Fraction(1, 10),
+            bad_to_good=Fraction(1, 5),
+            probability_in_bad=HALF,
+        ),
+        7 / 30,
+        (7 / 30) / (0.86 / 15 + 0.58 / 6),
+    ),
+}
+"""Faults, with the share that they lose and the mean run of losses, by the stationary chain."""
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(("fault", "share", "run"), RUNS.values(), ids=RUNS)
+def test_losses_come_in_runs(lab, two_vcs, fault, share, run):
+    """In 10^6 items; 3.5 % is three standard deviations, and 1/80 in place of 1/76 would be 4.8."""
+    count = 1_000_000
+    cells = lab.cells(np.arange(count), sent_ps=np.arange(count))
+    process = process_of(fault, two_vcs)
+    (left,) = process((cells,), FOREVER_PS).departures
+    hit = np.ones(count + 1, bool)
+    hit[left.sent_ps], hit[-1] = False, False
+    assert hit.mean() == pytest.approx(share, rel=0.035)
+    ends = np.count_nonzero(hit[:-1] & ~hit[1:])
+    assert np.count_nonzero(hit) / ends == pytest.approx(run, rel=0.035)
+
+
+def test_a_connection_begins_as_it_is_on_average(lab, two_vcs):
+    """Of 4,000 connections that are bad for 100 items, and good for as many, half begin as bad."""
+    slowly = Lose(good_to_bad=Fraction(1, 100), bad_to_good=Fraction(1, 100))
+    cells = lab.cells(range(4_000), connection=range(4_000))
+    many = lab.setting(contracts=two_vcs.contracts * 2_000)
+    found = lost(lab, slowly, many, cells)
+    assert abs(len(found) - 2_000) < 4 * 32
+
+
 def test_what_is_drawn_for_an_item_does_not_depend_on_other_connections(lab, two_vcs):
     fault = Lose(probability=Fraction(1, 10))
     alone = lost(lab, fault, two_vcs, lab.cells(range(0, 200, 2), sent_ps=range(0, 200, 2)))
@@ -57,7 +113,8 @@ def test_an_item_is_hit_by_a_draw_below_the_threshold_and_by_no_other(two_vcs):
     key = state.item(fault.KEY), state.item(fault.KEY_2)
     drawn, _ = threefry(key, connection << WORD | number)
     for threshold, hit in ((drawn, False), (drawn + 1, True)):
-        state[fault.THRESHOLD], state[fault.SEEN + connection] = threshold, number - 1
+        place = fault.SEEN + fault.WIDTH * connection
+        state[fault.THRESHOLD], state[place] = threshold, number - 1
         assert fault.is_hit(state, connection) == hit
 
 
@@ -75,6 +132,10 @@ def test_a_number_and_a_probability_hit_what_either_does(lab, two_vcs):
         ({"count": 2, "probability": Fraction(1)}, "count and every tell what follows `first`"),
         ({"every": 2, "probability": Fraction(1)}, "count and every tell what follows `first`"),
         ({"first": 1, "count": 3, "every": 2}, "every: 2 is less than `count`, 3"),
+        ({"probability": HALF, "bad_to_good": HALF}, "without it no connection is ever bad"),
+        ({"good_to_bad": HALF, "mean_run": Fraction(2)}, "give only one of the two"),
+        ({"first": 1, "mean_run": Fraction(2)}, "probability: with a `mean_run`"),
+        ({"probability": Fraction(4, 5), "mean_run": Fraction(3)}, "at least 4"),
     ],
 )
 def test_a_fault_that_cannot_be_meant_is_refused(fields, message):
