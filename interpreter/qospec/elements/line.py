@@ -97,8 +97,13 @@ class Line(Element):
     53 bytes of as many cells as its AAL and `encapsulation` need. Where cells of different packets
     alternate, or some are lost or policed, put an `aal_segment` ahead of a line of cells.
 
-    Not modelled: bit errors, bit stuffing, jitter of the line's own clock.
+    What is on a link while a test lets it be down is lost, as `link_down`. Bit errors are faults
+    by themselves.
+
+    Not modelled: bit stuffing, jitter of the line's own clock.
     """
+
+    causes = ("link_down",)
 
     rate: LineRate
     """Bits per second: `@cell` of cells, 53 bytes each, also of those that carry packets; of other
@@ -151,6 +156,10 @@ class Line(Element):
     @property
     def accepts(self) -> tuple[Carried, ...]:
         return (self.carries,)
+
+    @property
+    def discards_for(self) -> tuple[str, ...]:
+        return ()
 
     def clock(self, *, stamps: bool) -> Clock:
         # Propagation is rounded to a whole ps.

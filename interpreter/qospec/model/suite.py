@@ -179,6 +179,14 @@ class Restart(NamedTuple):
     elements: tuple[str, ...]
 
 
+class LinkChange(NamedTuple):
+    """At `at_ps`, since the measurement began, links go up or down; the paths of their lines."""
+
+    at_ps: int
+    lines: tuple[str, ...]
+    is_up: bool
+
+
 class FlowChange(NamedTuple):
     """From `at_ps` on, since the measurement began, a flow sends as another one of its form."""
 
@@ -278,7 +286,7 @@ class Run:
     of the test have the same random draws, `payload` that bytes are made behind it, `promises` that
     it is held to what all devices promise, `drains` that what waits for a first link in the end
     counts as sent. `changes_ps` says when something changes in a trial, since `measure` began,
-    `changes` what, and `restarts` what restarts then.
+    `changes` what, `restarts` what restarts then, and `links` which of them fail and come back.
     """
 
     warmup_ps: int
@@ -291,6 +299,7 @@ class Run:
     drains: bool = False
     changes_ps: tuple[int, ...] = ()
     restarts: tuple[Restart, ...] = ()
+    links: tuple[LinkChange, ...] = ()
     changes: tuple[Change, ...] = field(default=(), compare=False)
 
 

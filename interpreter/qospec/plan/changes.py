@@ -1,6 +1,7 @@
 """What changes during a trial, as the engine takes it.
 
-A flow has a source that changes, and an element that restarts knows when.
+A flow has a source that changes, behind a line that fails stands what loses its items, and an
+element that restarts knows when.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.line.outage import Outage
 from qospec.engine.source.changing import Changing, list_spans
+from qospec.model.suite import Wire
 from qospec.plan.offered import compute_cell_rate
 from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
-    from qospec.model.suite import Case, Flow, Run
+    from collections.abc import Mapping
+
+    from qospec.model.suite import Case, Flow, Network, Run
     from qospec.plan.lowering import Lowered
 
 
@@ -76,6 +82,41 @@ def _rate_at(flow: Flow, at_ps: int) -> Fraction:
     spans = list_spans(flow.arrivals)
     process = next(each for begin_ps, stop_ps, each in spans if begin_ps <= at_ps < stop_ps)
     return Fraction(process.mean_rate(flow.connections))
+
+
+def with_outages(case: Case) -> Case:
+    """Return a case in whose networks each line that fails loses what is on it while it is down.
+
+    What passes a port is counted behind that.
+    """
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for change in case.run.links:
+        at_ps = case.run.warmup_ps + change.at_ps
+        for path in change.lines:
+            if change.is_up:
+                (down_ps, _) = spans[path].pop()
+                spans[path].append((down_ps, at_ps))
+            else:
+                spans.setdefault(path, []).append((at_ps, FOREVER_PS))
+    networks = {name: _with_outages(network, spans) for name, network in case.networks.items()}
+    return replace(case, networks=networks) if spans else case
+
+
+def _with_outages(network: Network, spans: Mapping[str, list[tuple[int, int]]]) -> Network:
+    elements, wires, behind = list(network.elements), list(network.wires), dict[str, str]()
+    for index, instance in enumerate(network.elements):
+        if instance.path in spans:
+            outage = Outage(instance.element.clock(stamps=False), tuple(spans[instance.path]))
+            kind, path = replace(instance.kind, duty="element"), f"{instance.path} (down)"
+            place, behind[instance.path] = len(elements), path
+            elements.append(replace(instance, path=path, kind=kind, element=outage))
+            wires = [replace(w, element=place) if w.element == index else w for w in wires]
+            wires.append(Wire(index, 0, "element", place))
+    sides = {
+        side: behind.get(line, line) if side.endswith(".rx") else line
+        for side, line in network.sides.items()
+    }
+    return replace(network, elements=tuple(elements), wires=tuple(wires), sides=sides)
 
 
 def with_restarts(lowered: Lowered, run: Run) -> Lowered:

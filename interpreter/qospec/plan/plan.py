@@ -30,7 +30,7 @@ from qospec.engine.source.skewed import skew
 from qospec.model.expression import list_counted, list_measurements
 from qospec.model.suite import Point
 from qospec.plan import feasibility, legal
-from qospec.plan.changes import with_changes, with_restarts
+from qospec.plan.changes import with_changes, with_outages, with_restarts
 from qospec.plan.channels import with_machines
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.lowering import Lowered, lower
@@ -235,7 +235,7 @@ def _phased(
 def _planned(
     test: str, case: Case, span: Span, seed: tuple[str, ...], bounds: Bounds, problems: Problems
 ) -> CasePlan | None:
-    whole, case = case, with_changes(case)
+    whole, case = case, with_outages(with_changes(case))
     cells, bounded = items_sent(case)
     if cells > bounds.most_items:
         problems.add(feasibility.too_many_cells(span, case, cells, bounds.most_items))

@@ -1,7 +1,7 @@
 """`at 60 s { load = 50% of line }`: what changes during a trial, and when.
 
 Times count from the beginning of the measurement. Variables of a phase have new values from then
-on; of the flows that use them, only when they send may change. Devices may restart, too.
+on; of the flows that use them, only when they send may change. Devices may restart, and links fail.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from qospec.catalogue.words import describe_not_modelled
 from qospec.check.evaluate.context import CheckError, flatten_text, make_error
 from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.records.fields import convert
-from qospec.check.test.restarts import is_field, list_restarts
+from qospec.check.test.restarts import is_field, with_restarts
 from qospec.check.test.run_settings import RUN
 from qospec.dataclass import NamedTuple
 from qospec.model.suite import Change, FlowChange
@@ -46,9 +46,9 @@ def apply_to_test(names: CaseScope, run: Run | None, evaluator: Evaluator) -> Ru
         return run
     verify_variables([node for node, _ in changes], names.test, (), evaluator)
     changes_ps = evaluate_times(changes, run.measure_ps, evaluator)
-    restarts = list_restarts(changes, changes_ps, names.network, evaluator)
     said = describe_changes((node for node, _ in changes), evaluator)
-    return replace(run, changes_ps=changes_ps, restarts=restarts, changes=said)
+    run = replace(run, changes_ps=changes_ps, changes=said)
+    return with_restarts(run, changes, names.network, evaluator)
 
 
 def describe_changes(nodes: Iterable[ast.At], evaluator: Evaluator) -> tuple[Change, ...]:
@@ -146,13 +146,13 @@ def _explain_no_variable(name: ast.Name, place: ast.Point | ast.Test) -> CheckEr
     first = f"give it its first value in the point: `{name.text} = …`"
     if isinstance(place, ast.Test):
         first = f"write a `point` that gives it its first value: `{name.text} = …`"
-    note = "a change gives a variable of a point another value, or lets a device restart"
+    note = "a change gives a variable of a point another value, or lets a device restart or a link"
     absent = describe_not_modelled(name.text)
     return make_error(
         "E0523",
         f"`{name.text}` is no variable of `{place.name.text}`",
         name.span,
-        note=absent or f"{note}: `restart = …`",
+        note=absent or f"{note} fail: `restart = …`, `down = …`",
         help="" if absent else first,
     )
 

@@ -17,7 +17,7 @@ from qospec.check.evaluate.values import POISON, Amount, Value
 from qospec.check.records.spelling import list_spellings
 from qospec.check.test.changes import list_changes
 from qospec.check.test.point import POINT, build_point
-from qospec.check.test.restarts import is_field, list_restarts
+from qospec.check.test.restarts import is_field, with_restarts
 from qospec.check.test.search import (
     SearchReader,
     build_search_kind,
@@ -273,8 +273,7 @@ class Phases:
         run = point.run
         if not any(map(is_field, self._list_bound(node))):  # else it is a variable of that name
             changes = [(change, scope) for change in list_changes(node)]
-            restarts = list_restarts(changes, run.changes_ps, names.network, self._evaluator)
-            run = replace(run, restarts=restarts)
+            run = with_restarts(run, changes, names.network, self._evaluator)
         uses_goals = self._uses_goals(node, names)
         return replace(point, run=run, uses_goals=uses_goals, load=self._load(node, names))
 

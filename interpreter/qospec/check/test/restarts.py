@@ -1,30 +1,32 @@
-"""`at 10 s { restart = router }`: what of the topology restarts during a trial.
+"""`at 10 s { restart = router, down = dut.west }`: what restarts and fails during a trial.
 
-It names nodes and elements. Of a node, all elements restart that can.
+What restarts is named by nodes and elements: of a node, all elements restart that can. Links go
+down and up by one of their ends: a port, or a node, with all of its links.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Domain, Kind, Parameter
-from qospec.check.device.nodes import NodeArray, NodeParts, NodeValue
+from qospec.check.device.nodes import NodeArray, NodeParts, NodePort, NodeValue
 from qospec.check.device.ports import PartValue
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import List, Pattern, Poison, Symbol, Value
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import suggest_name
-from qospec.model.suite import Restart
+from qospec.model.suite import LinkChange, Restart
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
-    from qospec.model.suite import Instance, Network
+    from qospec.model.suite import Instance, Network, Run
     from qospec.source import Span
 
 
@@ -33,6 +35,11 @@ class ChangeFields:
 
     restart: object
     """What restarts: it loses what waits in it, and what arrives until it is up again."""
+    down: object
+    """Which links fail: those of a host, a device or a port. They lose what is on them, and what is
+    sent until they are up again."""
+    up: object
+    """Which links are up again."""
 
 
 AT = Kind(
@@ -41,14 +48,25 @@ AT = Kind(
     duty="element",
     summary="What changes at a time of a trial, beside variables of the point.",
     source="spec/6-procedures.md",
-    parameters={"restart": Parameter("restart", Domain("nodes"), None)},
+    parameters={
+        "restart": Parameter("restart", Domain("nodes"), None),
+        "down": Parameter("down", Domain("link ends"), None),
+        "up": Parameter("up", Domain("link ends"), None),
+    },
     build=ChangeFields,
 )
 """A change has a field, and is shown in the reference as a kind is."""
 
 
+_EXPECTED = {
+    "restart": "a device of the topology or an element of it",
+    **dict.fromkeys(("down", "up"), "an end of a link: a host, a device or a port of it"),
+}
+"""By field of a change, what it may name."""
+
+
 class _Named(NamedTuple):
-    """What restarts, by its path in the network, and where it is named."""
+    """What restarts or fails, by its path in the network, and where it is named."""
 
     path: str
     span: Span
@@ -61,26 +79,34 @@ class _Down(NamedTuple):
     span: Span
 
 
-def list_restarts(
+def with_restarts(
+    run: Run, changes: Sequence[tuple[ast.At, Scope]], network: Network | None, of: Evaluator
+) -> Run:
+    """Return how a trial is run, with what restarts and fails in it; mistakes are reported.
+
+    Args:
+        run: With the times of the changes; none if they are not known.
+        changes: As they are written, in order, each with the names that it sees.
+        network: That of the test; None if it is not known.
+        of: Evaluates them.
+    """
+    restarts = _list_restarts(changes, run.changes_ps, network, of)
+    return replace(run, restarts=restarts, links=_list_links(changes, run.changes_ps, network, of))
+
+
+def _list_restarts(
     changes: Sequence[tuple[ast.At, Scope]],
     changes_ps: Sequence[int],
     network: Network | None,
     of: Evaluator,
 ) -> tuple[Restart, ...]:
-    """Return what restarts at the times of changes; mistakes are reported.
-
-    Args:
-        changes: As they are written, in order, each with the names that it sees.
-        changes_ps: Their times, since the measurement began; none if they are not known.
-        network: That of the test; None if it is not known.
-        of: Evaluates them.
-    """
+    """Return what restarts at the times of changes."""
     found: list[Restart] = []
     down: dict[str, _Down] = {}
     for number, (node, scope) in enumerate(changes):
         elements: dict[str, None] = {}
         at_ps = changes_ps[number] if changes_ps else 0
-        for named in _list_named(node, scope, of):
+        for named in _list_named("restart", node, scope, of):
             if network is None or not changes_ps:
                 continue
             try:
@@ -100,10 +126,73 @@ def is_field(name: ast.Name) -> bool:
     return name.text in AT.parameters
 
 
-def _list_named(change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]:
-    """Yield what the `restart` of a change names; mistakes are reported."""
+def _list_links(
+    changes: Sequence[tuple[ast.At, Scope]],
+    changes_ps: Sequence[int],
+    network: Network | None,
+    of: Evaluator,
+) -> tuple[LinkChange, ...]:
+    """Return which links go down and up at the times of changes."""
+    found: list[LinkChange] = []
+    down: dict[str, Span] = {}
+    for number, (node, scope) in enumerate(changes):
+        for field in ("up", "down"):
+            lines: dict[str, None] = {}
+            for named in _list_named(field, node, scope, of):
+                try:
+                    mine = [] if network is None else _list_lines(named, network)
+                    if mine and down.keys().isdisjoint(mine) == (field == "up"):
+                        raise _explain_state(named, field, node, down)
+                    lines |= dict.fromkeys(mine)
+                    down |= dict.fromkeys(mine, node.time.span)
+                except CheckError as mistake:
+                    of.context.report(mistake)
+            if field == "up":
+                down = {line: span for line, span in down.items() if line not in lines}
+            if lines and changes_ps:
+                found.append(LinkChange(changes_ps[number], tuple(lines), field == "up"))
+    return tuple(found)
+
+
+def _list_lines(named: _Named, network: Network) -> list[str]:
+    """Return the lines of the links at a host, a device or a port, in both directions.
+
+    Raises:
+        CheckError: There is none.
+    """
+    below = (f"{named.path}.", f"{named.path}[")
+    found = dict.fromkeys(line for side, line in network.sides.items() if side.startswith(below))
+    if not found:
+        ends = [side.removesuffix(".tx") for side in network.sides if side.endswith(".tx")]
+        raise make_error(
+            "E0523",
+            f"no link is at `{named.path}`",
+            named.span,
+            note=f"links of `{network.name}` are at: {' '.join(ends)}" if ends else "",
+            near=suggest_name(named.path, ends),
+        )
+    return list(found)
+
+
+def _explain_state(named: _Named, field: str, node: ast.At, down: Mapping[str, Span]) -> CheckError:
+    """Return the mistake of a link that fails while it is down, or comes back while it is up."""
+    since = next((span for span in down.values()), None) if field == "down" else None
+    return make_error(
+        "E0523",
+        f"a link at `{named.path}` is down already then"
+        if field == "down"
+        else f"no link at `{named.path}` is down then",
+        node.time.span,
+        secondary=(since, "it goes down here") if since else None,
+        help="let it go up before: `up = …`" if field == "down" else "let it go down before",
+    )
+
+
+def _list_named(field: str, change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]:
+    """Yield what a field of a change names; mistakes are reported."""
     binds = (statement for statement in change.body.statements if isinstance(statement, ast.Bind))
-    node = next((bind.value for bind in binds if any(map(is_field, bind.names))), None)
+    named = (bind.value for bind in binds if field in [name.text for name in bind.names])
+    node = next(named, None)
     if node is None:
         return
     value = of.require_plain(node, scope)
@@ -111,7 +200,7 @@ def _list_named(change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]
     places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
     for item, place in zip(items, places, strict=True):
         try:
-            path = _find_path(item, place.span, scope, of)
+            path = _find_path(item, field, place.span, scope, of)
         except CheckError as mistake:
             of.context.report(mistake)
             continue
@@ -119,28 +208,43 @@ def _list_named(change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]
             yield _Named(path, item.span if isinstance(item, Symbol) else place.span)
 
 
-def _find_path(value: Value, span: Span, scope: Scope, of: Evaluator) -> str:
-    """Return the path of a node or an element, of one of several its stem; "" if not known."""
-    if isinstance(value, Poison):
-        return ""
+def _find_node_path(value: Value) -> str:
+    """Return the path of a host or a device, or the stem of an array of them; "" if it is none."""
     if isinstance(value, NodeValue):
         return value.node.path
-    if isinstance(value, NodeArray):
-        return value.name
+    named = isinstance(value, NodeArray) or (isinstance(value, Symbol) and value.resolved)
+    return getattr(value, "name", "") if named else ""
+
+
+def _find_element_path(value: Value) -> str:
+    """Return the path of an element of a device, or the stem of several; "" if it is none."""
     if isinstance(value, NodeParts):
         return f"{value.node.path}.{value.name}"
-    if isinstance(value, PartValue) and value.device and not value.name:
-        return value.path
-    if isinstance(value, Symbol) and value.resolved:
-        return value.name
+    whole = isinstance(value, PartValue) and value.device and not value.name
+    return value.path if isinstance(value, PartValue) and whole else ""
+
+
+def _find_path(value: Value, field: str, span: Span, scope: Scope, of: Evaluator) -> str:
+    """Return the path of what a field names, of one of several its stem; "" if not known."""
+    if isinstance(value, Poison):
+        return ""
+    path = _find_node_path(value) or (
+        _find_element_path(value)
+        if field == "restart"
+        else value.path
+        if isinstance(value, NodePort)
+        else ""
+    )
+    if path:
+        return path
     if isinstance(value, Pattern):
         of.refuse_pattern(value, span, scope)
     unfinished = value.explain_unfinished(span) if isinstance(value, Symbol) else None
     raise unfinished or make_error(
         "E0204",
-        f"`restart` is a device of the topology or an element of it, not {value.what}",
+        f"`{field}` is {_EXPECTED[field]}, not {value.what}",
         span,
-        help="write its name: `restart = …`",
+        help=f"name one: `{field} = …`",
     )
 
 
