@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.event.transition import DONE, MARKS, Transition, send
-from qospec.engine.kernel import kernel, view_rows
+from qospec.engine.kernel import kernel
 from qospec.protocol.marks import ALL, ALL_BITS, COLOURS
 
 if TYPE_CHECKING:
@@ -19,17 +20,21 @@ if TYPE_CHECKING:
     from qospec.engine.items.contract import Contract
 
 Codes = tuple[tuple[str, int], ...]
-"""A value for each colour that is named; for all packets, under the name ""."""
+"""A value for each value of another mark, by colour or number; for all packets, under ""."""
 CodePoint = Annotated[Codes | None, Domain("codes", 0, ALL["dscp"].highest)]
 Precedence = Annotated[Codes | None, Domain("codes", 0, ALL["precedence"].highest)]
 PriorityCode = Annotated[Codes | None, Domain("codes", 0, ALL["priority"].highest)]
 TrafficClass = Annotated[Codes | None, Domain("codes", 0, ALL["traffic_class"].highest)]
 Colour = Annotated[str | None, Domain("choice", choices=COLOURS)]
 
-COLOUR = ALL["colour"]
-FIRST, HIGHEST = COLOUR.first, COLOUR.highest
-KEPT, SET = 0, 1
-"""The columns of the state of `_arrive`: for each colour, the bits kept and the bits set."""
+Key = Annotated[
+    Literal["colour", "dscp", "precedence", "priority", "traffic_class"] | None,
+    Domain("choice", choices=("colour", "dscp", "precedence", "priority", "traffic_class")),
+]
+
+FIRST, MASK, LAST, BITS = 0, 1, 2, 3
+"""The state: the lowest bit of the mark that decides, what it may hold, and the last value that is
+told from others; then, for each value, the bits that are kept and those that are set."""
 
 
 @element(
@@ -42,7 +47,8 @@ class Remark(Element):
     """Write marks into each packet, whatever it carried; marks that are not given stay unchanged.
 
     A single value is written into all packets; a map such as `{ green: 10, yellow: 12, red: 14 }`
-    gives one for each colour, and packets of other colours stay unchanged.
+    gives one for each colour, one such as `{ 46: 5, 34: 4 }` for each code point or, `by` it, for
+    each value of another mark. Packets of other colours or values stay unchanged.
     """
 
     dscp: CodePoint = None
@@ -55,16 +61,22 @@ class Remark(Element):
     """The traffic class of an MPLS label, EXP."""
     colour: Colour = None
     """The mark that meters and classifiers of this device use; it does not leave the device."""
+    by: Key = None
+    """Of which mark the keys of maps are values, as it arrives: by default colours are of the
+    colour, and numbers of the code point."""
 
     answers_at_once = True
     keeps_spacing = True
 
     def __post_init__(self) -> None:
-        for name, codes in self._codes.items():
-            for colour, _ in codes:
-                if colour not in ("", *COLOURS):
-                    known = ", ".join(COLOURS)
-                    raise ValueError(f"{name}: `{colour}` is not a colour; expected one of {known}")
+        spelt = ALL[self.key].spelt
+        for name, key in self._keys:
+            if key not in spelt:
+                what = "a colour" if self.key == "colour" else f"a value of `{self.key}`"
+                known = ", ".join(spelt) if self.key == "colour" else f"{spelt[0]} to {spelt[-1]}"
+                raise ValueError(f"{name}: `{key}` is not {what}; expected one of {known}")
+        if self.by is not None and not self._keys:
+            raise ValueError("by: there is no map whose keys it could tell; write `{ 46: 5 }`")
         if not any(self._given):
             raise ValueError("no mark is set; write `remark { dscp = 10 }`")
         if self.dscp and self.precedence:
@@ -84,26 +96,43 @@ class Remark(Element):
             "traffic_class": self.traffic_class or (),
         }
 
+    @property
+    def _keys(self) -> list[tuple[str, str]]:
+        """Return the keys of all maps, each with the name of the field."""
+        return [(name, key) for name, codes in self._codes.items() for key, _ in codes if key]
+
+    @cached_property
+    def key(self) -> str:
+        """Return the mark whose values are the keys of maps."""
+        numbers = any(key.isdecimal() for _, key in self._keys)
+        return self.by or ("dscp" if numbers else "colour")
+
+    @property
+    def marks_read(self) -> tuple[str, ...]:
+        return (self.key,) if self._keys else ()
+
     @cached_property
     def _given(self) -> tuple[dict[str, int], ...]:
-        """Return the marks that are set, per colour."""
-        found: tuple[dict[str, int], ...] = tuple({} for _ in COLOURS)
+        """Return the marks that are set, by value of the mark that decides; the last for more."""
+        spelt = ALL[self.key].spelt
+        found: tuple[dict[str, int], ...] = tuple({} for _ in spelt)
         for name, codes in self._codes.items():
-            for colour, code in codes:
-                for number in range(len(COLOURS)) if not colour else [COLOURS.index(colour)]:
+            for key, code in codes:
+                for number in range(len(spelt)) if not key else [spelt.index(key)]:
                     found[number][name] = code
         for each in found if self.colour else ():
             each["colour"] = COLOURS.index(self.colour)
         return found
 
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
-        for name, value in self._given[min(COLOUR.of(marks), len(COLOURS) - 1)].items():
-            marks = ALL[name].put(marks, value)
+        value = min(ALL[self.key].of(marks), len(self._given) - 1)
+        for name, code in self._given[value].items():
+            marks = ALL[name].put(marks, code)
         return (marks,)
 
     @property
     def _bits(self) -> tuple[tuple[int, int], ...]:
-        """Return the mask of the bits that are kept and the bits that are set, per colour."""
+        """Return the mask of the bits that are kept and the bits that are set, by value."""
         return tuple(
             (
                 ALL_BITS - sum(ALL[name].mask for name in given),
@@ -113,14 +142,15 @@ class Remark(Element):
         )
 
     def transition(self, setting: Setting) -> Transition:
-        return Transition(np.array(self._bits, np.int64).ravel(), _arrive)
+        key, bits = ALL[self.key], self._bits
+        return Transition(np.array([key.first, key.highest, len(bits) - 1, *chain(*bits)]), _arrive)
 
 
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Write the marks of an item and send it on at once; see `engine.event.transition`."""
-    bits, marks = view_rows(state, 0, len(COLOURS), 2), items[item, MARKS]
-    colour = min((marks >> FIRST) & HIGHEST, len(COLOURS) - 1)
-    items[item, MARKS] = (marks & bits[colour, KEPT]) | bits[colour, SET]
+    marks = items[item, MARKS]
+    place = BITS + 2 * min((marks >> state[FIRST]) & state[MASK], state[LAST])
+    items[item, MARKS] = (marks & state[place]) | state[place + 1]
     send(out, 0, item, now_ps)
     return DONE

@@ -549,6 +549,8 @@ def _readers(draft: Draft, name: str) -> Iterator[tuple[Instance, tuple[str, str
         name in predicates.list_attributes(predicate) for predicate in draft.instance.predicates
     ):
         yield draft.instance, READING
+    if name in draft.element.marks_read:
+        yield draft.instance, READING
     for queue in (draft.instance, *draft.queues):
         policy = None if queue is None else queue.element.drop_policy
         if queue is not None and policy is not None and policy.mark == name:

@@ -51,6 +51,33 @@ def test_a_colour_that_nobody_gives_counts_as_red(lab, by_events):
     assert [MARKS["dscp"].of(marks) for marks in left.marks.tolist()] == [1, 2, 3, 3]
 
 
+@pytest.mark.parametrize(
+    ("fields", "came", "left"),
+    [
+        ({"priority": ((46, 5), (34, 4))}, ("dscp", [46, 34, 26]), ("priority", [5, 4, 7])),
+        ({"dscp": ((46, 8), (0, 46))}, ("dscp", [46, 0, 8]), ("dscp", [8, 46, 8])),
+        (
+            {"traffic_class": ((5, 6),), "by": "priority"},
+            ("priority", [5, 4]),
+            ("traffic_class", [6, 7]),
+        ),
+        ({"precedence": ((2, 1),), "by": "precedence"}, ("dscp", [17, 9]), ("dscp", [9, 9])),
+    ],
+)
+def test_a_map_is_from_values_of_another_mark(lab, fields, came, left):
+    """What is not in the map stays as it was: here 7 of what has three bits."""
+    maps = {
+        name: tuple((str(a), b) for a, b in each) for name, each in fields.items() if name != "by"
+    }
+    remark = Remark(**{**fields, **maps})
+    usual = MARKS["priority"].put(MARKS["traffic_class"].put(0, 7), 7)
+    marks = [MARKS[came[0]].put(usual, each) for each in came[1]]
+    batch = lab.cells(range(len(marks)), marks=marks)
+    for by_events in (False, True):
+        (after,) = lab.carry(remark, lab.setting(), batch, by_events=by_events).departures
+        assert [MARKS[left[0]].of(each) for each in after.marks.tolist()] == left[1]
+
+
 @pytest.mark.parametrize("before", range(64))
 def test_the_precedence_is_the_first_half_of_the_code_point(lab, before):
     batch = lab.cells([0], marks=MARKS["dscp"].put(0, before))
@@ -68,6 +95,10 @@ def test_the_precedence_is_the_first_half_of_the_code_point(lab, before):
         ({"dscp": ()}, "no mark is set"),
         ({"dscp": (("", 46),), "precedence": (("", 5),)}, "part of the DSCP"),
         ({"priority": (("blue", 5),)}, "`blue` is not a colour"),
+        ({"priority": (("64", 5),)}, "`64` is not a value of `dscp`; expected one of 0 to 63"),
+        ({"priority": (("46", 5), ("green", 1))}, "`green` is not a value of `dscp`"),
+        ({"dscp": (("8", 5),), "by": "priority"}, "`8` is not a value of `priority`"),
+        ({"dscp": (("", 5),), "by": "priority"}, "by: there is no map"),
     ],
 )
 def test_fields_that_make_no_sense_are_refused(fields, words):
