@@ -12,8 +12,21 @@ from collections.abc import Set
 from fractions import Fraction
 from typing import Any
 
+from qospec.catalogue.kinds import Buffer, Load, read_declaration
+
 FINE = 2**16
 """Parts of a byte in which virtual time knows how far a packet is that is being sent."""
+
+
+def in_bytes(kind: Any, *given: Any, **named: Any) -> Any:
+    """Return an element of a kind; its rates are given in bit/s, its bursts in B, both @ip."""
+    counted = {
+        "load": lambda rate: Load(Fraction(rate), "ip"),
+        "burst": lambda n: Buffer(n, "byte"),
+    }
+    domains = (each.domain.name for each in read_declaration(kind).parameters.values())
+    fields = zip(domains, given, strict=False)
+    return kind(*(counted.get(domain, lambda same: same)(each) for domain, each in fields), **named)
 
 
 class First:

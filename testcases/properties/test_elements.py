@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 from qospec.catalogue.form import Form
-from qospec.catalogue.kinds import REQUIRED, Buffer, Domain, Parameter, discover
+from qospec.catalogue.kinds import REQUIRED, Buffer, Domain, Load, Parameter, discover
 from qospec.elements.aal_reassemble import AalReassemble
 from qospec.elements.encapsulate import Encapsulate
 from qospec.elements.esp_decrypt import EspDecrypt
@@ -521,7 +521,7 @@ class Unmarking(Gcra):
         ("encapsulate", Swelling(20), keeps_conservation, "bytes that do not balance"),
         (
             "shape",
-            Silent(Fraction(8_000), 64, Buffer(100, "packet")),
+            Silent(Load(Fraction(8_000), "ip"), Buffer(64, "byte"), Buffer(100, "packet")),
             keeps_account,
             "waited, and not reported",
         ),

@@ -56,10 +56,11 @@ NAMED_FREELY: tuple[Role, ...] = ("metric",)
 
 
 class Buffer(NamedTuple):
-    """A limit on what waits: a number of cells, packets or bytes."""
+    """A limit on what waits, or a burst: a number of cells, packets or bytes of some layer."""
 
     amount: int
     unit: Literal["cell", "packet", "byte"]
+    layer: str = ""
 
 
 class Lifetime(NamedTuple):
@@ -120,11 +121,12 @@ class Domain:
     """What a parameter may hold.
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
-    names, weights, counts, sizes, codes, buffer, limits by mark, ratios by mark, delay per length,
-    load, size mix, curve, duration, times, lifetime, address, key, dropping, congestion, contract,
-    width, frame rate. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s,
-    1), inclusive.
-    Of an element's rate `layers` may be counted; data without any is counted in none.
+    names, weights, counts, sizes, codes, buffer, burst, limits by mark, ratios by mark, delay per
+    length, load, size mix, curve, duration, times, lifetime, address, key, dropping, congestion,
+    contract, width, frame rate. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells,
+    frames/s, 1), inclusive; a load of packets has those of as many bytes.
+    Of an element's rate, load or burst `layers` may be counted; data without any is counted in
+    none.
     """
 
     name: str
@@ -135,6 +137,7 @@ class Domain:
 
 
 OF_PACKETS = ("ip",)  # the `layers` of what counts packets
+OF_FRAMES = ("ip", "frame", "line")  # and of what may count what is around them
 LONGEST_PS = 10**18
 """The longest time that a field may hold, of 11 days."""
 

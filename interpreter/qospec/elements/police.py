@@ -35,7 +35,7 @@ def _colour(committed: Whole, other: Whole, packet: Packet) -> int:
 class Police(Meter):
     """Admit packets up to a rate and a burst, and drop or mark those that exceed them.
 
-    A bucket of CBS bytes, full at first, gains CIR. A packet with enough tokens for all its bytes
+    A bucket of CBS, full at first, gains CIR. A packet with enough tokens for all of it
     takes them and is green; any other takes none and exceeds: it is dropped, or passed on red. All
     packets are metered together, whatever their connection.
 
@@ -54,4 +54,5 @@ class Police(Meter):
 
     @property
     def other_bucket(self) -> Bucket:
-        return Bucket("cir", self.committed_information_rate, "cbs", 0)
+        empty = self.committed_burst_size._replace(amount=0)
+        return self.make_bucket("cir", self.committed_information_rate, "cbs", empty)

@@ -20,11 +20,19 @@ from qospec.calculus.service import RateLatency
 from qospec.catalogue.kinds import Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element
 from qospec.engine.event.transition import DONE, SIZE, Transition, lose, report_wait, send
-from qospec.engine.items.ring import double_ring
-from qospec.engine.kernel import kernel, view_part, view_rows
+from qospec.engine.items.holding import (
+    OWN,
+    has_place,
+    has_room,
+    hold,
+    let_go,
+    make_holding,
+    with_more_places,
+)
+from qospec.engine.kernel import kernel, view_part
 from qospec.engine.meter import token_bucket
+from qospec.engine.meter.meter import Metering
 from qospec.engine.meter.token_bucket import (
     FIELDS,
     FULL,
@@ -47,16 +55,8 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.line.clock import Clock
 
-NOW, HEAD, TAIL, WAITING, LIMIT, IN_BYTES, BUCKET = range(7)
-"""The fields: up to when the bucket is filled, by when the last packet has left; the numbers of the
-first packet that waits and of that after the last, and their amount; how much may wait, and whether
-that counts bytes; the bucket. Then comes what waits, a ring."""
-RING = BUCKET + FIELDS
-LEAVES, AMOUNT = 0, 1
-"""The columns of the ring: when a packet leaves, and the amount of the limit that it takes."""
-WIDTH = 2
-PLACES = 64
-"""The initial size of the ring; a power of two, doubled as needed."""
+NOW, BUCKET = OWN, OWN + 1
+"""Its own fields: up to when the bucket is filled, by when the last packet has left; the bucket."""
 
 KEPT, TOO_LONG, NO_ROOM, NO_PLACES = 0, 1, 2, 3
 """The outcome of a packet: it leaves, it is lost for one of two causes, or it is to be tried again
@@ -66,9 +66,9 @@ CAUSES = ("policed", "overflow")
 
 
 @functools.lru_cache(maxsize=256)
-def _costs(byte_ps: Fraction, sizes: tuple[int, ...]) -> Costs:
+def _costs(bucket: Bucket, sizes: tuple[int, ...]) -> Costs:
     """Return how long the tokens of packets take to accrue."""
-    return compute_costs(sizes, lambda size_bytes: size_bytes, byte_ps)
+    return compute_costs(sizes, bucket.count_tokens, bucket.token_ps)
 
 
 @element(
@@ -77,31 +77,30 @@ def _costs(byte_ps: Fraction, sizes: tuple[int, ...]) -> Costs:
     abbreviations={"burst_size": "burst"},
 )
 @dataclass(frozen=True)
-class Shape(Element):
+class Shape(Metering):
     """Delay packets until they conform to a rate and a burst; drop what finds no room to wait.
 
-    A bucket of `burst` bytes, full at first, gains `rate`. A packet leaves as soon as all before it
+    A bucket of `burst`, full at first, gains `rate`. A packet leaves as soon as all before it
     have left and there are tokens for all of it. Packets of all connections wait in one queue,
     first in, first out. A packet that is larger than the bucket never conforms and is dropped.
     """
 
     rate: TokenRate
-    """Rate of tokens, in bytes of IP packets."""
+    """Rate of tokens: bits of IP packets, `@ip`, of the frames in which they leave, `@frame`, of
+    all that these take of a line, `@line`; or packets."""
     burst_size: BucketSize
-    """Maximum number of tokens in bytes."""
+    """Maximum number of tokens, counted likewise."""
     limit: Limit
     """How much may wait, in packets or bytes."""
 
     answers_at_once = True
     causes = ("overflow", "policed")
     holds = True
-
-    def __post_init__(self) -> None:
-        token_bucket.check(self.token_bucket)
+    counted_frames = "leaving"
 
     @property
-    def token_bucket(self) -> Bucket:
-        return Bucket("rate", self.rate, "burst", self.burst_size)
+    def buckets(self) -> tuple[Bucket, ...]:
+        return (self.make_bucket("rate", self.rate, "burst", self.burst_size),)
 
     @property
     def buffer(self) -> Buffer:
@@ -119,28 +118,25 @@ class Shape(Element):
         (offered,) = arriving
         if not offered.sizes:
             return Guarantees((Guarantee(0, 0),))
-        byte_ps = token_bucket.compute_byte_time_ps(self.rate)
-        each_bytes = 1 if self.limit.unit == "byte" else min(offered.sizes[-1], self.burst_size)
-        held_bytes = Fraction(self.limit.amount * each_bytes) + 1 / byte_ps
-        excess_bytes = offered.size_bytes.find_excess(1 / byte_ps)
-        if excess_bytes is not None:
-            held_bytes = min(held_bytes, max(excess_bytes - self.burst_size, Fraction(0)))
-        passed = token_bucket.bound_passed_bytes(self.token_bucket)
-        leaves = Arrival(passed.scale_by(Fraction(1, offered.sizes[0])), passed, offered.sizes)
-        most_ps = floor(held_bytes * byte_ps)
-        waiting = find_least_known(
-            held_bytes / offered.sizes[0], offered.items.count_within(most_ps)
-        )
+        bucket, costs = self.token_bucket, _costs(self.token_bucket, offered.sizes)
+        saved_ps = bucket.size.amount * bucket.token_ps
+        in_bytes = self.limit.unit == "byte"
+        each_ps = costs.dearest_ps if in_bytes else min(costs.longest_ps, saved_ps)
+        held_ps = self.limit.amount * each_ps + 1
+        excess_ps = offered.measure_work(functools.partial(_costs, bucket)).find_excess()
+        if excess_ps is not None:
+            held_ps = min(held_ps, max(excess_ps - saved_ps, Fraction(0)))
+        most_ps = floor(held_ps)
+        waiting = find_least_known(held_ps / costs.shortest_ps, offered.items.count_within(most_ps))
         assert waiting is not None  # noqa: S101 -- the first is known
-        saved_ps = self.burst_size * byte_ps
         service = (RateLatency(latency_ps=-saved_ps),)
-        server = Server(service, functools.partial(_costs, byte_ps), saves=True)
+        server = Server(service, functools.partial(_costs, bucket), saves=True)
+        leaves = bucket.bound_passing(offered.sizes)
         return Guarantees((Guarantee(0, most_ps, floor(waiting), server=server),), leaves)
 
     def transition(self, setting: Setting) -> Transition:
-        fields = np.zeros(RING + PLACES * WIDTH, np.int64)
+        fields = make_holding(self.limit, np.zeros(1 + FIELDS, np.int64))
         fields[NOW] = -1  # nothing has left yet, and something may at 0
-        fields[LIMIT], fields[IN_BYTES] = self.limit.amount, self.limit.unit == "byte"
         fields[BUCKET : BUCKET + token_bucket.PRICES] = token_bucket.build_full_bucket(
             self.token_bucket
         )
@@ -153,14 +149,8 @@ class Shape(Element):
         )
 
 
-def _with_more_places(fields: Whole) -> Whole:
-    """Return the fields with a ring of twice the places."""
-    ring = double_ring(fields[RING:], WIDTH, fields[HEAD], fields[TAIL])
-    return np.concatenate([fields[:RING], ring])
-
-
 def _replenish(fields: Whole, lacking: int) -> Whole:
-    return _with_more_places(fields) if lacking == NO_PLACES else refuse(fields, lacking)
+    return with_more_places(fields) if lacking == NO_PLACES else refuse(fields, lacking)
 
 
 @kernel
@@ -183,29 +173,23 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 @kernel
 def _shape(state: Whole, size_bytes: int, now_ps: int) -> tuple[int, int]:
     """Return the outcome of a packet that arrives now, and when it leaves or is lost."""
-    places = (len(state) - RING) // WIDTH
-    ring, bucket = view_rows(state, RING, places, WIDTH), view_part(state, BUCKET, FIELDS)
-    if state[TAIL] - state[HEAD] == places:
+    bucket = view_part(state, BUCKET, FIELDS)
+    if not has_place(state):
         return NO_PLACES, now_ps
-    while state[HEAD] < state[TAIL] and ring[state[HEAD] & places - 1, LEAVES] <= now_ps:
-        state[WAITING] -= ring[state[HEAD] & places - 1, AMOUNT]
-        state[HEAD] += 1
+    let_go(state, now_ps)
     if now_ps > state[NOW]:
         fill(bucket, now_ps - state[NOW], 0)
         state[NOW] = now_ps
     price = cost(bucket, size_bytes)
     if price > (bucket[FULL], bucket[FULL_PART]):
         return TOO_LONG, now_ps
-    wait_ps, amount = compute_wait_ps(bucket, price), size_bytes if state[IN_BYTES] else 1
+    wait_ps = compute_wait_ps(bucket, price)
     leaves_ps = state[NOW] + wait_ps
-    if leaves_ps > now_ps and state[WAITING] + amount > state[LIMIT]:
+    if leaves_ps > now_ps and not has_room(state, size_bytes):
         return NO_ROOM, now_ps
     fill(bucket, wait_ps, 0)
     take(bucket, price)
     state[NOW] = leaves_ps
     if leaves_ps > now_ps:
-        place = state[TAIL] & places - 1
-        ring[place, LEAVES], ring[place, AMOUNT] = leaves_ps, amount
-        state[TAIL] += 1
-        state[WAITING] += amount
+        hold(state, size_bytes, leaves_ps)
     return KEPT, leaves_ps

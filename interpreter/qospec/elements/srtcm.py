@@ -35,7 +35,7 @@ def _colour(committed: Whole, excess: Whole, packet: Packet) -> int:
 class Srtcm(ThreeColours):
     """Colour packets by one rate and two bursts: green, yellow, red.
 
-    A bucket of CBS bytes gains CIR, and what finds no room there goes into one of EBS bytes; both
+    A bucket of CBS gains CIR, and what finds no room there goes into one of EBS; both
     are full at first. A packet is green if the first has tokens for all of it, else yellow if the
     second has; it takes them there; else it is red. If aware, only a green packet uses the first
     bucket, and a red one none. All packets are metered together.
@@ -44,12 +44,13 @@ class Srtcm(ThreeColours):
     arrive = link_arrive("srtcm", _colour)
 
     excess_burst_size: BucketSize
-    """Size of the bucket for yellow packets in bytes, EBS."""
+    """Size of the bucket for yellow packets, EBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_excess(self.committed_burst_size, self.excess_burst_size)
+        check_excess(self)
 
     @property
     def other_bucket(self) -> Bucket:
-        return Bucket("cir", self.committed_information_rate, "ebs", self.excess_burst_size)
+        cir, ebs = self.committed_information_rate, self.excess_burst_size
+        return self.make_bucket("cir", cir, "ebs", ebs)

@@ -43,7 +43,7 @@ def _colour(committed: Whole, peak: Whole, packet: Packet) -> int:
 class Trtcm(ThreeColours):
     """Colour packets by a committed and a peak rate: green, yellow, red.
 
-    A bucket of CBS bytes gains CIR, one of PBS bytes gains PIR; both are full at first. A packet is
+    A bucket of CBS gains CIR, one of PBS gains PIR; both are full at first. A packet is
     red if the peak bucket lacks tokens for all of it, else yellow if the committed bucket does. A
     yellow packet takes tokens of the peak bucket, a green one of both. If aware, a packet that
     arrives red stays red, and one that arrives yellow is at best yellow. All packets are metered
@@ -55,15 +55,15 @@ class Trtcm(ThreeColours):
     peak_information_rate: TokenRate
     """Rate of tokens for green and yellow packets, PIR."""
     peak_burst_size: BucketSize
-    """Size of their bucket in bytes, PBS."""
+    """Size of their bucket, PBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.peak_information_rate < self.committed_information_rate:
+        if self.peak_information_rate.amount < self.committed_information_rate.amount:
             raise ValueError("pir: the peak information rate is less than the committed one")
-        if not (self.committed_burst_size and self.peak_burst_size):
+        if not (self.committed_burst_size.amount and self.peak_burst_size.amount):
             raise ValueError("cbs, pbs: both must be more than 0")
 
     @property
     def other_bucket(self) -> Bucket:
-        return Bucket("pir", self.peak_information_rate, "pbs", self.peak_burst_size)
+        return self.make_bucket("pir", self.peak_information_rate, "pbs", self.peak_burst_size)

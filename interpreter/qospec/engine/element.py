@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from qospec.calculus.guarantee import Guarantee, Guarantees
 from qospec.catalogue.kinds import CARRIED
@@ -41,8 +41,11 @@ if TYPE_CHECKING:
     from qospec.engine.queue.drop_policy import DropPolicy, Waiting
     from qospec.engine.random import Draws
     from qospec.engine.security.rekeying import Rekeying
+    from qospec.protocol.encapsulation import Framing
     from qospec.protocol.streams import Streams
 
+    Frames = Literal["", "coming", "leaving"]
+    """Of the packets that come, those around them on the last line, or on the next one."""
     Process = Callable[[tuple[Batch, ...], int], "Step"]
     """The function that processes arrivals below a time."""
 
@@ -256,6 +259,11 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         return ()
 
     @property
+    def marks_read(self) -> tuple[str, ...]:
+        """Return the marks by which it decides, likewise."""
+        return ()
+
+    @property
     def discards_for(self) -> tuple[str, ...]:
         """Return those of its causes that its parameters allow; reports list them."""
         return self.causes
@@ -286,6 +294,15 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     def token_bucket(self) -> Bucket | None:
         """Return the bucket that limits item sizes; the planner warns if it is too small."""
         return None
+
+    @property
+    def counts_frames(self) -> Frames:
+        """Return of which frames around packets it counts bytes; "": of none."""
+        return ""
+
+    def with_frames(self, frames: Framing) -> Element:
+        """Return it, given what these frames have around packets, for the planner."""
+        return self
 
     # ---- what is proved of it, for `plan.proofs`
 

@@ -44,9 +44,13 @@ NAMES = ("a", "b", "c")
 @st.composite
 def records(draw: st.DrawFn, /, kind: Kind, **given: Any) -> Any:
     """Draw an object of a kind with consistent fields; those `given` are not drawn."""
+    layers = {layer for field in kind.parameters.values() for layer in _list_token_layers(field)}
+    alike = _count_tokens(draw(st.sampled_from(sorted(layers)))) if layers else {}
     fields = {
-        name: given[name] if name in given else draw(values(parameter))
-        for name, parameter in kind.parameters.items()
+        name: given[name]
+        if name in given
+        else draw(alike[each.domain.name] if each.domain.name in alike else values(each))
+        for name, each in kind.parameters.items()
     }
     if kind.open_fields:
         fields["classes"] = NAMES
@@ -56,11 +60,28 @@ def records(draw: st.DrawFn, /, kind: Kind, **given: Any) -> Any:
         reject()
 
 
+def _list_token_layers(parameter: Parameter) -> tuple[str, ...]:
+    """Return how tokens may be counted, if the field is a number of them; "": in packets."""
+    return ("", *parameter.domain.layers) if parameter.domain.name == "burst" else ()
+
+
+def _count_tokens(layer: str) -> dict[str, st.SearchStrategy[Any]]:
+    """Return rates and bursts of tokens by domain; all of an element are counted alike."""
+    unit: Any = "byte" if layer else "packet"
+    rates = (Fraction(8), Fraction(64_000), STM1, Fraction(10**9, 7), Fraction(10**12))
+    return {
+        "load": st.sampled_from([Load(rate, layer) for rate in rates]),
+        "burst": st.sampled_from([Buffer(n, unit) for n in (1_500, 0, 1, 64, 65_535, 2**31)]),
+    }
+
+
 def values(parameter: Parameter) -> st.SearchStrategy[Any]:
     """Return values of a field, as its kind takes them: its bounds, and what is usual."""
     domain = parameter.domain
     if domain.name in USUAL:
         usual = st.sampled_from(_within(domain, USUAL[domain.name]))
+        if domain.name in ("ratio", "data") and parameter.default is not REQUIRED:
+            return st.just(parameter.default) | usual  # most go together with few others
         return st.none() | usual if parameter.default is None else usual
     return OTHERS[domain.name](parameter)
 
@@ -107,7 +128,9 @@ _maps = st.integers(1, 3).flatmap(
         *(st.tuples(st.just(name), st.sampled_from([1, 2, 5, 60, 1_500])) for name in NAMES[:count])
     )
 )
-_codes = st.sampled_from([None, (("", 3),), (("green", 1), ("red", 2)), (("yellow", 7),)])
+_codes = st.sampled_from(
+    [None, None, (("", 3),), (("green", 1), ("red", 2)), (("yellow", 7),), (("3", 1), ("5", 0))]
+)
 _times = st.lists(st.sampled_from([0, 1, SLOT_PS, 10**9]), min_size=1, max_size=4).map(tuple)
 _ratios = st.sampled_from([Fraction(0), Fraction(1, 7), Fraction(1)])
 buffers = st.one_of(
@@ -155,6 +178,7 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "buffer": lambda _: buffers,
     "limits by mark": lambda _: _by_mark(buffers),
     "ratios by mark": lambda _: _by_mark(_ratios),
+    "burst": lambda _: _count_tokens("ip")["burst"],
     "lifetime": lambda _: _lifetimes,
     "load": lambda _: _loads,
     "size mix": lambda _: _mixes,

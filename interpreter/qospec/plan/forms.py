@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 from bisect import bisect_left
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.form import Form
+from qospec.catalogue.kinds import UnfitError
 from qospec.dataclass import NamedTuple
 from qospec.engine.source.sizes import CELLS
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from qospec.engine.source.sizes import Sizes
     from qospec.plan.assembly import Drafts
     from qospec.plan.tables import Hop, Member, Reach, Routes, State, Table
+    from qospec.protocol.encapsulation import Framing
 
 
 class FormError(Exception):
@@ -193,6 +196,64 @@ def _followed(
             if (hop.after, after) not in seen:
                 seen.add((hop.after, after))
                 waiting.append((hop.after, after))
+
+
+def frame_elements(routes: Routes, members: Sequence[Member]) -> None:
+    """Tell the elements that count bytes of frames what these have around packets, in place.
+
+    Raises:
+        FormError: Packets come to one, or leave it, in no frames or in different ones.
+    """
+    drafts = routes.drafts
+    counting = [n for n in sorted(routes.reach.any) if drafts[n].element.counts_frames]
+    known: dict[int, Framing] = {}
+    for number, hops in routes.reach.hops.items() if counting else ():
+        forward = [(hop.before, hop.after) for hop in hops if members[number].channel is None]
+        around = {
+            "coming": _find_framings(forward, drafts),
+            "leaving": _find_framings([(after, before) for before, after in forward], drafts),
+        }
+        for index in counting:
+            for found in around[drafts[index].element.counts_frames].get(index, ()):
+                if found is None or known.setdefault(index, found) != found:
+                    how = "no frames" if found is None else "frames of different kinds"
+                    raise FormError(members[number], index, _refuse_frames(how))
+    for index, found in known.items():
+        instance = drafts[index].instance
+        drafts[index].instance = replace(instance, element=instance.element.with_frames(found))
+
+
+def _refuse_frames(how: str) -> UnfitError:
+    return UnfitError(
+        f"its rate counts bytes of frames, and what passes it is in {how}",
+        "count the bytes of IP packets, `@ip`, with an `overhead` for what is around them",
+    )
+
+
+def _find_framings(
+    hops: Iterable[tuple[State, State]], drafts: Drafts
+) -> dict[int, set[Framing | None]]:
+    """Return how the lines from which items come to an element by these hops frame packets."""
+    onward: dict[State, list[State]] = {}
+    for before, after in hops:
+        onward.setdefault(before, []).append(after)
+    waiting = [
+        (after, None if clock.encapsulation is None else clock.encapsulation.framing)
+        for before, ends in onward.items()
+        if (clock := drafts[before.element].clock) is not None
+        for after in ends
+    ]
+    seen = set(waiting)
+    while waiting:
+        state, framing = waiting.pop()
+        further = onward.get(state, ()) if drafts[state.element].clock is None else ()
+        fresh = {(end, framing) for end in further} - seen
+        seen |= fresh
+        waiting += fresh
+    found: dict[int, set[Framing | None]] = {}
+    for state, framing in seen:
+        found.setdefault(state.element, set()).add(framing)
+    return found
 
 
 class Survey(NamedTuple):

@@ -11,7 +11,7 @@ from qospec.diagnostics import Problems
 from qospec.plan import channels, feasibility, round_trips, tolerances, warnings
 from qospec.plan.assembly import assemble
 from qospec.plan.changes import stages, with_changes
-from qospec.plan.forms import FormError, Forms, Survey, form_sent
+from qospec.plan.forms import FormError, Forms, Survey, form_sent, frame_elements
 from qospec.plan.offered import MOST_ITEMS, asked_bps, compute_cell_rate, items_sent, members_of
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
@@ -164,13 +164,18 @@ def _routes(
 ) -> Routes | None:
     drafts = assemble(network)
     try:
-        return Routes(drafts, *route_members(network, drafts, members))
+        routes = Routes(drafts, *route_members(network, drafts, members))
+        frame_elements(routes, members)
+    except FormError as error:
+        problems.add(feasibility.form_refused(case, network, error, drafts))
+        return None
     except NoPathError as error:
         problems.add(feasibility.no_path(case, network, error))
         return None
     except AmbiguousRouteError as error:
         problems.add(feasibility.ambiguous_route(case, network, error))
         return None
+    return routes
 
 
 def _survey(

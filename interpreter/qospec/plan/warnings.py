@@ -132,22 +132,23 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     for index in sorted(survey.reach.any):
         instance, element = survey.drafts[index].instance, survey.drafts[index].element
         bucket = element.token_bucket
-        if bucket is None or not (bucket.size_bytes or element.holds):
+        if bucket is None or not (bucket.size.amount or element.holds):
             continue
         largest: dict[int, int] = {}
         for number in _sent(survey, survey.reach.any[index]):
             of = survey.members[number].stream.flow
             largest[of] = max(largest.get(of, 0), survey.forms.largest_bytes(index, number))
         for number, largest_bytes in sorted(largest.items()):
-            flow = case.flows[number]
-            if bucket.size_bytes < largest_bytes:
+            flow, least = case.flows[number], bucket.count_tokens(largest_bytes)
+            unit = {"": "pkt", "ip": "B"}.get(bucket.rate.layer, f"B @{bucket.rate.layer}")
+            if bucket.size.amount < least:
                 yield Diagnostic(
                     "W0607",
                     f"packets of `{flow.name}` are longer than the bucket of `{instance.path}`",
                     instance.span or flow.span,
                     secondary=(Label(flow.span, f"up to {largest_bytes} B @ip"),),
-                    notes=(f"packets longer than its {bucket.size_bytes} bytes never conform",),
-                    help=f"give it a burst of at least {largest_bytes} B",
+                    notes=(f"it holds {bucket.size.amount} {unit}, and longer ones never conform",),
+                    help=f"give it a burst of at least {least} {unit}",
                 )
 
 
@@ -249,7 +250,7 @@ def unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
             continue
         lines = _lines_before(index, survey, before)
         most_bps = sum(lines.values(), Fraction(0))
-        if lines and bucket.bit_rate > most_bps:
+        if lines and bucket.rate.layer and bucket.rate.amount > most_bps:
             carried = f"{format_value(most_bps, RATE)} in all"
             yield Diagnostic(
                 "W0612",

@@ -33,6 +33,19 @@ class Framing(NamedTuple):
     extra_bytes: int = 0
     per_cell_bytes: int = 0
 
+    def count_bytes(self, packet_bytes: int) -> int:
+        """Return the bytes that a packet takes."""
+        framed_bytes = max(packet_bytes + self.header_bytes, self.least_bytes)
+        if self.per_cell_bytes:
+            framed_bytes = -(-framed_bytes // self.per_cell_bytes) * CELL_BYTES
+        return framed_bytes + self.extra_bytes
+
+    def count_at(self, layer: str) -> Framing:
+        """Return what is counted of a packet in its own layer, in that of frames or of the line."""
+        if layer == "ip":
+            return Framing()
+        return self if layer == "line" else self._replace(extra_bytes=0)
+
 
 @dataclass(frozen=True)
 class Encapsulation:
@@ -72,14 +85,11 @@ class Encapsulation:
 
     def frame_bytes(self, packet_bytes: int) -> int:
         """Return the length of a packet's frame."""
-        framed_bytes = max(packet_bytes + self.header_bytes, self.least_bytes)
-        if self.per_cell_bytes:
-            return -(-framed_bytes // self.per_cell_bytes) * CELL_BYTES
-        return framed_bytes
+        return self.framing.count_at("frame").count_bytes(packet_bytes)
 
     def line_bytes(self, packet_bytes: int) -> int:
         """Return how many bytes of time a packet takes of the line."""
-        return self.preamble_bytes + self.frame_bytes(packet_bytes) + self.gap_bytes
+        return self.framing.count_bytes(packet_bytes)
 
     def counted(self, packet_bytes: int, layer: str, transport_bytes: int) -> int:
         """Return the length of a packet in a layer; `transport` are headers besides IPv4's."""

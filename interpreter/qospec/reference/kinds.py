@@ -45,8 +45,11 @@ LABELS = {
     "weights": DomainLabel("a map from names to numbers", "{ high: 3, low: 1 }"),
     "counts": DomainLabel("a map from names to whole numbers", "{ high: 3, low: 1 }"),
     "sizes": DomainLabel("a map from names to sizes", "{ high: 3_000 B, low: 1_500 B }"),
-    "codes": DomainLabel("a whole number or a map from colours", "{ green: 1, yellow: 2, red: 3 }"),
+    "codes": DomainLabel(
+        "a whole number, or a map from colours or numbers", "{ green: 1, yellow: 2, red: 3 }"
+    ),
     "buffer": DomainLabel("a number of cells or packets, or a size", "64 pkt"),
+    "burst": DomainLabel("a size, or a number of packets", "3_000 B"),
     "lifetime": DomainLabel("a number of packets, a size or a time", "10_000 pkt"),
     "load": DomainLabel("a rate of bits or packets", "64 kbit/s @ip"),
     "size mix": DomainLabel(
@@ -69,6 +72,7 @@ LABELS = {
     "ratios by mark": DomainLabel("a map from marks to ratios", "{ green: 5%, yellow: 10% }"),
     "arrivals": DomainLabel("an arrival process", "constant { rate = 30_000 cell/s }"),
     "nodes": DomainLabel("a device of the topology, an element, or a list of these", "router"),
+    "link ends": DomainLabel("a host, a device or a port, or a list of these", "dut.west"),
     "messages": DomainLabel("a list of names, or a map from names to values", "[setup, release]"),
     "timers": DomainLabel("a map from names to times", "{ answer: 4 s }"),
     "variables": DomainLabel("a map from names to numbers", "{ free: 100 }"),
@@ -155,6 +159,8 @@ def describe_field(parameter: Parameter, kind: Kind) -> Document:
     domain = parameter.domain
     label = LABELS.get(domain.name, DomainLabel(domain.name, ""))
     example = _EXAMPLES.get((kind.name, parameter.name)) or (*domain.choices, label.example)[0]
+    if domain.name == "ratio" and (domain.low or 0) >= 1:
+        example = "4"
     if domain.name == "rate":
         layer = f" @{domain.layers[0]}" if domain.layers else ""
         example = example.replace(" @cell", layer)
@@ -179,16 +185,20 @@ def _name_type(domain: Domain, label: DomainLabel) -> str:
     return f"{label.name} {' '.join(domain.choices)}" if domain.choices else label.name
 
 
+_BOUNDED_AS = {
+    **dict.fromkeys(("duration", "times", "curve"), "time"),
+    "load": "rate",
+    "burst": "data",
+}
+"""By domain, that of its bounds, if it is another one."""
+
+
 def _write_bound(domain: Domain, bound: Any) -> str:
     if bound is None:
         return ""
-    if domain.name in ("duration", "times", "curve"):
-        return write_bound(bound, "time")
-    return (
-        str(bound)
-        if domain.name in ("buffer", "lifetime", *MAPS)
-        else write_bound(bound, domain.name)
-    )
+    if domain.name in ("buffer", "lifetime", *MAPS):
+        return str(bound)
+    return write_bound(bound, _BOUNDED_AS.get(domain.name, domain.name))
 
 
 def write_default(parameter: Parameter) -> str:

@@ -10,7 +10,7 @@ import pytest
 from connected import connected
 from hypothesis import strategies as st
 
-from qospec.catalogue.kinds import Buffer
+from qospec.catalogue.kinds import Buffer, Load
 from qospec.engine.element import Setting
 from qospec.engine.event.process import EventProcess, build_process
 from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, build_batch, empty, join_batches
@@ -303,9 +303,9 @@ class Bucket:
     Times are rounded down to whole ps: a packet may have come at the very end of one.
     """
 
-    def __init__(self, bit_rate: Fraction, size_bytes: int) -> None:
-        self.rate, self.size = Fraction(bit_rate) / 8 / PS_PER_S, size_bytes
-        self.tokens = Fraction(size_bytes)
+    def __init__(self, rate: Load, size: Buffer) -> None:
+        self.rate, self.size = rate.amount / 8 / PS_PER_S, size.amount
+        self.tokens = Fraction(size.amount)
 
     def add(self, tokens: Fraction) -> Fraction:
         """Add tokens, and return those that are too many."""
@@ -363,7 +363,7 @@ class Meters:
         packets, now = [], 0
         for _ in range(draw(st.integers(0, 25))):
             size = draw(st.sampled_from([1, 40, 576, 1_500, 65_535]))
-            time = int(size * 8 * PS_PER_S // meter.committed_information_rate)
+            time = int(size * 8 * PS_PER_S // meter.committed_information_rate.amount)
             usual = st.sampled_from([0, 0, 1, time, time + 1, max(time - 1, 0)])
             now += draw(usual | st.integers(0, 2 * time))
             if now < LONGEST_PS:

@@ -7,7 +7,7 @@ import pytest
 
 from qospec.elements.lose import Lose
 from qospec.engine import fault
-from qospec.engine.event.process import process_of
+from qospec.engine.event.process import build_process
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.random import WORD, threefry
 
@@ -81,7 +81,7 @@ def test_losses_come_in_runs(lab, two_vcs, fault, share, run):
     """In 10^6 items; 3.5 % is three standard deviations, and 1/80 in place of 1/76 would be 4.8."""
     count = 1_000_000
     cells = lab.cells(np.arange(count), sent_ps=np.arange(count))
-    process = process_of(fault, two_vcs)
+    process = build_process(fault, two_vcs)
     (left,) = process((cells,), FOREVER_PS).departures
     hit = np.ones(count + 1, bool)
     hit[left.sent_ps], hit[-1] = False, False

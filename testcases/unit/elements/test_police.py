@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from books import in_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,18 +37,18 @@ class Book:
 @given(st.data())
 def test_it_polices_by_the_book(meters, data):
     rate, burst, exceed = map(data.draw, (meters.rates, meters.bursts, meters.outcomes))
-    meter = Police(rate, burst, exceed)
+    meter = in_bytes(Police, rate, burst, exceed)
     meters.agree(data.draw, meter, Book(meters, meter), meters.said({GREEN: "mark", RED: exceed}))
 
 
 def test_a_vector(meters):
-    assert meters.vector(Police(8 * KBIT, 3_000, "mark")) == "GGRRRRGGR"
-    assert meters.vector(Police(8 * KBIT, 3_000, "drop")) == "GG....GG."
+    assert meters.vector(in_bytes(Police, 8 * KBIT, 3_000, "mark")) == "GGRRRRGGR"
+    assert meters.vector(in_bytes(Police, 8 * KBIT, 3_000, "drop")) == "GG....GG."
 
 
 def test_nothing_is_rounded_far_from_the_beginning(lab):
     rate = Fraction(8 * 10**12, 3 * 10**5 + 1)
-    meter = Police(rate, 1, "mark")
+    meter = in_bytes(Police, rate, 1, "mark")
     far, byte_ps = 2**61, 3 * 10**5 + 1
     at_ps = [far, far, far + byte_ps - 1, far + byte_ps, far + 2 * byte_ps - 1, far + 2 * byte_ps]
     (left,) = lab.carry(meter, lab.setting(), lab.cells(at_ps, size_bytes=1)).departures
@@ -57,7 +58,7 @@ def test_nothing_is_rounded_far_from_the_beginning(lab):
 
 @pytest.mark.parametrize("by_events", [False, True])
 def test_the_largest_packet_passes(lab, by_events):
-    meter = Police(8 * KBIT, 65_535, "mark")
+    meter = in_bytes(Police, 8 * KBIT, 65_535, "mark")
     packets = lab.cells([0, 0], size_bytes=[65_535, 1])
     (left,) = lab.carry(meter, lab.setting(), packets, by_events=by_events).departures
     assert [MARKS["colour"].of(marks) for marks in left.marks.tolist()] == [GREEN, RED]
@@ -66,8 +67,8 @@ def test_the_largest_packet_passes(lab, by_events):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Police(Fraction(8), 2**31), "11 days"),
-        (lambda: Police(Fraction(10**18 + 9, 10**17 - 3), 1), "too fine"),
+        (lambda: in_bytes(Police, Fraction(8), 2**31), "11 days"),
+        (lambda: in_bytes(Police, Fraction(10**18 + 9, 10**17 - 3), 1), "too fine"),
     ],
 )
 def test_what_cannot_be_kept_exactly_is_refused(make, words):
@@ -77,11 +78,12 @@ def test_what_cannot_be_kept_exactly_is_refused(make, words):
 
 def test_what_is_no_packet_is_refused(lab):
     with pytest.raises(ValueError, match="at most 65535"):
-        lab.carry(Police(KBIT, 1_500), lab.setting(), lab.cells([0], size_bytes=65_536))
+        lab.carry(in_bytes(Police, KBIT, 1_500), lab.setting(), lab.cells([0], size_bytes=65_536))
 
 
 @pytest.mark.parametrize(
-    "element", [Police(KBIT, 1_500), Shape(8 * KBIT, 1_500, Buffer(1, "packet"))]
+    "element",
+    [in_bytes(Police, KBIT, 1_500), in_bytes(Shape, 8 * KBIT, 1_500, Buffer(1, "packet"))],
 )
 def test_what_is_no_packet_is_refused_in_a_loop_too(lab, element):
     process = EventProcess(element, lab.setting()).process

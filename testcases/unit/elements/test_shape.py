@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from books import in_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ def by_the_book(shape, packets):
     RFC 3290, Appendix A: tokens flow into the bucket all the time; the first packet of the queue
     leaves at the exact time when there are tokens for all of it, which is shown rounded down.
     """
-    rate, size = Fraction(shape.rate) / 8 / PS_PER_S, shape.burst_size
+    rate, size = shape.rate.amount / 8 / PS_PER_S, shape.burst_size.amount
     tokens, filled_ps, last_ps, left, lost = Fraction(size), Fraction(0), Fraction(0), [], []
     for number, (t, length) in enumerate(packets):
         waiting = [(at, packets[n][1]) for at, n in left if at > t]
@@ -51,13 +52,13 @@ def shapes(draw):
         st.builds(Buffer, st.sampled_from([1, 2, 5, 2**40]), st.just("packet")),
         st.builds(Buffer, st.sampled_from([100, 1_500, 4_000]), st.just("byte")),
     )
-    return Shape(draw(rates), draw(st.sampled_from([40, 1_500, 3_001])), draw(limits))
+    return in_bytes(Shape, draw(rates), draw(st.sampled_from([40, 1_500, 3_001])), draw(limits))
 
 
 @given(st.data())
 def test_it_delays_by_the_book(lab, data):
     shape = data.draw(shapes())
-    time = data.draw(st.sampled_from([1, 40, 1_500])) * 8 * PS_PER_S // shape.rate
+    time = data.draw(st.sampled_from([1, 40, 1_500])) * 8 * PS_PER_S // shape.rate.amount
     gaps = st.sampled_from([0, 0, 1, time, time + 1]) | st.integers(0, 3 * int(time))
     packets, now = [], 0
     for _ in range(data.draw(st.integers(0, 25))):
@@ -80,7 +81,7 @@ def test_a_queue_that_comes_round_to_its_first_places_finds_more(lab, by_events)
     at_ps = [*(n // 4 * 10 * ms for n in range(140)), *[400 * ms] * 200]
     at_ps += [420 * ms + n * ms // 3 for n in range(60)]
     packets = [(t, sizes[n % 5]) for n, t in enumerate(at_ps)]
-    shape = Shape(Fraction(10**8, 7), 1_500, Buffer(80_000, "byte"))
+    shape = in_bytes(Shape, Fraction(10**8, 7), 1_500, Buffer(80_000, "byte"))
     batch = lab.cells(at_ps, size_bytes=[size for _, size in packets])
     got = lab.carry(shape, lab.setting(watched=True), batch, by_events=by_events)
     (after,) = got.departures
@@ -93,7 +94,7 @@ def test_a_queue_that_comes_round_to_its_first_places_finds_more(lab, by_events)
 
 @pytest.mark.parametrize("by_events", [False, True])
 def test_the_largest_packet_passes(lab, by_events):
-    shape = Shape(Fraction(8_000), 65_535, Buffer(1, "packet"))
+    shape = in_bytes(Shape, Fraction(8_000), 65_535, Buffer(1, "packet"))
     packet = lab.cells([7], size_bytes=65_535)
     (left,) = lab.carry(shape, lab.setting(), packet, by_events=by_events).departures
     assert left.at_ps.tolist() == [7]
@@ -101,7 +102,7 @@ def test_the_largest_packet_passes(lab, by_events):
 
 def test_what_leaves_never_exceeds_its_rate_and_burst(lab):
     """Within any time t no more than burst + rate t, and under load exactly at the rate."""
-    shape = Shape(Fraction(12 * 10**6), 3_000, Buffer(1_000, "packet"))
+    shape = in_bytes(Shape, Fraction(12 * 10**6), 3_000, Buffer(1_000, "packet"))
     (left,) = lab.carry(shape, lab.setting(), lab.cells([0] * 200, size_bytes=1_500)).departures
     assert left.at_ps.tolist() == [0, 0, *(n * 10**9 for n in range(1, 199))]
 
@@ -109,7 +110,7 @@ def test_what_leaves_never_exceeds_its_rate_and_burst(lab):
 @pytest.mark.parametrize("limit", [Buffer(1, "packet"), Buffer(1_500, "byte")])
 def test_a_packet_that_leaves_in_this_very_ps_takes_no_room(lab, limit):
     """1,500 B take 1 ms. The second waits until 1 ms, where the third finds its place free."""
-    shape = Shape(Fraction(12 * 10**6), 1_500, limit)
+    shape = in_bytes(Shape, Fraction(12 * 10**6), 1_500, limit)
     ms = 10**9
     for third, waits in ((ms - 1, False), (ms, True)):
         got = lab.carry(shape, lab.setting(), lab.cells([0, 0, third], size_bytes=1_500))
@@ -120,7 +121,7 @@ def test_a_packet_that_leaves_in_this_very_ps_takes_no_room(lab, limit):
 
 def test_each_waits_until_it_leaves_itself(lab):
     """At 1.5 ms the second has left and the third has not: so one finds room, and one does not."""
-    ms, shape = 10**9, Shape(Fraction(12 * 10**6), 1_500, Buffer(2, "packet"))
+    ms, shape = 10**9, in_bytes(Shape, Fraction(12 * 10**6), 1_500, Buffer(2, "packet"))
     packets = lab.cells([0, 0, 0, 3 * ms // 2, 3 * ms // 2], size_bytes=1_500)
     got = lab.carry(shape, lab.setting(), packets)
     assert got.departures[0].at_ps.tolist() == [0, ms, 2 * ms, 3 * ms]
@@ -129,29 +130,29 @@ def test_each_waits_until_it_leaves_itself(lab):
 
 @pytest.mark.parametrize("cut", [10**9 - 1, 10**9, 10**9 + 1])
 def test_where_time_is_cut_does_not_decide_whether_there_is_room(lab, cut):
-    shape, at_ps = Shape(Fraction(12 * 10**6), 1_500, Buffer(1, "packet")), [0, 0, 10**9]
+    shape, at_ps = in_bytes(Shape, Fraction(12 * 10**6), 1_500, Buffer(1, "packet")), [0, 0, 10**9]
     got = lab.carry(shape, lab.setting(), lab.cells(at_ps, size_bytes=1_500), cuts=[cut])
     assert got.departures[0].at_ps.tolist() == [0, 10**9, 2 * 10**9]
 
 
 def test_a_wait_beyond_int64_is_refused(lab):
-    shape = Shape(Fraction(8), 65_535, Buffer(10_000, "packet"))
+    shape = in_bytes(Shape, Fraction(8), 65_535, Buffer(10_000, "packet"))
     with pytest.raises(OverflowError, match="50 days"):
         lab.carry(shape, lab.setting(), lab.cells([0] * 100, size_bytes=65_535))
 
 
 @pytest.mark.parametrize("limit", [Buffer(2, "packet"), Buffer(140_000, "byte")])
 def test_lost_packets_do_not_count_towards_that_wait(lab, limit):
-    shape = Shape(Fraction(8), 65_535, limit)
+    shape = in_bytes(Shape, Fraction(8), 65_535, limit)
     got = lab.carry(shape, lab.setting(), lab.cells([0] * 100, size_bytes=65_535))
     assert [batch.count for batch in got.departures] == [3]
 
 
 def test_a_bucket_that_cannot_be_kept_is_refused():
     with pytest.raises(ValueError, match="11 days"):
-        Shape(Fraction(8), 2**31, Buffer(1, "packet"))
+        in_bytes(Shape, Fraction(8), 2**31, Buffer(1, "packet"))
 
 
 def test_before_anything_came_the_watermark_is_that_of_the_input(lab):
-    shape = Shape(Fraction(8_000), 100, Buffer(1, "packet"))
+    shape = in_bytes(Shape, Fraction(8_000), 100, Buffer(1, "packet"))
     assert build_process(shape, lab.setting())((lab.cells([]),), 0).until_ps == (0,)

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from books import in_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,12 +38,12 @@ class Book:
 def test_it_colours_by_the_book(meters, data):
     rate, committed, excess = map(data.draw, (meters.rates, meters.bursts, meters.bursts))
     fields, said = meters.three(data.draw)
-    meter = Srtcm(rate, committed, excess or int(not committed), **fields)
+    meter = in_bytes(Srtcm, rate, committed, excess or int(not committed), **fields)
     meters.agree(data.draw, meter, Book(meters, meter), said)
 
 
 def test_a_vector(meters):
-    assert meters.vector(Srtcm(8 * KBIT, 3_000, 1_500)) == "GGYRRRGGR"
+    assert meters.vector(in_bytes(Srtcm, 8 * KBIT, 3_000, 1_500)) == "GGYRRRGGR"
 
 
 @pytest.mark.parametrize(
@@ -54,9 +55,9 @@ def test_a_vector(meters):
     ],
 )
 def test_yellow_exceeds_and_red_violates(meters, outcomes, left):
-    assert meters.vector(Srtcm(8 * KBIT, 3_000, 1_500, **outcomes)) == left
+    assert meters.vector(in_bytes(Srtcm, 8 * KBIT, 3_000, 1_500, **outcomes)) == left
 
 
 def test_without_any_burst_all_would_be_red():
     with pytest.raises(ValueError, match="all is red"):
-        Srtcm(KBIT, 0, 0)
+        in_bytes(Srtcm, KBIT, 0, 0)

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from books import in_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,12 +40,12 @@ def test_it_colours_by_the_book(meters, data):
     peak = rate * data.draw(st.sampled_from([1, Fraction(3, 2), 4]))
     buckets = rate, committed or 1, min(peak, Fraction(8 * 10**12)), most or 1
     fields, said = meters.three(data.draw)
-    meter = Trtcm(*buckets, **fields)
+    meter = in_bytes(Trtcm, *buckets, **fields)
     meters.agree(data.draw, meter, Book(meters, meter), said)
 
 
 def test_a_vector(meters):
-    assert meters.vector(Trtcm(8 * KBIT, 1_500, 16 * KBIT, 3_000)) == "GYRRYRGYR"
+    assert meters.vector(in_bytes(Trtcm, 8 * KBIT, 1_500, 16 * KBIT, 3_000)) == "GYRRYRGYR"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_a_vector(meters):
     ],
 )
 def test_yellow_exceeds_and_red_violates(meters, outcomes, left):
-    assert meters.vector(Trtcm(8 * KBIT, 1_500, 16 * KBIT, 3_000, **outcomes)) == left
+    assert meters.vector(in_bytes(Trtcm, 8 * KBIT, 1_500, 16 * KBIT, 3_000, **outcomes)) == left
 
 
 @pytest.mark.parametrize(
@@ -69,4 +70,4 @@ def test_yellow_exceeds_and_red_violates(meters, outcomes, left):
 )
 def test_fields_that_contradict_each_other_are_refused(fields, words):
     with pytest.raises(ValueError, match=words):
-        Trtcm(*fields)
+        in_bytes(Trtcm, *fields)

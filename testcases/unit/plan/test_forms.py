@@ -54,6 +54,37 @@ test t on tunnel {
     }
 
 
+UNI = """
+device uni {
+  port user, network: packet
+  meter = police { cir = 10 Mbit/s @frame, cbs = 20 kB }
+  smooth = shape { rate = 20 Mbit/s @line, burst = 3_000 B, limit = 64 pkt }
+  out = fifo { limit = 64 pkt }
+  user.rx -> meter -> smooth -> out -> network.tx
+  network.rx -> user.tx
+}
+topology service {
+  a, b = host
+  dut = uni
+  link a -- dut.user via media.fast_ethernet
+  link dut.network -- b via media.tagged_gigabit_ethernet
+}
+test t on service {
+  flow f = packets { rate = 100 pkt/s, size = 100 B @ip } from a to b
+  run { measure = 10 ms }
+  expect f.lost == 0 pkt
+}
+"""
+
+
+def test_a_meter_counts_the_frames_that_come_and_a_shaper_those_that_leave(planned):
+    """An Ethernet frame has 18 B around a packet, with a tag 22 B (IEEE 802.3, 3; 802.1Q, 9)."""
+    (case,) = planned(UNI)
+    elements = {node.path: node.element for node in case.networks[""].experiment.nodes}
+    assert elements["dut.meter"].frames == (18, 64, 20, 0)
+    assert elements["dut.smooth"].frames == (22, 64, 20, 0)
+
+
 def test_a_node_that_meets_two_sizes_knows_none(planned):
     text = """
 test t on tunnel {

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.catalogue.kinds import discover
+from qospec.catalogue.kinds import Buffer, discover
 from qospec.elements.shape import Shape
 from qospec.plan.plan import CasePlan
 from qospec.run import trial
@@ -96,7 +96,7 @@ def test_a_shaper_that_is_off_by_one_packet_is_found(planned, monkeypatch) -> No
     right = Shape.transition
 
     def off_by_one(self: Shape, setting: object) -> object:
-        return right(replace(self, burst_size=self.burst_size - 100), setting)
+        return right(replace(self, burst_size=Buffer(100, "byte")), setting)
 
     monkeypatch.setattr(Shape, "transition", off_by_one)
     (error,) = trial.run(case, discover(), lambda _: None).errors

@@ -55,13 +55,13 @@ DEVICES = {
   west.rx -> faulty -> core -> queue -> east.tx""",
     "queue": """queue = fifo { limit = 64 pkt }
   west.rx -> queue -> east.tx""",
-    "policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 50 kB }
+    "policer": """meter = police { cir = 20 Mbit/s @frame, cbs = 50 kB }
   queue = fifo { limit = 64 pkt }
   west.rx -> meter -> queue -> east.tx""",
-    "generous policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 150 kB }
+    "generous policer": """meter = police { cir = 20 Mbit/s @frame, cbs = 150 kB }
   queue = fifo { limit = 64 pkt }
   west.rx -> meter -> queue -> east.tx""",
-    "tight policer": """meter = police { cir = 19.3 Mbit/s @ip, cbs = 5 kB }
+    "tight policer": """meter = police { cir = 20 Mbit/s @frame, cbs = 5 kB }
   queue = fifo { limit = 64 pkt }
   west.rx -> meter -> queue -> east.tx""",
     "closed": """sort = classify { refused = pkt.dscp == 46, rest = otherwise }

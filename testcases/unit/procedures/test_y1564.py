@@ -18,8 +18,8 @@ SENT = "rate = load, size = 512 B @frame"
 
 @pytest.fixture
 def activated(carried_out):
-    def run(device, eir="", out="media.fast_ethernet", base=BASE, criteria=""):
-        cases = carried_out(base.replace("EIR", eir), device, SENT, criteria, out=out)
+    def run(device, eir="", out="media.fast_ethernet", base=BASE, criteria="", sent=SENT):
+        cases = carried_out(base.replace("EIR", eir), device, sent, criteria, out=out)
         (document,) = cases.values()
         return document
 
@@ -46,6 +46,15 @@ def test_a_policer_of_the_contract_passes(activated):
     steps = [phase["name"] for phase in document["phases"]]
     committed = ["cir_25", "cir_50", "cir_75", "cir_100"]
     assert steps == [*committed, "excess", "policed", "performance"]
+
+
+def test_frames_that_are_filled_up_are_counted_alike(activated):
+    """CIR and, in 200 ms, 50 kB are 22 Mbit/s; 46 B of 64 B counted would pass 30 Mbit/s."""
+    base = BASE.replace("500 ms", "200 ms").replace("= 1 s", "= 200 ms")
+    document = activated("policer", base=base, sent="rate = load, size = 64 B @frame")
+    assert (document["verdict"], failed(document)) == ("pass", [])
+    (table,) = build_grids([document], 110, 40)
+    assert float(table.columns[2].cells[5]) == pytest.approx(22, rel=1e-3)
 
 
 def test_each_step_reports_the_four_performance_attributes(activated):

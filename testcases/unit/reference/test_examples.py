@@ -83,7 +83,12 @@ BESIDE = {
     "packets": "rate = 64 kbit/s @ip",
     "reorder": "first = 4",
     "tamper": "first = 4",
+    "remark.by": "dscp = { green: 10 }",
     "tcp.read_size": "read_every = 10 ms",
+    **dict.fromkeys(
+        (f"{fault}.mean_run" for fault in ("duplicate", "lose", "misinsert", "reorder", "tamper")),
+        "probability = 5%",
+    ),
 }
 """What has to be given with a field, or with any field of a kind: one of several, each optional."""
 

@@ -10,7 +10,7 @@ from qospec.check.device.ports import Origin, find_leaving
 from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.dimensions import ANY_LAYER
 from qospec.check.evaluate.values import Amount, Map
-from qospec.check.records.layers import OF_CELLS, OF_LINE, name_sent
+from qospec.check.records.layers import OF_CELLS, OF_LINE, list_layers, name_sent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -148,11 +148,11 @@ def find_carried(part: Part) -> tuple[str, ...]:
 
 
 def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> None:
-    """Report amounts of data of an element, and of records in it, that do not count IP packets.
+    """Report amounts of data of an element, and of records in it, that count what it does not.
 
-    Where cells may pass, as `carried` says, their layers are as good.
+    It counts IP packets, or what its field allows. Where cells may pass, as `carried` says, their
+    layers are as good.
     """
-    fit = [*OF_PACKETS, *(OF_CELLS if "cell" in carried else ())]
     for name, each in record.given.items():
         parameter = record.kind.find_parameter(name)
         if parameter is None:
@@ -160,8 +160,10 @@ def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluato
         value: Any = record.evaluate_parameter(parameter, evaluator)
         if hasattr(value, "given"):
             verify_amounts(value, carried, evaluator)
-        if parameter.domain.layers != OF_PACKETS or parameter.domain.name == "rate":
+        counted = parameter.domain.layers
+        if counted[:1] != OF_PACKETS or parameter.domain.name in ("rate", "load"):
             continue
+        fit = [*counted, *(OF_CELLS if "cell" in carried else ())]
         entries = value.entries.values() if isinstance(value, Map) else [value]
         layers = [entry.layer for entry in entries if isinstance(entry, Amount)]
         other = next((layer for layer in layers if layer not in ("", ANY_LAYER, *fit)), None)
@@ -169,8 +171,8 @@ def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluato
             evaluator.context.report(
                 make_error(
                     "E0212",
-                    f"`{parameter.alias or name}` counts the bytes of IP packets, @ip, "
-                    f"not @{other}",
+                    f"`{parameter.alias or name}` counts the bytes of IP packets, "
+                    f"{list_layers(counted)}, not @{other}",
                     each.value.span,
                     help="give the bytes of IP packets, `@ip` or without a layer",
                 )

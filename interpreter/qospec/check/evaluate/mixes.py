@@ -7,14 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.catalogue.kinds import Load, SizeMix
+from qospec.catalogue.kinds import SizeMix
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, describe_dimension
 from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.dataclass import dataclass
-from qospec.protocol.encapsulation import LAYERS, PACKET_LAYERS
+from qospec.protocol.encapsulation import PACKET_LAYERS
 from qospec.syntax import ast
-from qospec.units import DATA, PACKET_RATE, RATE, format_number
+from qospec.units import DATA, format_number
 
 if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
@@ -197,28 +197,6 @@ def convert_mix(value: Value, name: str, span: Span) -> SizeMix | None:
     sizes = (size for size, _ in found)
     parts = tuple((size, each // divisor) for size, each in zip(sizes, whole, strict=True))
     return SizeMix(parts, value.layer, value.in_order, value.law)
-
-
-def load(value: Value, name: str, span: Span) -> Load | None:
-    """Return the rate of a field of packets as the catalogue has it; None if not known yet."""
-    if not isinstance(value, Amount):
-        raise make_error(
-            "E0204", f"`{name}` is a rate, not {value.what}", span, label=f"this is {value.what}"
-        )
-    if value.dimension == RATE and value.layer != ANY_LAYER:
-        require_layer(value.layer, "rate", span, LAYERS)
-    elif value.dimension not in (RATE, PACKET_RATE):
-        raise make_error(
-            "E0202",
-            f"`{name}` is a rate of bits or packets, not {describe_dimension(value.dimension)}",
-            span,
-            help="write `64 kbit/s @ip` or `40 pkt/s`",
-        )
-    if value.value is None:
-        return None
-    if value.value <= 0:
-        raise make_error("E0205", f"`{name}` must be more than 0", span, label="too small")
-    return Load(value.value, value.layer)
 
 
 def require_layer(

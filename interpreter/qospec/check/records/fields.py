@@ -7,10 +7,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime
+from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime, Load
 from qospec.check.evaluate import mixes
 from qospec.check.evaluate.context import CheckError, make_all, make_error
 from qospec.check.evaluate.dimensions import (
+    ANY_LAYER,
     BASE_UNITS,
     NUMBER,
     describe_dimension,
@@ -36,12 +37,14 @@ from qospec.check.records.curves import read_curve
 from qospec.check.records.keys import read_key
 from qospec.diagnostics import correct_spelling, suggest_name
 from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
+from qospec.protocol.encapsulation import LAYERS
 from qospec.source import Span
 from qospec.units import (
     CELL_RATE,
     CELLS,
     DATA,
     FRAMES,
+    PACKET_RATE,
     PACKETS,
     PS_PER_S,
     RATE,
@@ -65,10 +68,11 @@ NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
 WHOLE = ("time", "data", "cells", "packets", "integer")
 """Domains that the engine counts in whole base units."""
 
+BITS_OF_A_BYTE = 8
 BUFFERS: dict[Dimension, tuple[Literal["cell", "packet", "byte"], int]] = {
     CELLS: ("cell", 1),
     PACKETS: ("packet", 1),
-    DATA: ("byte", 8),
+    DATA: ("byte", BITS_OF_A_BYTE),
 }
 """By dimension of a limit: what it counts, and how many base units that is."""
 
@@ -105,14 +109,13 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         return _read_number(value, parameter, kind, span)
     if domain.name in MAPS:
         return _map(value, parameter, kind, span)
-    if domain.name in TIMED:
-        return TIMED[domain.name](value, parameter, kind, span)
+    if domain.name in CONVERTED:
+        return CONVERTED[domain.name](value, parameter, kind, span)
     if domain.name in BOUNDED:
         return BOUNDED[domain.name](value, name, domain, span)
     others = {
         "truth": _read_truth,
         "names": _read_names,
-        "load": mixes.load,
         "size mix": mixes.convert_mix,
         "address": read_address,
         "key": read_key,
@@ -153,6 +156,37 @@ def _read_number(
     )
     _require_bounds(result, name, parameter.domain, span, value.text)
     return result
+
+
+def _read_load(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Load | None:
+    """Return a rate of bits or packets; that of an element counts in few layers."""
+    name, domain = parameter.alias or parameter.name, parameter.domain
+    if not isinstance(value, Amount):
+        raise _explain_wrong_type(name, "a rate", value.what, span)
+    if value.dimension not in (RATE, PACKET_RATE):
+        raise make_error(
+            "E0202",
+            f"`{name}` is a rate of bits or packets, not {describe_dimension(value.dimension)}",
+            span,
+            help="write `64 kbit/s @ip` or `40 pkt/s`",
+        )
+    if value.dimension == RATE and kind.role == "element":
+        layers.verify(value, parameter, kind, span)
+    elif value.dimension == RATE and value.layer != ANY_LAYER:
+        mixes.require_layer(value.layer, "rate", span, LAYERS)
+    if value.value is None:
+        return None
+    if value.value <= 0:
+        raise make_error("E0205", f"`{name}` must be more than 0", span, label="too small")
+    counted, bits = (
+        ("packet rate", BITS_OF_A_BYTE) if value.dimension == PACKET_RATE else ("rate", 1)
+    )
+    low, high = (
+        None if bound is None else bound / Fraction(bits) for bound in (domain.low, domain.high)
+    )
+    bounds = replace(domain, name=counted, low=low, high=high)
+    _require_bounds(value.value, name, bounds, span, value.text)
+    return Load(value.value, value.layer)
 
 
 def _read_duration(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Duration | None:
@@ -201,13 +235,14 @@ def _read_trial(value: Value, parameter: Parameter, kind: Kind, span: Span) -> A
         raise CheckError(replace(mistake.diagnostic, help=help_text)) from None
 
 
-TIMED = {
+CONVERTED = {
+    "load": _read_load,
     "duration": _read_duration,
     "times": _read_times,
     "curve": _read_curve,
     "trial": _read_trial,
 }
-"""Per domain of several times: the conversion."""
+"""Per domain of rates and of several times: the conversion."""
 
 
 def _explain_dimension(parameter: Parameter, value: Amount, span: Span) -> CheckError:
@@ -353,7 +388,8 @@ def _map(
         raise _explain_wrong_type(
             parameter.name, expected, value.what, span, _as_map(value, examples)
         )
-    if parameter.domain.name not in BY_MARK and any(not isinstance(k, str) for k in value.entries):
+    named = parameter.domain.name not in (*BY_MARK, "codes")
+    if named and any(not isinstance(key, str) for key in value.entries):
         raise _explain_wrong_type(parameter.name, "a map from names", "a map from numbers", span)
 
     def convert_entry(key: Fraction | str) -> tuple[str, Any]:
@@ -398,7 +434,7 @@ def _read_buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer 
             "E0206", f"`{name}` must be a whole number of {unit}s, found {shown}", span
         )
     _require_bounds(amount, name, domain, span)
-    return Buffer(int(amount), unit)
+    return Buffer(int(amount), unit, value.layer)
 
 
 def _read_lifetime(value: Value, name: str, domain: Domain, span: Span) -> Lifetime | None:
@@ -421,5 +457,10 @@ def _read_lifetime(value: Value, name: str, domain: Domain, span: Span) -> Lifet
     return Lifetime(amount, unit)
 
 
-BOUNDED = {"choice": _read_choice, "buffer": _read_buffer, "lifetime": _read_lifetime}
+BOUNDED = {
+    "choice": _read_choice,
+    "buffer": _read_buffer,
+    "burst": _read_buffer,
+    "lifetime": _read_lifetime,
+}
 """Per domain with bounds or choices of its own: the conversion."""

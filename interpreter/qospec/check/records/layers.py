@@ -13,6 +13,8 @@ from qospec.protocol.encapsulation import LAYERS
 from qospec.source import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qospec.catalogue.kinds import Kind, Parameter
     from qospec.check.evaluate.values import Amount
 
@@ -52,16 +54,16 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
         return
     if value.layer == ANY_LAYER:
         return
-    what = "rate" if parameter.domain.name == "rate" else "size"
+    what = "size" if parameter.domain.name == "data" else "rate"
     if not value.layer:
         raise _without_layer(parameter, kind, what, span)
     layers = parameter.domain.layers
     if kind.role == "element" and value.layer not in layers:
-        cells = layers[0] == "cell"
+        cells, counted = layers[0] == "cell", layers[:1] if kind.duty == "line" else layers
         raise make_error(
             "E0212",
             f"`{parameter.alias or parameter.name}` counts the bits of "
-            f"{'cells' if cells else 'packets, @' + layers[0]}, not @{value.layer}",
+            f"{'cells' if cells else 'packets, ' + list_layers(counted)}, not @{value.layer}",
             span,
             help=convert_layer(span.text, value.value, layers[0])
             or "give the rate that is left for cells, `@cell`; for packets, all that is sent, "
@@ -69,6 +71,12 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
             if cells
             else f"give the rate `@{layers[0]}`",
         )
+
+
+def list_layers(layers: Sequence[str]) -> str:
+    """Return the layers in which a field may count: "@ip, @frame or @line"."""
+    *others, last = (f"@{layer}" for layer in layers)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _without_layer(parameter: Parameter, kind: Kind, what: str, span: Span) -> CheckError:

@@ -436,6 +436,7 @@ PLACEHOLDERS: dict[str, Any] = {
     "truth": False,
     "times": (1,),
     "buffer": Buffer(1, "cell"),
+    "burst": Buffer(1, "packet"),
     "lifetime": Lifetime(1, "packet"),
     "load": Load(Fraction(1), ""),
     "duration": Duration(1),

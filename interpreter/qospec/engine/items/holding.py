@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.items.ring import doubled
-from qospec.engine.kernel import kernel, rows
+from qospec.engine.items.ring import double_ring
+from qospec.engine.kernel import kernel, view_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def make_holding(limit: Buffer, own: Whole | Sequence[int]) -> Whole:
 
 def with_more_places(state: Whole) -> Whole:
     """Return the state with a ring of twice the places."""
-    ring = doubled(state[state[RING] :], WIDTH, state[HEAD], state[TAIL])
+    ring = double_ring(state[state[RING] :], WIDTH, state[HEAD], state[TAIL])
     return np.concatenate([state[: state[RING]], ring])
 
 
@@ -51,7 +51,7 @@ def has_place(state: Whole) -> bool:
 def let_go(state: Whole, now_ps: int) -> None:
     """Hold no longer what has left by now."""
     places = (len(state) - state[RING]) // WIDTH
-    ring = rows(state, state[RING], places, WIDTH)
+    ring = view_rows(state, state[RING], places, WIDTH)
     while state[HEAD] < state[TAIL] and ring[state[HEAD] & places - 1, LEAVES] <= now_ps:
         state[HELD] -= ring[state[HEAD] & places - 1, AMOUNT]
         state[HEAD] += 1
@@ -68,7 +68,7 @@ def has_room(state: Whole, size_bytes: int) -> bool:
 def hold(state: Whole, size_bytes: int, leaves_ps: int) -> None:
     """Hold an item until it leaves; there is a place for it."""
     places = (len(state) - state[RING]) // WIDTH
-    ring, place = rows(state, state[RING], places, WIDTH), state[TAIL] & places - 1
+    ring, place = view_rows(state, state[RING], places, WIDTH), state[TAIL] & places - 1
     ring[place, LEAVES], ring[place, AMOUNT] = leaves_ps, size_bytes if state[IN_BYTES] else 1
     state[HELD] += ring[place, AMOUNT]
     state[TAIL] += 1

@@ -8,9 +8,9 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send
-from qospec.engine.kernel import kernel, part
+from qospec.engine.kernel import kernel, view_part
 from qospec.engine.line.clock import Clock
-from qospec.engine.line.transmission import FIELDS, PROPAGATION, line_of, service_time
+from qospec.engine.line.transmission import FIELDS, PROPAGATION, build_line, compute_service_time
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -37,15 +37,15 @@ class Outage(Element):
     def transition(self, setting: Setting) -> Transition:  # noqa: ARG002  draws nothing
         """Return the line and when it is down."""
         spans = np.array(self.spans_ps, np.int64).ravel()
-        state = np.concatenate([line_of(self.clock_of_line), spans])
+        state = np.concatenate([build_line(self.clock_of_line), spans])
         return Transition(state, _arrive, losses=(("", "link_down"),))
 
 
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:  # noqa: ARG001
     """Lose an item or send it on at once; see `engine.event.transition`."""
-    line = part(state, 0, FIELDS)
-    whole_ps, _ = service_time(line, items[item, SIZE])
+    line = view_part(state, 0, FIELDS)
+    whole_ps, _ = compute_service_time(line, items[item, SIZE])
     began_ps = now_ps - line[PROPAGATION] - whole_ps
     for place in range(SPANS, len(state), 2):
         if began_ps < state[place + 1] and state[place] <= now_ps:

@@ -8,12 +8,11 @@ meters behind it read.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import field
-from fractions import Fraction
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from qospec.calculus.guarantee import Arrival, Guarantee, Guarantees
-from qospec.catalogue.kinds import Boolean, Domain
+from qospec.calculus.guarantee import Guarantee, Guarantees
+from qospec.catalogue.kinds import OF_PACKETS, Boolean, Buffer, Domain, Load
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
@@ -31,15 +30,16 @@ from qospec.engine.meter.token_bucket import (
     covers,
     take,
 )
+from qospec.protocol.encapsulation import Framing
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 from qospec.protocol.marks import ALL_BITS, MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qospec.catalogue.kinds import Buffer
+    from qospec.calculus.guarantee import Arrival
     from qospec.engine.arrays import Whole
-    from qospec.engine.element import Setting
+    from qospec.engine.element import Frames, Setting
     from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
 
@@ -70,8 +70,54 @@ Packet = tuple[int, int, int]
 """Its size, its colour when it arrives, and the time since the last one."""
 
 
+Overhead = Annotated[int, Domain("data", 0, 4_096, layers=OF_PACKETS)]
+"""Whole bytes."""
+
+
 @dataclass(frozen=True)
-class Meter(Element):
+class Metering(Element):
+    """What all elements with token buckets share: what they count of a packet."""
+
+    counted_frames: ClassVar[Literal["coming", "leaving"]] = "coming"
+
+    overhead: Overhead = field(default=0, kw_only=True)
+    """How many bytes of each packet count besides those of the layer of the rate."""
+    frames: Framing = field(default=Framing(), kw_only=True)
+    # set by the planner: what is around a packet
+
+    @property
+    @abstractmethod
+    def buckets(self) -> tuple[Bucket, ...]:
+        """Return its buckets, of which the first limits the sizes of packets."""
+
+    @property
+    def token_bucket(self) -> Bucket:
+        """Return the first of its buckets."""
+        return self.buckets[0]
+
+    @property
+    def counts_frames(self) -> Frames:
+        """Return of which frames it counts bytes."""
+        return self.counted_frames if self.token_bucket.rate.layer in ("frame", "line") else ""
+
+    def with_frames(self, frames: Framing) -> Metering:
+        """Return it, given what is around the packets that it counts."""
+        return replace(self, frames=frames)
+
+    def __post_init__(self) -> None:
+        token_bucket.check(*self.buckets)
+        if self.overhead and not self.token_bucket.rate.layer:
+            raise ValueError("overhead: packets are counted here, and none of their bytes")
+
+    def make_bucket(self, rate_name: str, rate: Load, size_name: str, size: Buffer) -> Bucket:
+        """Return one of its buckets."""
+        framing = self.frames.count_at(rate.layer)
+        more_bytes = framing.extra_bytes + self.overhead
+        return Bucket(rate_name, rate, size_name, size, framing._replace(extra_bytes=more_bytes))
+
+
+@dataclass(frozen=True)
+class Meter(Metering):
     """The fields of all meters, and how they process a batch."""
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, YELLOW, RED)
@@ -81,9 +127,10 @@ class Meter(Element):
     causes = ("policed",)
 
     committed_information_rate: TokenRate
-    """The rate of tokens for green packets, CIR; it counts the bytes of IP packets."""
+    """The rate of tokens for green packets, CIR: bits of IP packets, `@ip`, of the frames in which
+    they come, `@frame`, of all that these take of a line, `@line`; or packets."""
     committed_burst_size: BucketSize
-    """The size of their bucket in bytes, CBS."""
+    """The size of their bucket, CBS, counted likewise."""
 
     @property
     @abstractmethod
@@ -91,10 +138,10 @@ class Meter(Element):
         """Return the actions by colour; other colours are marked."""
 
     @property
-    def token_bucket(self) -> Bucket:
-        """Return the committed bucket."""
+    def buckets(self) -> tuple[Bucket, ...]:
+        """Return the committed bucket, and that beside it."""
         cir, cbs = self.committed_information_rate, self.committed_burst_size
-        return Bucket("cir", cir, "cbs", cbs)
+        return self.make_bucket("cir", cir, "cbs", cbs), self.other_bucket
 
     @property
     def is_colour_aware(self) -> bool:
@@ -115,7 +162,7 @@ class Meter(Element):
         """Return the marks with each colour that passes; the best is the usual one."""
         least = COLOUR.of(marks) if self.is_colour_aware else GREEN
         passing = [colour for colour in self.colours if self.actions.get(colour) != "drop"]
-        return tuple(COLOUR.put(marks, each) for each in passing if each >= least)
+        return tuple(COLOUR.put(marks, colour) for colour in passing if colour >= least)
 
     def guarantees(
         self,
@@ -131,22 +178,19 @@ class Meter(Element):
         at_once = (Guarantee(0, 0),)
         if self.actions.get(RED) != "drop" or not offered.sizes:
             return Guarantees(at_once)
-        passed = token_bucket.bound_passed_bytes(self.token_bucket)
+        passed = self.token_bucket.bound_passing(offered.sizes)
         if YELLOW in self.colours and self.actions.get(YELLOW) != "drop":
-            passed = passed.add(token_bucket.bound_passed_bytes(self.other_bucket))
-        items = passed.scale_by(Fraction(1, offered.sizes[0]))
-        return Guarantees(at_once, Arrival(items, passed, offered.sizes))
-
-    def __post_init__(self) -> None:
-        token_bucket.check(self.token_bucket)
-        token_bucket.check(self.other_bucket)
+            passed = passed.add(self.other_bucket.bound_passing(offered.sizes))
+        return Guarantees(at_once, passed)
 
     def start(self, setting: Setting) -> Whole:  # noqa: ARG002  it is for all connections
         """Return its buckets, full."""
         state = np.zeros(END, np.int64)
         state[AWARE] = self.is_colour_aware
-        state[DROPS:COMMITTED] = [self.actions.get(each) == "drop" for each in (GREEN, YELLOW, RED)]
-        for start, bucket in ((COMMITTED, self.token_bucket), (OTHER, self.other_bucket)):
+        state[DROPS:COMMITTED] = [
+            self.actions.get(colour) == "drop" for colour in (GREEN, YELLOW, RED)
+        ]
+        for start, bucket in zip((COMMITTED, OTHER), self.buckets, strict=True):
             state[start : start + token_bucket.PRICES] = token_bucket.build_full_bucket(bucket)
         return state
 
@@ -182,12 +226,12 @@ class ThreeColours(Meter):
         return self.aware
 
 
-def check_excess(committed_bytes: int, excess_bytes: int) -> None:
-    """Raise ValueError, in the author's words, if neither of two buckets holds anything.
+def check_excess(meter: Meter) -> None:
+    """Raise ValueError, in the author's words, if neither of its buckets holds anything.
 
     Source: RFC 2697, 2; RFC 4115, 2.
     """
-    if not committed_bytes + excess_bytes:
+    if not any(bucket.size.amount for bucket in meter.buckets):
         raise ValueError("cbs, ebs: one of them must be more than 0, else all is red")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from books import in_bytes
 
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.encapsulate import Encapsulate
@@ -73,7 +74,7 @@ def chain(vcs: Any, listed: Any, *elements: Any, sizes: Sizes, inserted: Any = (
 def test_bytes_balance_where_items_grow_and_are_lost(
     vcs: Any, listed: Any, chunk: int, *, by_events: bool
 ) -> None:
-    policing = Shape(Fraction(10**15), 120, Buffer(9, "packet"))
+    policing = in_bytes(Shape, Fraction(10**15), 120, Buffer(9, "packet"))
     experiment = chain(
         vcs, listed, Encapsulate(20), policing, sizes=Sizes((60, 80, 101), (1, 1, 1), in_order=True)
     )

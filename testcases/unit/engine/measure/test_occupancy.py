@@ -5,6 +5,7 @@ from math import floor
 
 import numpy as np
 import pytest
+from books import in_bytes
 from connected import connected
 from hypothesis import given
 from hypothesis import strategies as st
@@ -187,7 +188,7 @@ def test_of_queues_before_a_scheduler(name, data, limit):
 )
 def test_the_shaper_itself_reports_what_waits_for_tokens(chunk_ps, window, expected):
     """100 tokens, and one more each ps: three at 0 leave at 0, 100 and 200, one at 170 at 300."""
-    shape = Shape(Fraction(8 * 10**12), 100, Buffer(9, "packet"))
+    shape = in_bytes(Shape, Fraction(8 * 10**12), 100, Buffer(9, "packet"))
     watched = Occupancies(MeasurementSpec(*window, (), queues=("pace",)))
     node = Node("pace", shape)
     setting = Setting(*CONNECTIONS, Draws(("s",)), watched=watched.is_recorded(node))

@@ -5,9 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from qospec.catalogue.kinds import Buffer, Load
 from qospec.engine.kernel import get_function
 from qospec.engine.meter import token_bucket
-from qospec.engine.meter.token_bucket import Bucket, compute_byte_time_ps
+from qospec.engine.meter.token_bucket import Bucket
 
 RATES = [Fraction(8), Fraction(8 * 10**12), Fraction(24 * 10**11), 49_999_999]
 """A byte takes 1 s, 1 ps, 10/3 ps, and a number of ps with a large denominator."""
@@ -25,10 +26,9 @@ cost, covers, fill, take, until_covered = map(
 
 def tokens_of(rate, size_bytes):
     tokens = np.zeros(token_bucket.FIELDS, np.int64)
-    tokens[: token_bucket.PRICES] = token_bucket.build_full_bucket(
-        Bucket("cir", rate, "cbs", size_bytes)
-    )
-    return tokens
+    bucket = Bucket("cir", Load(Fraction(rate), "ip"), "cbs", Buffer(size_bytes, "byte"))
+    tokens[: token_bucket.PRICES] = token_bucket.build_full_bucket(bucket)
+    return tokens, bucket.token_ps
 
 
 def whole_and_part(time_ps, denominator):
@@ -41,7 +41,7 @@ def whole_and_part(time_ps, denominator):
 def test_a_bucket_is_kept_exactly(rate, size_bytes):
     """Fill it, often exactly to its size, and take packets from it, often all that it holds."""
     random = np.random.default_rng(1)
-    tokens, byte_ps = tokens_of(rate, size_bytes), compute_byte_time_ps(rate)
+    tokens, byte_ps = tokens_of(rate, size_bytes)
     denominator, full_ps = byte_ps.denominator, size_bytes * byte_ps
     level_ps = full_ps
     for _ in range(50):
