@@ -111,9 +111,9 @@ def build_frames(
             whole = tamper_rows(whole, seal[mine] < 0, whole.shape[1] - 1)
         version_6 = whole[0, 0] >> 4 == headers.VERSIONS["ipv6"]
         family = "ipv6" if version_6 else "ipv4"
-        for place, frame in zip(
-            mine.tolist(), _frame_packets(alike, whole, framed, family), strict=True
-        ):
+        vlan = int(flows[flow].fields.get("vlan", 0))
+        frames = _frame_packets(alike, whole, framed, family, vlan)
+        for place, frame in zip(mine.tolist(), frames, strict=True):
             found[place] = frame
     return found
 
@@ -163,7 +163,9 @@ def _cut(items: Items, packets: Bytes, size_bytes: int) -> Bytes:
     return cut_fragment(packets, start_bytes, carried_bytes)
 
 
-def _frame_packets(items: Items, packets: Bytes, framed: Encapsulation, family: str) -> list[bytes]:
+def _frame_packets(
+    items: Items, packets: Bytes, framed: Encapsulation, family: str, vlan: int
+) -> list[bytes]:
     kind = link_type(framed)
     if kind is RAW:
         return iterate_rows(packets)
@@ -171,7 +173,7 @@ def _frame_packets(items: Items, packets: Bytes, framed: Encapsulation, family: 
         head = PPP_ADDRESS_AND_CONTROL + PPP_TYPES[family].to_bytes(2, "big")
         return [with_ppp_check(head + row) for row in iterate_rows(packets)]
     parts = [repeat_row(FAR_STATION + NEAR_STATION, items.total)]
-    parts += _build_tags(items, framed.vlan_tags)
+    parts += _build_tags(items, framed.vlan_tags, vlan)
     parts.append(
         repeat_row(
             (LABEL_TYPE if framed.labels else IP_TYPES[family]).to_bytes(2, "big"), items.total
@@ -185,13 +187,15 @@ def _frame_packets(items: Items, packets: Bytes, framed: Encapsulation, family: 
     return [frame + zlib.crc32(frame).to_bytes(ETHERNET_CHECK_BYTES, "little") for frame in whole]
 
 
-def _build_tags(items: Items, count: int) -> list[Bytes]:
-    """Return the tags of frames, the outer one with their priority; no VLAN is emulated: 0."""
+def _build_tags(items: Items, count: int, vlan: int) -> list[Bytes]:
+    """Return the tags of frames, the outer one with their priority and VLAN; others have none."""
     parts = []
     for place in range(count):
         kind = SERVICE_TAG_TYPE if place < count - 1 else TAG_TYPE
         priority = read_mark(items, "priority") if place == 0 else np.zeros(items.total, np.int64)
-        parts.append(encode_big_endian(kind << 16 | priority << 13, TAG_BYTES))
+        parts.append(
+            encode_big_endian(kind << 16 | priority << 13 | vlan * (place == 0), TAG_BYTES)
+        )
     return parts
 
 

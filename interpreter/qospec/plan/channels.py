@@ -48,6 +48,7 @@ ASKED: dict[str, tuple[tuple[str, Value], ...]] = {
         ("protocol", "udp"),
         ("source_address", ""),
         ("source_port", Fraction(0)),
+        ("vlan", Fraction(0)),
     ),
 }
 """What a classifier may ask of messages, besides that they are some."""

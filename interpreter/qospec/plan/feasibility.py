@@ -20,6 +20,7 @@ from qospec.engine.security.end import SecurityEnd
 from qospec.model.expression import list_measurements
 from qospec.plan.forms import largest_carried_bytes
 from qospec.plan.offered import compute_cell_rate
+from qospec.plan.tables import State
 from qospec.protocol.marks import CLP
 from qospec.protocol.streams import NO_FLOW
 from qospec.units import CELL_RATE, PACKET_RATE, RATE, format_value
@@ -510,6 +511,21 @@ def uncarried_marks(case: Case, drafts: Drafts, reach: Reach) -> Iterator[Diagno
                     for n in ends
                 ):
                     yield _refused(case, reader, name, does, _lines(ends, drafts))
+
+
+def lost_identifiers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each classifier by VLAN behind a line that did not carry it."""
+    lines = (n for n, draft in survey.drafts.items() if draft.clock is not None)
+    lost = {n for n in lines if not _carries_mark(survey.drafts[n], "vlan")}
+    for number, hops in sorted(survey.reach.hops.items()):
+        sent, behind, before = survey.members[number].packets, set[State](), -1
+        while sent is not None and sent.header_fields["vlan"] and len(behind) > before:
+            before = len(behind)
+            behind |= {h.after for h in hops if h.before.element in lost or h.before in behind}
+        for draft in (survey.drafts[n] for n in sorted({state.element for state in behind})):
+            if _reads(draft, "vlan"):
+                passed = {hop.before.element for hop in hops} & lost
+                yield _refused(case, draft.instance, "vlan", READING, _lines(passed, survey.drafts))
 
 
 def _wires(drafts: Drafts, reach: Reach) -> Wires:

@@ -229,7 +229,10 @@ def _forms_fit(case: Case, name: str, survey: Survey, problems: Problems) -> boo
     """Report what does not fit of what arrives where, at any rates; return whether all does."""
     unfit = [
         *feasibility.framing_mismatch(case, name, survey),
-        *feasibility.uncarried_marks(case, survey.drafts, survey.reach),
+        *(
+            [*feasibility.uncarried_marks(case, survey.drafts, survey.reach)]
+            or feasibility.lost_identifiers(case, survey)
+        ),
         *feasibility.unknown_latency(case, name, survey),
         *feasibility.left_in_parts(case, survey),
         *feasibility.repeated_keys(case, survey),

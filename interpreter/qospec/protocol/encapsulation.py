@@ -17,6 +17,8 @@ LAYERS = (*PACKET_LAYERS, "cell")
 
 TAG_BYTES = 4
 """Of a VLAN tag. Source: IEEE 802.1Q, 9."""
+HIGHEST_VLAN = 4_094
+"""The greatest identifier of a VLAN; 0 is none, and 4,095 is reserved. Source: the same, 9.6."""
 LABEL_BYTES = 4
 """Of an entry of the label stack. Source: RFC 3032, 2.1."""
 
@@ -73,8 +75,9 @@ class Encapsulation:
     per_cell_bytes: int = 0
 
     def carries_mark(self, mark: str) -> bool:
-        """Return whether a frame has a place for a mark, named as in `protocol.marks`."""
-        places = {"priority": self.vlan_tags, "traffic_class": self.labels}
+        """Return whether a frame has a place for a mark of `protocol.marks`, or for a `vlan`."""
+        tags = dict.fromkeys(("priority", "vlan"), self.vlan_tags)
+        places = {**tags, "traffic_class": self.labels}
         return bool(places.get(mark, 1))
 
     @property

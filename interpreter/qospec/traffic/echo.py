@@ -41,6 +41,7 @@ from qospec.engine.source.headers import (
     PriorityCode,
     Protocol,
     TrafficClass,
+    Vlan,
     convert_sizes,
 )
 from qospec.units import PS_PER_S
@@ -100,6 +101,8 @@ class Echo(ExchangeTraffic):
     """The code point in the IP header, of requests and answers."""
     priority: PriorityCode = None
     """The priority code point of the VLAN tag, 802.1p; requires tags on the first links."""
+    vlan: Vlan = None
+    """The identifier of the VLAN in the outer tag; requires tags on the first links."""
     traffic_class: TrafficClass = None
     """The traffic class of the MPLS label, EXP; requires labels on the first links."""
     family: Family = "ipv4"

@@ -17,6 +17,7 @@ from qospec.engine.source.headers import (
     PriorityCode,
     Protocol,
     TrafficClass,
+    Vlan,
     WithHeaders,
     convert_sizes,
 )
@@ -71,6 +72,8 @@ class Packets(WithHeaders, PacketTraffic):
     """The ECN field in the IP header: whether queues may mark in place of a loss."""
     priority: PriorityCode = None
     """The priority code point of the VLAN tag, 802.1p; requires tags on the first link."""
+    vlan: Vlan = None
+    """The identifier of the VLAN in the outer tag; requires tags on the first link."""
     traffic_class: TrafficClass = None
     """The traffic class of the MPLS label, EXP; requires labels on the first link."""
     family: Family = "ipv4"

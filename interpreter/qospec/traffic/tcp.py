@@ -27,6 +27,7 @@ from qospec.engine.source.headers import (
     Port,
     PriorityCode,
     TrafficClass,
+    Vlan,
 )
 from qospec.engine.source.sizes import Sizes
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
@@ -157,6 +158,8 @@ class Tcp(ExchangeTraffic):
     """The code point in the IP header, of segments and acknowledgements."""
     priority: PriorityCode = None
     """The priority code point of the VLAN tag, 802.1p; requires tags on the first links."""
+    vlan: Vlan = None
+    """The identifier of the VLAN in the outer tag; requires tags on the first links."""
     traffic_class: TrafficClass = None
     """The traffic class of the MPLS label, EXP; requires labels on the first links."""
     family: Family = "ipv4"

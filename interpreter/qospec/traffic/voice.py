@@ -16,6 +16,7 @@ from qospec.engine.source.headers import (
     Port,
     PriorityCode,
     TrafficClass,
+    Vlan,
     WithHeaders,
     convert_sizes,
 )
@@ -93,6 +94,8 @@ class Voice(WithHeaders, PacketTraffic):
     """The code point in the IP header."""
     priority: PriorityCode = None
     """The priority code point of the VLAN tag, 802.1p; requires tags on the first link."""
+    vlan: Vlan = None
+    """The identifier of the VLAN in the outer tag; requires tags on the first link."""
     traffic_class: TrafficClass = None
     """The traffic class of the MPLS label, EXP; requires labels on the first link."""
     family: Family = "ipv4"

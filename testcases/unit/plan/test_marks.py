@@ -66,6 +66,9 @@ def received(planned, condition: str, fields: str = "dscp = 46", tags: int = 1) 
         ("pkt.precedence == 5", "dscp = 46", True),
         ("pkt.precedence == 5", "dscp = 10", False),
         ("pkt.priority == 5", "priority = 1", True),
+        ("pkt.vlan == 100", "vlan = 100", True),
+        ("pkt.vlan in (100 .. 199)", "vlan = 200", False),
+        ("pkt.vlan == 0", "dscp = 0", True),
         ("pkt.colour == green", "dscp = 0", True),  # a colour ends with its device
         ("pkt.colour != green", "dscp = 0", False),
         ("pkt.input == west", "dscp = 0", True),

@@ -16,6 +16,7 @@ from qospec.check.records.kinds import explain_not_built
 from qospec.diagnostics import suggest_name
 from qospec.model.expression import Attribute, Constant, Expression, Operation
 from qospec.protocol.atm import HIGHEST_VIRTUAL_PATH, SERVICE_CATEGORIES
+from qospec.protocol.encapsulation import HIGHEST_VLAN
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, HIGHEST_PORT, TRANSPORT_HEADER_BYTES
 from qospec.protocol.marks import CODEPOINTS, COLOURS, MARKS, PARTS
 from qospec.syntax import ast
@@ -34,6 +35,7 @@ ATTRIBUTES = {
     ("pkt", "dscp"): "dscp",
     ("pkt", "precedence"): "precedence",
     ("pkt", "priority"): "priority",
+    ("pkt", "vlan"): "vlan",
     ("pkt", "traffic_class"): "traffic_class",
     ("pkt", "exp"): "traffic_class",
     ("pkt", "colour"): "colour",
@@ -62,6 +64,7 @@ MAX_VALUES = {
     "virtual_path": HIGHEST_VIRTUAL_PATH,
     **{name: mark.highest for name, mark in MARKS.items() if not mark.words},
     "precedence": PARTS["precedence"].highest,
+    "vlan": HIGHEST_VLAN,
     "source_port": HIGHEST_PORT,
     "destination_port": HIGHEST_PORT,
 }

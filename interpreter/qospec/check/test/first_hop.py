@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HOST_PORT = ("", 0)
 PLACES = {
-    "priority": ("VLAN tag", "vlan_tags = 1"),
+    **dict.fromkeys(("priority", "vlan"), ("VLAN tag", "vlan_tags = 1")),
     "traffic_class": ("MPLS label", "labels = 1"),
 }
 """Marks that not every frame carries: their place, and the field of a line that makes room."""
