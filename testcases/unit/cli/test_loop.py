@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from seals import seal
 
 from qospec import cli
 from qospec.cli import exits, options
@@ -154,6 +155,9 @@ def test_failed_without_a_record_of_its_own_is_an_error_that_says_so() -> None:
         outcome.read_text(encoding="utf-8").replace('"schema": 1', '"schema": 99', 1),
         encoding="utf-8",
     )
+    changed = qos("run", "--failed")
+    assert (changed.exit_code, "has schema 99" in changed.stderr) == (exits.ERROR, False)
+    seal(kept.folder)
     newer = qos("run", "--failed")
     assert (newer.exit_code, "has schema 99" in newer.stderr) == (exits.ERROR, True)
 
