@@ -174,6 +174,7 @@ US = 10**6
             "connections": st.integers(1, 3),
             "sack": st.booleans(),
             "limited_transmit": st.booleans(),
+            "ecn": st.booleans(),
             "write_size": st.sampled_from([None, 300, 1_700]),
             "nagle": st.booleans(),
             "read_every": st.sampled_from([None, 70 * US]),
