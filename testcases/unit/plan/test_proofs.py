@@ -1,5 +1,6 @@
 """What is proved of whole cases, against what is measured of them."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -8,6 +9,8 @@ import pytest
 from qospec.catalogue.kinds import Buffer, discover
 from qospec.elements.shape import Shape
 from qospec.plan.plan import CasePlan
+from qospec.plan.proofs.chains import Chains
+from qospec.plan.proofs.places import Key, Place
 from qospec.run import trial
 from qospec.units import PS_PER_S
 
@@ -382,3 +385,25 @@ def test_packets_are_bounded_across_cells(planned, ran) -> None:
     proof = case.networks[""].proofs.delay(0, 1)
     last_ns = 122_080 + 2 * (123_040 - 100_000)
     assert proof.most_ps == (121_440 + 96 * 100_000 + last_ns) * 1_000 > measured_ps
+
+
+def test_what_all_flows_have_in_common_is_found_once(
+    planned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was found again for each of them, which took half of the run of 2,000 flows."""
+    asked: list[Key] = []
+    arriving = Chains._arriving_at
+
+    def note(chains: Chains, place: Place) -> Iterator[Key]:
+        keys = list(arriving(chains, place))
+        asked.extend(keys)
+        return iter(keys)
+
+    monkeypatch.setattr(Chains, "_arriving_at", note)
+    flow = "flow one = ubr { pcr = 100 cell/s } from a to c"
+    head, _, tail = ROUND.partition("  flow one")
+    text = head + f"  for i in 0 .. 19 {{ {flow} }}\n  flow two" + tail.partition("  flow two")[2]
+    case = case_of(planned, text.replace("one.rec", "one[0].rec"), room="64", survivors="4 cell")
+    assert case.networks[""].proofs.delay(0, 1).most_ps
+    places = 8  # inputs: of two lines and their switch, queue and line, there and behind
+    assert 0 < len(asked) <= 21 * places

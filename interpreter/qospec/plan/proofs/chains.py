@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Wire = tuple[int, int]
     """The number of a node, and of its output."""
+    Ways = tuple[tuple[Wire, Place], ...]
 
 MOST_PLACES = 32
 """A chain is no longer, so that paths of hundreds of nodes take no long time."""
@@ -81,6 +82,8 @@ class Chains:
 
     def __init__(self, followed: Followed) -> None:
         self._followed = followed
+        self._beginning: dict[Place, _Bundle] = {}
+        self._longer_known: dict[tuple[_Bundle, Ways], _Bundle] = {}
         self._most_ps: dict[_Bundle, int | None] = {}
         self._waiting: dict[Place, bool] = {}
         self._stages_known: dict[tuple[Place, frozenset[Key], int], tuple[Stage, ...]] = {}
@@ -90,7 +93,9 @@ class Chains:
 
         They begin and end where something may wait: elsewhere a node by itself is bounded as well.
         """
-        bundle = _Bundle((place,), frozenset(self._arriving_at(place)))
+        if place not in self._beginning:
+            self._beginning[place] = _Bundle((place,), frozenset(self._arriving_at(place)))
+        bundle = self._beginning[place]
         while key in bundle.keys and len(bundle.places) <= MOST_PLACES:
             guarantee = self._followed.guarantee(bundle.places[-1])
             if guarantee is None or (guarantee.server is None and guarantee.most_ps is None):
@@ -127,17 +132,25 @@ class Chains:
             yield from (key for key in group.parts if key.kind == "user")
 
     def _longer(self, bundle: _Bundle, key: Key) -> _Bundle:
-        """Return those that go on as all items of a key do; none if these part or end."""
+        """Return those that go on as all items of a key do; none if these part or end.
+
+        Kept, since it takes a time that grows with the number of keys, and each of them asks.
+        """
+        ways = tuple(self._followed.onward(bundle.places[-1], key))
+        if (bundle, ways) not in self._longer_known:
+            self._longer_known[bundle, ways] = self._find_longer(bundle, ways)
+        return self._longer_known[bundle, ways]
+
+    def _find_longer(self, bundle: _Bundle, ways: Ways) -> _Bundle:
         place = bundle.places[-1]
-        ways = self._followed.onward(place, key)
         if len(ways) != 1 or ways[0][1].node < 0 or ways[0][1] in bundle.places:
             return _Bundle(bundle.places, frozenset())
         ((wire, to),) = ways
         keys = frozenset(
-            each
-            for each in bundle.keys
-            if self._followed.onward(place, each) == ways
-            and self._followed.comes_only_by(wire, to, each)
+            other
+            for other in bundle.keys
+            if tuple(self._followed.onward(place, other)) == ways
+            and self._followed.comes_only_by(wire, to, other)
         )
         return _Bundle((*bundle.places, to), keys)
 
