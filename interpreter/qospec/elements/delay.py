@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import OF_PACKETS, Buffer, Domain, Time, element
@@ -46,7 +47,7 @@ class Delay(Element):
 
     time: Time
     """The delay."""
-    limit: MostHeld = None
+    limit: MostHeld = field(default=None, kw_only=True)
     """How much may be in it at once; by default, anything."""
 
     @property

@@ -32,7 +32,7 @@ def test_the_watermark_moves_by_the_same(lab):
 )
 def test_what_comes_while_a_delay_line_is_full_is_lost(lab, limit, left, by_events):
     packets = lab.cells([0, 1, 9, 10, 11, 11], size_bytes=[60, 60, 40, 60, 60, 40])
-    got = lab.carry(Delay(10, limit), lab.setting(), packets, cuts=[10], by_events=by_events)
+    got = lab.carry(Delay(10, limit=limit), lab.setting(), packets, cuts=[10], by_events=by_events)
     (after,) = got.departures
     assert after.sent_ps.tolist() == left
     assert (after.at_ps - packets.at_ps[left]).tolist() == [10] * len(left)
@@ -43,7 +43,7 @@ def test_what_comes_while_a_delay_line_is_full_is_lost(lab, limit, left, by_even
 def test_a_ring_that_is_full_has_more_places(lab, by_events):
     """300 that come in 300 ps and leave 1 us later, of which 200 find room."""
     got = lab.carry(
-        Delay(10**6, Buffer(200, "packet")),
+        Delay(10**6, limit=Buffer(200, "packet")),
         lab.setting(),
         lab.cells(range(300)),
         by_events=by_events,
