@@ -17,7 +17,7 @@ from qospec.engine.adaptation import AdaptationEnd
 from qospec.engine.arrays import np
 from qospec.engine.items.piece import LENGTH_BITS, NUMBER_BITS
 from qospec.payload.packets import IP_TYPES, build_ip_packets
-from qospec.protocol.aal import AALS, ENCAPSULATIONS, LEAST_FRAME_BYTES
+from qospec.protocol.aal import AALS, CIRCUIT_BYTES, ENCAPSULATIONS, LEAST_FRAME_BYTES
 from qospec.protocol.atm import CELL_PAYLOAD_BYTES
 
 if TYPE_CHECKING:
@@ -72,6 +72,11 @@ class Frames(NamedTuple):
         return cls(known.pop() if len(known) == 1 else None, experiment.streams.count, flows)
 
 
+def read_packet_bytes(pieces: Numbers) -> Numbers:
+    """Return (n,) the sizes of the packets in which cells take part; 0 of cells without one."""
+    return pieces >> NUMBER_BITS + 1 & (1 << LENGTH_BITS) - 1
+
+
 def build_payloads(items: Items, frames: Frames, fill: Fill) -> Bytes:
     """Return (n, 48) the payloads of n cells of packets.
 
@@ -81,7 +86,7 @@ def build_payloads(items: Items, frames: Frames, fill: Fill) -> Bytes:
     pieces, batch = items.batch.column("frame"), items.batch
     numbers = pieces >> 1 & (1 << NUMBER_BITS) - 1
     wholes = pieces >> NUMBER_BITS + 1
-    lengths = wholes & (1 << LENGTH_BITS) - 1
+    lengths = read_packet_bytes(pieces)
     if frames.adaptation is None:
         raise CaptureError("a capture holds cells of packets only if all are of one AAL")
     if (lengths != items.sent_bytes).any():
@@ -185,15 +190,17 @@ def cut_aal3_4(sdus: Bytes, numbers: Numbers) -> Bytes:
     return found
 
 
-def cut_aal1(payloads: Bytes, numbers: Numbers) -> Bytes:
-    """Return (n, 48) the cells of a circuit: a header, and the bytes of the circuit.
+def cut_aal1(payloads: Bytes, numbers: Numbers, filling: Numbers) -> Bytes:
+    """Return (n, 48) the cells of a circuit: a header, the bytes of the circuit, and zeros.
 
     Args:
         payloads: (n, 48) What is sent, of which the last byte has no room.
         numbers: (n,) Which of its connection each is, from 0.
+        filling: (n,) How many bytes of the circuit each has.
     """
     headers = np.frombuffer(bytes(map(build_aal1_header, range(8))), np.uint8)
-    return np.concatenate([headers[numbers % 8, np.newaxis], payloads[:, :-1]], axis=1)
+    content = payloads[:, :-1] * (np.arange(CIRCUIT_BYTES) < filling[:, np.newaxis])
+    return np.concatenate([headers[numbers % 8, np.newaxis], content], axis=1)
 
 
 def build_aal1_header(number: int) -> int:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Experiment
     from qospec.model.suite import Flow
     from qospec.payload.flight import Items
+    from qospec.protocol.aal import Adaptation
 
 MOST_AT_ONCE = 16_384
 """Items whose bytes are made at a time, so that memory stays small."""
@@ -67,14 +68,15 @@ class Writer:
             raise CaptureError(f"packets go over `{link.name}`: `--frames` is for a link of cells")
         if framed is None:
             kind = cells.LINK
-            self._addresses = _list_addresses(experiment, flows)
+            frames_of = Frames.find(experiment, describe_flows(experiment, flows))
+            self._addresses = _list_addresses(experiment, flows, frames_of.adaptation)
             self.encryption = CellEncryption(experiment, link.tap.node)
             self._bytes: Callable[[Items], list[bytes]] = partial(
                 cells.build_cells,
                 addresses=self._addresses,
                 fill=fill,
                 encryption=self.encryption,
-                frames=Frames.find(experiment, describe_flows(experiment, flows)),
+                frames=frames_of,
             )
         else:
             kind = packets.link_type(framed)
@@ -203,8 +205,10 @@ def _find_first_of_each(experiment: Experiment) -> list[int]:
     return [stream.first for stream in experiment.streams for _ in range(stream.connections)]
 
 
-def _list_addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addresses:
-    """Return the VPI and VCI of each connection index.
+def _list_addresses(
+    experiment: Experiment, flows: Sequence[Flow], adaptation: Adaptation | None
+) -> cells.Addresses:
+    """Return the VPI and VCI of each connection index, and how its cells are written.
 
     The language knows no VCIs: those of a path are given in order of the connections.
     """
@@ -223,13 +227,14 @@ def _list_addresses(experiment: Experiment, flows: Sequence[Flow]) -> cells.Addr
         )
     follows = streams.connection(np.arange(streams.indices))
     kinds = [streams.kinds.index(streams.kind(index)) for index in range(streams.indices)]
-    is_circuit = np.array(
-        [
-            flows[stream.flow].traffic.is_circuit
-            for stream in streams.own
-            for _ in range(stream.connections)
-        ]
-    )
+    traffic = [
+        flows[stream.flow].traffic for stream in streams.own for _ in range(stream.connections)
+    ]
+    circuit_bytes = np.array([sent.circuit_bytes for sent in traffic], np.int64)
+    by_aal5 = adaptation is not None and adaptation.aal == "aal5"
+    marks_last = np.array([sent.aal == "aal5" if sent.is_framed else by_aal5 for sent in traffic])
     return cells.Addresses(
-        paths[follows], channels[follows], np.array(kinds), streams.kinds, is_circuit[follows]
+        *(paths[follows], channels[follows], np.array(kinds), streams.kinds),
+        circuit_bytes[follows],
+        marks_last[follows],
     )

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.capture.adaptation import build_payloads, cut_aal1, with_crc10
-from qospec.capture.error import CaptureError
+from qospec.capture.adaptation import build_payloads, cut_aal1, read_packet_bytes, with_crc10
 from qospec.capture.pcapng import LinkType
 from qospec.ciphers.octets import encode_big_endian, iterate_rows
 from qospec.dataclass import NamedTuple
@@ -42,8 +41,9 @@ LINK = LinkType(197)
 ERF_BYTES, ERF_ATM, ERF_AAL5, ERF_VARYING_LENGTH = 16, 3, 4, 4
 """The header of a record; its types, of a cell without HEC and of a frame; its flag that lengths
 vary."""
-LONGEST_RECORD_BYTES = 0xFFFF
 HEADER_BYTES = 4
+MOST_CELLS = (0xFFFF - ERF_BYTES - HEADER_BYTES) // CELL_PAYLOAD_BYTES
+"""Of a frame, whose record has a length of 16 bits."""
 FIRST_USER_CHANNEL, HIGHEST_CHANNEL = 32, 0xFFFF
 """VCIs of users."""
 PAYLOAD_TYPES: Mapping[KindName, int] = {
@@ -76,14 +76,16 @@ class Addresses(NamedTuple):
         channels: (n,) The VCI.
         kinds: (n,) The number of the kind, in `names`.
         names: The kinds in use.
-        is_circuit: (n,) Whether its cells are of AAL1.
+        circuit_bytes: (n,) Of a circuit, in each cell of AAL1; 0 if it is none.
+        marks_last: (n,) Whether the last cell of a frame is marked, as by AAL5.
     """
 
     paths: NDArray[np.int64]
     channels: NDArray[np.int64]
     kinds: NDArray[np.int64]
     names: tuple[KindName, ...]
-    is_circuit: NDArray[np.bool_]
+    circuit_bytes: NDArray[np.int64]
+    marks_last: NDArray[np.bool_]
 
 
 def build_cells(
@@ -99,8 +101,7 @@ def build_cells(
     of, kind = items.batch.connection, addresses.kinds[items.batch.connection]
     types = np.array([PAYLOAD_TYPES[name] for name in addresses.names], np.int64)[kind]
     piece = items.batch.column("frame")
-    if frames.adaptation is not None and frames.adaptation.aal == "aal5":
-        types |= LAST * ((piece != 0) & (piece & MORE_FOLLOW == 0))
+    types |= LAST * (addresses.marks_last[of] & (piece != 0) & (piece & MORE_FOLLOW == 0))
     header = addresses.paths[of] << 20 | addresses.channels[of] << 4 | types << 1
     header |= items.batch.marks & CLP
     made[:, ERF_BYTES : ERF_BYTES + HEADER_BYTES] = encode_big_endian(header, 4)
@@ -109,11 +110,14 @@ def build_cells(
         mine = np.flatnonzero(kind == number)
         if name not in MANAGEMENT:
             plain = fill_payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
-            of_packets = np.flatnonzero(piece[mine])
+            of_packets = np.flatnonzero(read_packet_bytes(piece[mine]))
             if len(of_packets):
                 plain[of_packets] = build_payloads(items.where(mine[of_packets]), frames, fill)
-            of_circuits = np.flatnonzero(addresses.is_circuit[of[mine]])
-            plain[of_circuits] = cut_aal1(plain[of_circuits], items.number[mine[of_circuits]])
+            circuit_bytes = addresses.circuit_bytes[of[mine]]
+            of_circuits = np.flatnonzero(circuit_bytes)
+            plain[of_circuits] = cut_aal1(
+                plain[of_circuits], items.number[mine[of_circuits]], circuit_bytes[of_circuits]
+            )
             body[mine] = encryption.encrypt(items.where(mine), plain)
             continue
         body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)
@@ -127,7 +131,8 @@ def build_cells(
 class Reassembly:
     """Joins cells of AAL5 to their CPCS-PDUs as receivers do, by connection and payload type.
 
-    A record has the header of the last cell and all payloads, whatever was lost or changed.
+    A record has the header of the last cell and all payloads, whatever was lost or changed. What is
+    too long for a record is left out, as receivers leave out what is longer than its AAL allows.
     """
 
     def __init__(self) -> None:
@@ -138,9 +143,6 @@ class Reassembly:
 
         Args:
             cells: Records of `build_cells`, in order.
-
-        Raises:
-            CaptureError: A frame is longer than a record.
         """
         joined = []
         for place, cell in enumerate(cells):
@@ -149,21 +151,19 @@ class Reassembly:
             if payload_type & OF_MANAGEMENT:
                 continue
             payloads = self._payloads.setdefault(header[:3] + bytes([header[3] >> 4]), [])
-            payloads.append(cell[ERF_BYTES + HEADER_BYTES :])
-            if payload_type & LAST:
+            if len(payloads) <= MOST_CELLS:
+                payloads.append(cell[ERF_BYTES + HEADER_BYTES :])
+            if not payload_type & LAST:
+                continue
+            if len(payloads) <= MOST_CELLS:
                 joined.append((place, _build_frame(cell[:ERF_BYTES], header, b"".join(payloads))))
-                payloads.clear()
+            payloads.clear()
         return joined
 
 
 def _build_frame(record_header: bytes, header: bytes, pdu: bytes) -> bytes:
     """Return the record of a frame, given the headers of that of its last cell."""
     size = HEADER_BYTES + len(pdu)
-    if ERF_BYTES + size > LONGEST_RECORD_BYTES:
-        cells = len(pdu) // CELL_PAYLOAD_BYTES
-        raise CaptureError(
-            f"a frame has {cells} cells, too many for a record: leave out `--frames`"
-        )
     lengths = (ERF_BYTES + size).to_bytes(2, "big") + bytes(2) + size.to_bytes(2, "big")
     return record_header[:8] + bytes([ERF_AAL5, ERF_VARYING_LENGTH]) + lengths + header + pdu
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain, Time, traffic
 from qospec.dataclass import dataclass
@@ -53,10 +53,13 @@ class Circuit(CellTraffic):
     virtual_path: VirtualPath = 0
     """VPI of the connections."""
 
-    is_circuit: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         check_exact("rate", self.peak_cell_rate, self.connections)
+
+    @property
+    def circuit_bytes(self) -> int:
+        """Return the bytes of the circuit in each cell."""
+        return self.filling
 
     @property
     def peak_cell_rate(self) -> Fraction:

@@ -27,9 +27,9 @@ def test_the_headers_of_aal1():
 
 def test_cells_of_a_circuit_count_to_8_and_have_47_bytes_of_it():
     payloads = np.tile(np.arange(48, dtype=np.uint8), (3, 1))
-    cells = cut_aal1(payloads, np.array([6, 7, 8]))
+    cells = cut_aal1(payloads, np.array([6, 7, 8]), np.array([47, 47, 10]))
     assert cells[:, 0].tolist() == [0x63, 0x74, 0x00]
-    assert cells[:, 1:].tolist() == [list(range(47))] * 3
+    assert cells[:, 1:].tolist() == [list(range(47))] * 2 + [[*range(10), *[0] * 37]]
 
 
 def test_the_crc_of_aal5_has_its_check_value():

@@ -14,11 +14,15 @@ from qospec.capture.cells import (
     build_rm_payload,
     build_security_payload,
 )
-from qospec.capture.error import CaptureError
 from qospec.engine.items.batch import allocate_batch
 from qospec.engine.security.seal import TAMPERED
 from qospec.payload.fill import Fill
 from qospec.payload.flight import Items
+
+
+def no_frames(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return that connections are no circuits, and that none of their cells is marked as last."""
+    return np.zeros(count, np.int64), np.zeros(count, np.bool_)
 
 
 def erf_cell(channel: int, payload_type: int, content: int) -> bytes:
@@ -47,9 +51,13 @@ def test_cells_are_joined_by_connection_up_to_one_that_ends_a_frame() -> None:
     assert joined[1][1][8:20] == bytes([4, 4, 0, 116, 0, 0, 0, 100, 0, 0, 2, 2])
 
 
-def test_a_frame_too_long_for_a_record_is_refused() -> None:
-    with pytest.raises(CaptureError, match=r"^a frame has 1365 cells"):
-        Reassembly().join([erf_cell(32, 0, 0)] * 1_364 + [erf_cell(32, 1, 0)])
+def test_what_is_too_long_for_a_record_is_left_out() -> None:
+    """Such as what never ends, and then does: cells of AAL1 ahead of one that is marked."""
+    reassembly = Reassembly()
+    longest = [*[erf_cell(32, 0, 0)] * 1_363, erf_cell(32, 1, 0)]
+    assert [len(record) for _, record in reassembly.join(longest)] == [20 + 48 * 1_364]
+    assert reassembly.join([erf_cell(32, 0, 0), *longest]) == []
+    assert [len(record) for _, record in reassembly.join([erf_cell(32, 1, 0)])] == [20 + 48]
 
 
 GENERATOR = 0b11000110011
@@ -111,7 +119,7 @@ def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
         np.array([32, 0xFFFF, 32, 0xFFFF]),
         np.array([0, 0, 1, 1]),
         ("user", "oam"),
-        np.zeros(4, np.bool_),
+        *no_frames(4),
     )
     made = build_cells(items([0, 1, 2, 3], marks=1), addresses, Fill(0), IN_THE_CLEAR, NO_FRAMES)
     headers = [int.from_bytes(each[16:20], "big") for each in made]
@@ -125,9 +133,7 @@ def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
 
 @pytest.mark.parametrize("at_ps", [0, 1, 10**12 - 1, 10**12, 3_600 * 10**12 + 123_456_789_012])
 def test_the_time_of_a_record_is_in_units_of_two_to_the_minus_32(at_ps: int) -> None:
-    addresses = Addresses(
-        np.array([0]), np.array([32]), np.array([0]), ("user",), np.zeros(1, np.bool_)
-    )
+    addresses = Addresses(np.array([0]), np.array([32]), np.array([0]), ("user",), *no_frames(1))
     (made,) = build_cells(items([0], at_ps), addresses, Fill(0), IN_THE_CLEAR, NO_FRAMES)
     assert int.from_bytes(made[:8], "little") == (at_ps << 32) // 10**12
     assert made[8:16] == bytes([3, 4, 0, 68, 0, 0, 0, 52])
@@ -140,7 +146,7 @@ def test_what_was_changed_on_the_way_is_another_payload() -> None:
         np.array([32, 32]),
         np.array([0, 1]),
         ("user", "oam"),
-        np.zeros(2, np.bool_),
+        *no_frames(2),
     )
     sent = items([0, 1])
     changed = sent._replace(batch=sent.batch.with_column("seal", np.full(2, TAMPERED)))

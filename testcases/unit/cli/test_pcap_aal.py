@@ -195,3 +195,34 @@ def test_frames_are_asked_for_where_none_is(captured):
     packets = ask("right.lan -> b")
     assert packets.exit_code == 2
     assert "packets go over `right.lan -> b`: `--frames` is for a link of cells" in packets.output
+
+
+FRAMES = """qos 1
+import std.media
+topology direct {
+  a, b = host
+  link a -- b via media.stm1
+}
+test whole on direct {
+  flow user = frames { cells = 3 cell, rate = 100 frame/s } from a to b
+  run { measure = 100 ms }
+  expect user.frames.lost == 0 frame
+}
+"""
+
+
+def test_frames_without_packets_are_joined_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("whole.qos").write_text(FRAMES, encoding="utf-8")
+    run = CliRunner().invoke(cli.qos, ["run", "whole.qos", "--record", "records", "--no-progress"])
+    assert run.exit_code == 0, run.output
+    record = str(next(Path("records").iterdir()))
+    for name, *options in (("cells",), ("joined", "--frames")):
+        asked = ["pcap", record, "whole", "a -> b", "-o", f"{name}.pcapng", *options]
+        given = CliRunner().invoke(cli.qos, asked)
+        assert given.exit_code == 0, given.output
+    types = [cell_of(record)[1] for record in records(Path("cells.pcapng"))]
+    joined = list(records(Path("joined.pcapng")))
+    assert types[:6] == [0, 0, 1, 0, 0, 1]
+    assert len(joined) == len(types) // 3 >= 10
+    assert {len(record) for record in joined} == {16 + 4 + 3 * 48}

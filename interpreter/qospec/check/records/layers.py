@@ -40,12 +40,9 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
     """Require that a rate, or a size of traffic, says which bits it counts, once that is known."""
     layer = "" if value.layer == ANY_LAYER else value.layer
     if layer and kind.role == "traffic" and not parameter.domain.layers:
-        inside = (
-            "bits of the circuit" if parameter.domain.name == "rate" else "bytes of the application"
-        )
         raise make_error(
             "E0212",
-            f"`{parameter.alias or parameter.name}` counts {inside}, not @{layer}",
+            f"`{parameter.alias or parameter.name}` counts what is carried, not @{layer}",
             span,
             help=f"leave out `@{layer}`: headers come on top",
         )

@@ -62,8 +62,6 @@ class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
     """Whether endpoints exchange it, so that it has no rate."""
     is_framed: ClassVar[bool] = False
     """Whether its cells form frames, which are counted beside them."""
-    is_circuit: ClassVar[bool] = False
-    """Whether its cells have the header of AAL1."""
     causes: ClassVar[tuple[str, ...]] = ()
     """All causes of loss at its endpoints; sources have none."""
     takes_source: ClassVar[bool] = True
@@ -74,6 +72,11 @@ class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
     """Whether each connection is a call, for metrics that are measured only of calls."""
     rating_field: ClassVar[str] = ""
     """The field that rates calls which are `unrated` without it."""
+
+    @property
+    def circuit_bytes(self) -> int:
+        """Return how many bytes of a circuit each cell has behind the header of AAL1, or 0."""
+        return 0
 
     @property
     def unrated(self) -> str:
