@@ -192,7 +192,7 @@ def _decide_by_pie(state: Whole, arrival: Item, waits: bool) -> int:  # noqa: FB
     if waits and measure_held(state) + amount > state[LIMIT]:
         pie[ACCUMULATED] = 0
         return OVERFLOW
-    if not _is_early(pie, state[HELD], draw) or pie[BURST] > 0:
+    if pie[BURST] > 0 or not _is_early(pie, state[HELD], draw):
         return ADMITTED
     pie[ACCUMULATED] = 0
     is_marked = marks & pie[MARKING] != 0 and 10 * pie[PROBABILITY] < ONE

@@ -87,7 +87,7 @@ def by_the_book(element, at_ps, sizes, capable):
             overflowed.append(number)
             pie.accu_prob = 0.0
             continue
-        is_dropped = pie.drop_early(held, draws[number] / 2**30) and pie.burst_allowance == 0
+        is_dropped = pie.burst_allowance == 0 and pie.drop_early(held, draws[number] / 2**30)
         if is_dropped:
             pie.accu_prob = 0.0
             if number in capable and pie.drop_prob < 0.1:
