@@ -35,7 +35,7 @@ def open_record(named: str, root: str) -> tuple[Record, BegunRun]:
     """
     from qospec.record.store import RecordError
 
-    given = [name for name in RECORDED if _is_given(name)]
+    given = [name for name in RECORDED if is_given(name)]
     if given:
         exits.end_for_user(
             f"`--resume` goes on as the record says: leave out {' and '.join(map(_write, given))}"
@@ -51,7 +51,8 @@ def open_record(named: str, root: str) -> tuple[Record, BegunRun]:
     return record, begun
 
 
-def _is_given(name: str) -> bool:
+def is_given(name: str) -> bool:
+    """Return whether the command line has a parameter."""
     source = click.get_current_context().get_parameter_source(name)
     return source is ParameterSource.COMMANDLINE
 
@@ -75,7 +76,7 @@ def read_options(record: Record, begun: BegunRun) -> dict[str, Any]:
             for case in begun.planned
             if case["test"] == test["name"]
         ),
-        "settings": _read_settings(begun.planned[0]["again"]),
+        "settings": read_settings(begun.planned[0]),
         "seed": begun.frame["seed"],
         "max_cells": provenance["limits"]["cells per trial"],
         "keep_going": provenance["policy"].get("a failed require") == "goes on",
@@ -88,9 +89,9 @@ def _find_file(test: Document) -> str:
     return str(test["place"].rsplit(":", 2)[0])
 
 
-def _read_settings(command: str) -> tuple[str, ...]:
-    """Return the values that a command sets."""
-    words = shlex.split(command)
+def read_settings(case: Document) -> tuple[str, ...]:
+    """Return the values that were set when a case was run."""
+    words = shlex.split(case["again"])
     return tuple(value for option, value in pairwise(words) if option == "--set")
 
 

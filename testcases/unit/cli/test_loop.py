@@ -140,6 +140,18 @@ def test_failed_repeats_the_seed_unless_another_is_given() -> None:
     assert json.loads(qos("run", "--failed", "--json", "--seed", "8").stdout)["seed"] == "8"
 
 
+def test_failed_repeats_what_was_set_unless_something_is(here: Path) -> None:
+    easy = SPECIFICATION.replace("let limit = 1 us", "let limit = 8 us")
+    (here / "a.qos").write_text(easy, encoding="utf-8")
+    failed = {f"prompt:n={n}": "fail" for n in (1, 2, 3)}
+    run("a.qos::prompt", "--set", "limit=1us")
+    again = qos("run", "--failed")
+    assert "3 of 3 cases did not pass in records/" in again.stderr
+    assert "with `--set limit=1us`" in again.stderr
+    assert run("--failed") == (exits.FAILED, failed)
+    assert run("--failed", "--set", "limit=9us")[0] == exits.PASSED
+
+
 def test_failed_without_a_record_of_its_own_is_an_error_that_says_so() -> None:
     none = qos("run", "--failed")
     assert none.exit_code == exits.WRONG

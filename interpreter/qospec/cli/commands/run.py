@@ -70,6 +70,8 @@ def run(**asked: Any) -> None:
         raise click.UsageError("-q and -v exclude each other")
     resumed = resuming.open_record(asked["resume"], asked["record"]) if asked["resume"] else None
     asked |= {} if resumed is None else resuming.read_options(*resumed)
+    root = Path(asked["record"] or loading.find_project_folder(asked["paths"], "records"))
+    asked |= _find_failed(root) if asked["failed"] else {}
     request = loading.make_request(asked)
     if asked["jobs"] > 1:
         from qospec.run import workers
@@ -82,8 +84,6 @@ def run(**asked: Any) -> None:
     formats = options.with_html(asked["formats"])
     check_formats(formats)
     _check_chunk()
-    root = Path(asked["record"] or loading.find_project_folder(asked["paths"], "records"))
-    request = _narrow_to_failed(request, root) if asked["failed"] else request
     suite, plans = loading.plan_request(request)
     own = _select_own(plans, asked["part"], resumed)
     wanted = not asked["no_progress"]
@@ -133,8 +133,8 @@ def _print_end(kept: store.Record, document: Document, planned: int, *, quiet: b
         output.say(f"warning: cannot write to stdout: {explain_failure(unwritten)}", err=True)
 
 
-def _narrow_to_failed(request: loading.Request, root: Path) -> loading.Request:
-    """Return a request for what did not pass in the last run, with its seed unless one is given.
+def _find_failed(root: Path) -> dict[str, Any]:
+    """Return what asks for what did not pass in the last run, as that run did unless told otherwise.
 
     What was not run did not pass. Ends the command if there is nothing of the kind.
     """
@@ -152,14 +152,15 @@ def _narrow_to_failed(request: loading.Request, root: Path) -> loading.Request:
         for case in outcome["cases"]
         if case["verdict"] in PROBLEMS
     )
+    asked = {"seed": outcome["seed"], "settings": resuming.read_settings(outcome["cases"][0])}
+    asked = {name: value for name, value in asked.items() if not resuming.is_given(name)}
     of = f"{len(failed)} of {loading.count_things(len(outcome['cases']), 'case')}"
-    output.say(f"{of} did not pass in {last.folder}", err=True)
+    with_values = "".join(f", with `--set {value}`" for value in asked.get("settings", ()))
+    output.say(f"{of} did not pass in {last.folder}{with_values}", err=True)
     if not failed:
         output.say("nothing selected: `qos run` without `--failed` runs all", err=True)
         sys.exit(exits.NOTHING)
-    is_default = click.get_current_context().get_parameter_source("seed") is ParameterSource.DEFAULT
-    seed = outcome["seed"] if is_default else request.seed
-    return request._replace(only=failed, seed=seed)
+    return asked | {"only": failed}
 
 
 def _make_local_names(request: loading.Request, suite: Suite) -> LocalNames:
