@@ -141,8 +141,8 @@ def _describe(
         place: seen for place in places
         if (seen := observation.occupancies[place]).waited_ps
     }  # fmt: skip
-    together_ps = sum(seen.waited_ps for seen in waited.values())
-    longest = sorted(waited.items(), key=lambda each: -each[1].waited_ps)
+    together_ps = sum(seen.whole_ps for seen in waited.values())
+    longest = sorted(waited.items(), key=lambda each: -each[1].whole_ps)
     return {
         "flow": prefix + flow,
         "places": [
@@ -151,10 +151,10 @@ def _describe(
                 "mean": describe_quantity(Fraction(seen.waited_ps, window_ps), dimension),
                 "most": describe_quantity(seen.most, dimension),
                 "mean_wait": describe_quantity(
-                    Fraction(seen.waited_ps, seen.delayed * PS_PER_S), TIME
+                    Fraction(seen.whole_ps, seen.delayed * PS_PER_S), TIME
                 ),
                 "longest_wait": describe_quantity(Fraction(seen.longest_ps, PS_PER_S), TIME),
-                "share": describe_quantity(Fraction(seen.waited_ps, together_ps), RATIO),
+                "share": describe_quantity(Fraction(seen.whole_ps, together_ps), RATIO),
             }
             for place, seen in longest[:MOST_PLACES]
         ],

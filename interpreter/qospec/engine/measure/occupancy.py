@@ -33,12 +33,14 @@ class Occupancy(NamedTuple):
         waited_ps: The sum of all waiting times.
         longest_ps: The longest one, before and behind the window included.
         delayed: How many items waited.
+        whole_ps: The sum of their waiting times, before and behind the window included.
     """
 
     most: int = 0
     waited_ps: int = 0
     longest_ps: int = 0
     delayed: int = 0
+    whole_ps: int = 0
 
 
 class Occupancies:
@@ -136,13 +138,17 @@ class _Queue:
         most = max(seen.most, self._at_the_start, int(waiting[inside].max(initial=0)))
         within = np.minimum(began_ps, stop_ps) - np.maximum(at_ps, start_ps)
         overlaps = within > 0
-        longest_ps = int((began_ps - at_ps)[overlaps].max(initial=0))
-        within = within[overlaps]
-        waited_ps = (int((within >> 20).sum()) << 20) + int((within & _LOW).sum())
+        whole = (began_ps - at_ps)[overlaps]
         self._began_ps = began[began > at_ps[-1]]
         return Occupancy(
             most,
-            seen.waited_ps + waited_ps,
-            max(seen.longest_ps, longest_ps),
-            seen.delayed + len(within),
+            seen.waited_ps + _sum(within[overlaps]),
+            max(seen.longest_ps, int(whole.max(initial=0))),
+            seen.delayed + len(whole),
+            seen.whole_ps + _sum(whole),
         )
+
+
+def _sum(times_ps: Times) -> int:
+    """Return the sum of times that may be more than 64 bits hold."""
+    return (int((times_ps >> 20).sum()) << 20) + int((times_ps & _LOW).sum())

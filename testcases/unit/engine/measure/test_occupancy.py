@@ -133,7 +133,7 @@ def by_the_book(items, left, clock: Clock, arrivals=()) -> Occupancy:
     inside = [(max(a, measurement.start_ps), min(b, measurement.stop_ps)) for a, b in waits]
     parts = [max(0, end - start) for start, end in inside]
     whole = [b - a for (a, b), part in zip(waits, parts, strict=True) if part]
-    return Occupancy(most, sum(parts), max(whole, default=0), len(whole))
+    return Occupancy(most, sum(parts), max(whole, default=0), len(whole), sum(whole))
 
 
 @pytest.mark.parametrize("name", CLOCKS)
@@ -179,10 +179,10 @@ def test_of_queues_before_a_scheduler(name, data, limit):
 @pytest.mark.parametrize(
     ("window", "expected"),
     [
-        ((0, 1_000), Occupancy(2, 100 + 200 + 130, 200, 3)),
-        ((50, 160), Occupancy(2, 50 + 110, 200, 2)),
-        ((150, 180), Occupancy(2, 30 + 10, 200, 2)),
-        ((200, 1_000), Occupancy(1, 100, 130, 1)),
+        ((0, 1_000), Occupancy(2, 100 + 200 + 130, 200, 3, 430)),
+        ((50, 160), Occupancy(2, 50 + 110, 200, 2, 300)),
+        ((150, 180), Occupancy(2, 30 + 10, 200, 2, 330)),
+        ((200, 1_000), Occupancy(1, 100, 130, 1, 130)),
         ((300, 1_000), Occupancy()),
     ],
 )
@@ -212,7 +212,7 @@ def test_of_two_copies_of_a_packet_the_one_that_finds_room_waits(until_ps):
         part = [item for item in items if (item[0] < until_ps) is early]
         process((batch(part),), until_ps if early else FOREVER_PS)
     # the first is sent until 100, a copy until 120; the last finds an empty queue and an idle line
-    assert watched.seen == {"q": Occupancy(1, 90, 90, 1)}
+    assert watched.seen == {"q": Occupancy(1, 90, 90, 1, 90)}
 
 
 @kernel
@@ -252,7 +252,7 @@ def test_equal_copies_in_two_queues_of_a_scheduler_wait_where_they_are(listed, b
     measured = MeasurementSpec(0, 1_000, (0, 0), queues=("high", "low"))
     experiment = Experiment(*CONNECTIONS, (source,), nodes, wires, measured, ("s",))
     seen = emulation.run(experiment, by_events=by_events)
-    assert seen.occupancies == {"high": Occupancy(1, 50, 50, 1), "low": Occupancy()}
+    assert seen.occupancies == {"high": Occupancy(1, 50, 50, 1, 50), "low": Occupancy()}
 
 
 @pytest.mark.parametrize("chunk", [7, 10**6])
