@@ -111,6 +111,19 @@ def test_no_project_is_made_where_something_is(here: Path, name: str, why: str) 
     assert [path.name for path in (here / "taken").iterdir()] == ["note"]
 
 
+@pytest.mark.parametrize("name", ["\U0001f600", 'a"b\\c'])
+def test_a_project_has_the_name_of_its_folder_whatever_that_is(name: str) -> None:
+    assert qos("init", name).exit_code == exits.PASSED
+    os.chdir(name)
+    checked = qos("check")
+    assert (checked.exit_code, checked.stderr) == (exits.PASSED, "")
+
+
+def test_a_project_is_made_in_a_new_repository(here: Path) -> None:
+    (here / "new" / ".git").mkdir(parents=True)
+    assert qos("init", "new").exit_code == exits.PASSED
+
+
 def test_no_project_is_made_where_none_can_be() -> None:
     assert qos("init", "").exit_code == exits.WRONG
     made = qos("init", "a.qos/below")

@@ -103,12 +103,14 @@ def init(folder: str) -> None:
     if not is_unicode(name):
         exits.end_for_user("a project has a name, and this is not UTF-8")
     try:
-        if root.exists() and (not root.is_dir() or any(root.iterdir())):
+        if root.exists() and (
+            not root.is_dir() or {path.name for path in root.iterdir()} - {".git"}
+        ):
             what = "is not empty" if root.is_dir() else "is a file"
             exits.end_for_user(f"`{folder}` {what}: name a folder that does not exist yet")
         for file, text in FILES.items():
             (root / file).parent.mkdir(parents=True, exist_ok=True)
-            write_whole(root / file, text.replace("{name}", json.dumps(name)))
+            write_whole(root / file, text.replace("{name}", json.dumps(name, ensure_ascii=False)))
             say(str(root / file))
     except (OSError, WriteError) as error:
         exits.end_for_environment(f"cannot make `{folder}`: {explain_failure(error)}")
