@@ -4,7 +4,8 @@ from pathlib import Path
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.words import load_words
-from qospec.reference.explanation import list_names
+from qospec.diagnostics import Problems
+from qospec.reference.explanation import explain_name, list_names
 
 ROOT = Path(__file__).parents[2]
 WORDS = load_words()
@@ -14,6 +15,17 @@ NAMES = set(list_names(discover()))
 def test_what_a_word_is_called_here_is_a_name_of_the_language() -> None:
     here = {name for row in WORDS.called.values() for name in row.here}
     assert here - NAMES == {"p50"}, "a quantile is named by its share"
+
+
+def test_a_metric_is_what_it_is_here_whatever_others_call_so() -> None:
+    """Other names have places of their own: the field `window` of a goal is no receive window."""
+    metrics = discover().select_role("metric").values()
+    names = {name for kind in metrics for name in (kind.name, *kind.aliases)}
+    assert "loss" in WORDS.called.keys() & names
+    for name in WORDS.called.keys() & names:
+        sorts = {each["sort"] for each in explain_name(name, discover(), Problems())}
+        assert "metric" in sorts
+        assert "word of other tools" not in sorts, name
 
 
 def test_what_is_not_modelled_is_no_name_of_the_language() -> None:

@@ -119,7 +119,8 @@ def _explain_builtin(what: str, catalogue: Catalogue) -> Iterator[Document]:
         known = collection.find(what, catalogue)
         if known is not None:
             yield {"sort": collection.singular, **known}
-    yield from _explain_foreign(what)
+    if catalogue.find("metric", what) is None:  # what that means is said, whatever others mean
+        yield from _explain_foreign(what)
 
 
 def _explain_foreign(what: str) -> Iterator[Document]:
