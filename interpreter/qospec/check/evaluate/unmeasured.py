@@ -13,7 +13,7 @@ from qospec.diagnostics import suggest_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qospec.catalogue.kinds import Catalogue
+    from qospec.catalogue.kinds import Catalogue, Kind
     from qospec.check.evaluate.context import CheckError
     from qospec.source import Span
     from qospec.syntax import ast
@@ -37,10 +37,12 @@ REQUESTS = ("request", "requests", "queries")
 
 
 def explain_unknown_metric(
-    path: str, carries: str, parts: Sequence[str], name: ast.Name, catalogue: Catalogue
+    path: str, known: Sequence[Kind], parts: Sequence[str], name: ast.Name, kind: Kind | None
 ) -> CheckError:
-    """Return the mistake of an unknown metric, or an unknown part, of the flow at a path."""
-    known = [kind for kind in catalogue.select_role("metric").values() if carries in kind.carries]
+    """Return the mistake of an unknown metric, or an unknown part, of the flow at a path.
+
+    What is `known` can be measured of it; if the name is that of a `kind`, this one cannot.
+    """
     spellings = [spelling for kind in known for spelling in (kind.name, *kind.aliases)]
     word = name.text.lower()
     meant = OF_EXCHANGES.get(word, "")
@@ -50,8 +52,8 @@ def explain_unknown_metric(
         meant = ""
     meant = meant or translate(word, (*spellings, *parts))
     absent = describe_not_modelled(word)
-    near = meant or ("" if absent else suggest_name(name.text, [*spellings, *parts]))
-    help_text = suggest_listing("metrics")
+    near = meant or ("" if absent or kind else suggest_name(name.text, [*spellings, *parts]))
+    help_text = "measure it of a flow of `tcp` itself" if kind else suggest_listing("metrics")
     if word in REQUESTS and "answers" in parts:
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
     elif OF_EXCHANGES.get(word) == "exchanges.delay" and not meant:
@@ -59,7 +61,6 @@ def explain_unknown_metric(
     shown = (min((kind.name, *kind.aliases[:1]), key=len) for kind in known)
     note = f"metrics: {' '.join(sorted(shown))}"
     note = f"{note}; parts of `{path}`: {' '.join(parts)}" if parts else note
-    kind = catalogue.find("metric", name.text)
     what = "is not a metric" if kind is None else "is measured of connections of `tcp` alone"
     return make_error(
         "E0501",
