@@ -304,6 +304,9 @@ def _report_unserved(
 ) -> None:
     what: str = end.kind
     way_out = ""
+    note = "a queue is emptied by the line it feeds, directly or through a scheduler"
+    if part.kind.build.needs_line:
+        note = f"`{part.kind.name}` goes by how long packets wait for the line it feeds"
     if end.kind == "element":
         other = template.parts[end.part]
         what, way_out = other.path, f"move `{other.path}` before `{part.path}`"
@@ -318,7 +321,7 @@ def _report_unserved(
             "E0405",
             f"`{part.path}` must lead directly to a line, not to `{what}`",
             place,
-            note="a queue is emptied by the line it feeds, directly or through a scheduler",
+            note=note,
             help=way_out,
         )
     )
