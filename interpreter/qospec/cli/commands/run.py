@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from qospec.cli import exits, loading, options, output, resuming, streams
 from qospec.cli.commands.report import check_formats, write_all
@@ -134,7 +133,7 @@ def _print_end(kept: store.Record, document: Document, planned: int, *, quiet: b
 
 
 def _find_failed(root: Path) -> dict[str, Any]:
-    """Return what asks for what did not pass in the last run, as that run did unless told otherwise.
+    """Return what asks for what did not pass in the last run, as that did unless told otherwise.
 
     What was not run did not pass. Ends the command if there is nothing of the kind.
     """
