@@ -70,16 +70,25 @@ def compare_outcomes(before: Document, after: Document) -> Comparison:
     paired = before["seed"] == after["seed"] and all(
         before["provenance"][name] == after["provenance"][name] for name in ("numpy", "qospec")
     )
+    same_files = _read_files(before) == _read_files(after)
     earlier = {case["name"]: case for case in before["cases"]}
     later = {case["name"]: case for case in after["cases"]}
     rows: list[Compared] = []
     for name in dict.fromkeys((*earlier, *later)):
         if name in earlier and name in later:
-            rows += _compare_cases(earlier[name], later[name], paired=paired)
+            alike = {"paired": paired, "same_files": same_files}
+            rows += _compare_cases(earlier[name], later[name], **alike)
         else:
             first, second = (case.get(name) for case in (earlier, later))
             rows.append(_describe_missing(name, first, second))
     return Comparison(tuple(rows), paired)
+
+
+def _read_files(outcome: Document) -> tuple[str, dict[str, str]]:
+    """Return what was set on the command line, and the checksums of the files."""
+    provenance = outcome["provenance"]
+    sources = {source["name"]: source["sha256"] for source in provenance.get("sources", ())}
+    return provenance.get("policy", {}).get("set", ""), sources
 
 
 def _describe_missing(
@@ -91,7 +100,7 @@ def _describe_missing(
 
 
 def _compare_cases(
-    before: Mapping[str, Any], after: Mapping[str, Any], *, paired: bool
+    before: Mapping[str, Any], after: Mapping[str, Any], *, paired: bool, same_files: bool
 ) -> Iterator[Compared]:
     earlier, later = (_list_statements(case) for case in (before, after))
     for key in dict.fromkeys((*earlier, *later)):
@@ -102,7 +111,8 @@ def _compare_cases(
             yield Compared(before["name"], key[1], OPEN, first, second, there)
             continue
         values = _read_values(one, before), _read_values(other, after)
-        word, why = _judge(one, other, values, paired=paired)
+        another = "" if same_files else _describe_another_criterion(one, other)
+        word, why = _judge(one, other, values, another, paired=paired)
         yield Compared(before["name"], key[1], word, _describe(one), _describe(other), why)
     if not (earlier or later):
         same = before["verdict"] == after["verdict"]
@@ -128,6 +138,26 @@ def _describe(statement: Mapping[str, Any] | None) -> str:
     return f"{verdict}{describe_measured(statement)}"
 
 
+def _describe_another_criterion(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """Return in which way two runs of a statement have different criteria; "" if they do not.
+
+    In the same files a bound differs only where it is measured, and the criterion is the same.
+    """
+    first, second = (
+        [
+            [side["comparison"], side["bound"], side["tolerance"]]
+            for side in (statement, *statement.get("terms", ()))
+        ]
+        for statement in (one, other)
+    )
+    if first == second:
+        return ""
+    (_, was, _), (_, now, _) = first[0], second[0]
+    if was is None or now is None or was == now:
+        return "its criterion is another one"
+    return f"its bound was {was['text']} and is {now['text']}"
+
+
 def _read_values(statement: Mapping[str, Any], case: Mapping[str, Any]) -> list[Fraction]:
     """Return what a statement measured in each repeat, or what it shows, if it is one value."""
     measures = statement.get("measures")
@@ -147,15 +177,19 @@ def _judge(
     one: Mapping[str, Any],
     other: Mapping[str, Any],
     values: tuple[Sequence[Fraction], Sequence[Fraction]],
+    another: str,
     *,
     paired: bool,
 ) -> tuple[str, str]:
-    """Return what two runs of a statement come to, and why."""
+    """Return what two runs of a statement come to, and why.
+
+    That they are judged by `another` criterion, as this says, tells nothing of what was measured.
+    """
     verdicts = one["verdict"], other["verdict"]
-    if set(verdicts) == {"pass", "fail"}:
+    if set(verdicts) == {"pass", "fail"} and not another:
         return (BETTER if verdicts[1] == "pass" else WORSE), "its verdict"
     if verdicts[0] != verdicts[1]:
-        return OPEN, f"it was {verdicts[0]} and is {verdicts[1]}"
+        return OPEN, another or f"it was {verdicts[0]} and is {verdicts[1]}"
     if not all(values):
         alike = one["measured"] == other["measured"]
         return (SAME, "") if alike else (OPEN, "what it measures is not a number in both")

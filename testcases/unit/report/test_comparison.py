@@ -100,6 +100,15 @@ def test_a_verdict_decides_before_all_values(
     assert compare(outcome([5], verdict=before), outcome([5], verdict=after)) == expected
 
 
+def test_a_verdict_by_another_bound_is_no_worse() -> None:
+    before, after = outcome([5]), outcome([5], verdict="fail")
+    after["cases"][0]["statements"][0]["bound"] = quantity(4)
+    after["provenance"]["policy"] = {"set": "limit=4s"}
+    assert compare(before, after) == ("cannot tell", "its bound was 9 s and is 4 s")
+    after["provenance"].pop("policy")  # what was not changed, but measured, may be worse
+    assert compare(before, after) == ("worse", "its verdict")
+
+
 def test_a_report_says_no_better_and_no_worse() -> None:
     before, after = (outcome([value], "", "") for value in (5, 4))
     assert compare(before, after) == ("cannot tell", "no criterion says which way is better")
