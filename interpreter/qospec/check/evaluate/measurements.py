@@ -108,13 +108,13 @@ class FlowValue(Value):
         kind = evaluator.context.catalogue.find("metric", name.text)
         if kind is None or (kind.build.of_connections and not self._is_told):
             parts = self.has if self.part == "user" else ()
-            known = [
+            measured = [
                 metric
                 for metric in evaluator.context.catalogue.select_role("metric").values()
                 if self.carries in metric.carries
                 and (self._is_told or not metric.build.of_connections)
             ]
-            raise unmeasured.explain_unknown_metric(self.path, known, parts, name, kind)
+            raise unmeasured.explain_unknown_metric(self.path, measured, parts, name, kind)
         if self.carries not in kind.carries:
             framed = "frame" in kind.carries and "frames" in self.has
             frames = f"{self.path}.frames" if framed and self.part == "user" else ""
