@@ -13,32 +13,52 @@ FLOWS = (
 KEY_AGREEMENT = "std.devices.key_agreement"
 
 
-def change_server(condition: str) -> Mapping[str, str]:
-    """Return changes of the server of keys: who waits is served once a condition holds."""
-    begins = "-> working { start = [done], set = { busy: busy + 1, agreements: agreements + 1 } }"
+def change_server(period: int, place: int, answer: str) -> Mapping[str, str]:
+    """Return changes by which a second server, as fast as the first, has some of the agreements.
+
+    Of so many in a row, `period`, it takes that at `place`, from 0, and none if there are fewer.
+    When it is done, the call has its key with `client.agreed`, and waits for the first server like
+    any other with `first.agree`.
+    """
     return {
-        "timers = { interruption: pause_after }\n    counters = { agreements: 0 }": (
-            "timers = { done: agreement, poll: 100 us }\n    instances = calls\n"
-            "    values = { place: 0 }\n    counters = { agreements: 0, busy: 0, queued: 0 }"
-        ),
-        "on begin -> free { start = [interruption] }\n"
-        "      on interruption -> free { after = pause }\n": f"on agree where busy == 0 {begins}\n",
-        "on agree -> free { after = agreement, send = [agreed], "
-        "set = { agreements: agreements + 1 } }\n    }": f"""on agree -> waiting {{
-        start = [poll]
-        set = {{ place: queued + 1, queued: queued + 1 }}
-      }}
-    }}
-    state waiting {{
-      on poll where {condition} -> working {{
-        start = [done]
-        set = {{ busy: busy + 1, agreements: agreements + 1, queued: queued - 1 }}
-      }}
-      on poll -> waiting {{ start = [poll] }}
-    }}
-    state working {{
-      on done -> free {{ send = [agreed], set = {{ busy: busy - 1 }} }}
-    }}""",
+        "call.server -> inside -> keys.client\n  keys.client -> call.server\n": """\
+call.server -> inside -> sort.client
+  sort.client -> call.server
+  ahead, beside = delay { time = 1 us }
+  sort.first -> ahead -> keys.client
+  keys.client -> sort.first
+  sort.second -> beside -> others.client
+  others.client -> sort.second
+
+  machine sort {
+    ports = [client, first, second]
+    messages = { agree: [], agreed: [], failed: [] }
+    counters = { asked: 0 }
+    state sorting {
+      on client.agree where asked == PLACE -> sorting {
+        send = [second.agree]
+        set = { asked: (asked + 1) * min(1, PERIOD - 1 - asked) }
+      }
+      on client.agree -> sorting {
+        send = [first.agree]
+        set = { asked: (asked + 1) * min(1, PERIOD - 1 - asked) }
+      }
+      on first.agreed -> sorting { send = [client.agreed] }
+      on first.failed -> sorting { send = [client.failed] }
+      on second.agreed -> sorting { send = [ANSWER] }
+    }
+  }
+
+  machine others {
+    ports = [client]
+    messages = { agree: [], agreed: [] }
+    state free {
+      on agree -> free { after = agreement, send = [agreed] }
+    }
+  }
+""".replace("PLACE", str(place))
+        .replace("PERIOD", str(period))
+        .replace("ANSWER", answer)
     }
 
 
@@ -66,12 +86,20 @@ WRONG_CALLS = [
         },
     ),
     Wrong(
+        "signalling.leaves_late_answers",
+        EXCHANGES,
+        "calls.qos",
+        ("an_answer_too_late",),
+        {"cleared"},
+        changes={"on connect -> over { send = [release_complete] }\n": ""},
+    ),
+    Wrong(
         "eantc.two_keys_at_a_time",
         KEY_AGREEMENT,
         "signalling.qos",
         ("set_up_times:class=ubr", "the_most_calls:pace=194.9ms"),
-        {"greatest", "sustained", "as_long"},
-        changes=change_server("busy < 2"),
+        {"mean", "greatest", "sustained", "as_long"},
+        changes=change_server(2, 1, "client.agreed"),
     ),
     Wrong(
         "eantc.last_comes_first",
@@ -79,15 +107,59 @@ WRONG_CALLS = [
         "signalling.qos",
         ("keys_in_order",),
         {"none_overtaken"},
-        changes=change_server("busy < 1 and place == queued"),
+        # Of each burst of three: the second comes back when the third is served.
+        changes=change_server(3, 1, "first.agree"),
     ),
     Wrong(
-        "eantc.asks_once",
+        "eantc.does_not_queue",
         KEY_AGREEMENT,
         "signalling.qos",
-        ("set_up_times:class=ubr",),
-        {"greatest", "sustained"},
-        changes=change_server("1 == 2"),
+        ("set_up_times:class=ubr", "keys_in_order"),
+        {"sustained", "all_have_keys"},
+        changes={
+            "timers = { interruption: pause_after }\n    counters = { agreements: 0 }": (
+                "timers = { done: agreement }\n    instances = calls\n"
+                "    counters = { agreements: 0, busy: 0 }"
+            ),
+            "on begin -> free { start = [interruption] }\n"
+            "      on interruption -> free { after = pause }\n"
+            "      on agree where agreements < failures -> free {\n"
+            "        after = agreement\n        send = [failed]\n"
+            "        set = { agreements: agreements + 1 }\n      }\n"
+            "      on agree -> free { after = agreement, send = [agreed], "
+            "set = { agreements: agreements + 1 } }\n": (
+                "on agree where busy == 0 -> working {\n        start = [done]\n"
+                "        set = { agreements: agreements + 1, busy: 1 }\n      }\n"
+                "    }\n    state working {\n"
+                "      on done -> free { send = [agreed], set = { busy: 0 } }\n"
+            ),
+        },
+    ),
+    Wrong(
+        "eantc.most_agreements_fail",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        (
+            "set_up_times:class=ubr",
+            "set_up_times:class=cbr",
+            "the_most_calls:pace=195.1ms",
+            "the_greatest_latency",
+            "message_sets:cells=6cell",
+        ),
+        {"sustained", "as_long", "printed", "alike"},
+        changes={
+            "on agree where agreements < failures": (
+                "on agree where agreements >= 3 and agreements < 87"
+            )
+        },
+    ),
+    Wrong(
+        "eantc.always_sends_three_cells",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("message_sets:cells=6cell",),
+        {"alike"},
+        changes={"size = cells": "size = 3 cell"},
     ),
     Wrong(
         "eantc.keys_in_67_ms",
@@ -146,6 +218,17 @@ WRONG_CALLS = [
         ("no_cell_without_a_key",),
         {"discarded"},
         changes={"state agreeing {\n      forward = discard": "state agreeing {"},
+    ),
+    Wrong(
+        "eantc.passes_cells_back",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("no_cell_without_a_key",),
+        {"none_back"},
+        changes={
+            "keyless = lose { probability = 100% }": "",
+            "from_black.rest -> keyless": "from_black.rest",
+        },
     ),
     Wrong(
         "eantc.room_for_one_less",

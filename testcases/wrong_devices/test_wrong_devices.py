@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from replacing import Wrong, copied, replace_device, write_changed
 from wrong import WRONG
+from wrong_calls import KEY_AGREEMENT, change_server
 
 from qospec.document import Document
 
@@ -49,6 +50,18 @@ def test_in_a_project_of_its_own_the_right_device_passes(
 ) -> None:
     cases = RIGHT[work, suite]
     documents = run_cases(copied(work, tmp_path) / suite, cases)
+    assert [document["verdict"] for document in documents] == ["pass"] * len(cases)
+
+
+def test_a_server_that_is_changed_for_nothing_passes_signalling(
+    run_cases: RunCases, tmp_path: Path
+) -> None:
+    """What fails of the others that `change_server` makes is what they do, and not how."""
+    folder = copied("eantc", tmp_path)
+    write_changed(folder, KEY_AGREEMENT, "eantc.alike", change_server(2, 2, "client.agreed"))
+    replace_device(folder, KEY_AGREEMENT, "eantc.alike")
+    cases = ("set_up_times:class=ubr", "the_most_calls:pace=194.9ms", "keys_in_order")
+    documents = run_cases(folder / "signalling.qos", cases)
     assert [document["verdict"] for document in documents] == ["pass"] * len(cases)
 
 
