@@ -156,7 +156,7 @@ NOTHING = [
         {"std.devices.mpoa": "mpoa.nothing"},
         {
             "routed.qos": {
-                "the tag on the router's line decides it": ("figure_3.long", "figure_3.short"),
+                "the tag on the router's line decides it": ("figure_3.short",),
                 NOTHING_LOST: ("figure_5_at_full_load.less_than_a_percent", "wire_speed.all"),
             },
             "shortcuts.qos": {

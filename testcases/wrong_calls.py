@@ -10,6 +10,12 @@ FLOWS = (
     "after_so_many_packets:vendor=cabletron,connections=1",
     "after_so_many_packets:vendor=cisco,connections=1",
 )
+ASKED = """state idle {
+      on west.resolution_request -> asking_east {
+        after = thinking
+        send = ["""
+ASKED_AGAIN = """on east.imposition_reply -> idle { send = [west.resolution_reply] }
+      on west.resolution_request -> asking_east {"""
 KEY_AGREEMENT = "std.devices.key_agreement"
 
 
@@ -326,7 +332,7 @@ WRONG_CALLS = [
             f"mpoa.{name}",
             "bench",
             "routed.qos",
-            ("figure_3:load=100%,room=1_000pkt",),
+            ("figure_3:load=100%,room=1_000pkt", "figure_3:load=100%,room=182pkt"),
             {"long", "backlog"},
             changes={"media.tagged_fast_ethernet": medium},
         )
@@ -382,13 +388,75 @@ WRONG_CALLS = [
             ),
             (
                 "asks_once",
-                ("a_lost_request",),
+                ("a_lost_message:lost=1", "a_lost_message:lost=4"),
                 {"long_way"},
                 {
                     "on retry -> resolving { send = [server.resolution_request]": (
                         "on retry -> resolving { send = [peer.setup]"
                     )
                 },
+            ),
+            (
+                "calls_once",
+                ("a_lost_message:lost=5", "a_lost_message:lost=6"),
+                {"long_way"},
+                {
+                    "on t303 -> connecting { send = [peer.setup]": (
+                        "on t303 -> connecting { send = [server.resolution_request]"
+                    )
+                },
+            ),
+            (
+                "server_asks_once",
+                ("a_lost_message:lost=2", "a_lost_message:lost=3"),
+                {"long_way"},
+                {
+                    f"{ASKED_AGAIN}\n        after = thinking\n"
+                    "        send = [east.imposition_request]\n": ASKED_AGAIN
+                },
+            ),
+            *(
+                (
+                    name,
+                    ("messages_in_order",),
+                    {criterion},
+                    {f"{ASKED}east.imposition_request]": f"{ASKED}{sent}]"},
+                )
+                for name, sent, criterion in (
+                    ("never_asks_the_egress", "west.resolution_reply", "asked"),
+                    (
+                        "answers_before_the_egress",
+                        "east.imposition_request, west.resolution_reply",
+                        "resolved",
+                    ),
+                )
+            ),
+        )
+    ),
+    *(
+        Wrong(
+            f"mpoa.{name}",
+            "bench",
+            "routed.qos",
+            cases,
+            {"cells"},
+            changes=changes,
+        )
+        for name, cases, changes in (
+            (
+                "shortcut_by_lan_emulation",
+                ("cells_of_a_shortcut:size=91B", "cells_of_a_shortcut:size=94B"),
+                {"encapsulation = mpoa_tagged": "encapsulation = lane"},
+            ),
+            (
+                "packets_without_headers",
+                ("cells_of_a_frame:size=91B",),
+                {"encapsulation = lane": "encapsulation = vc_multiplexed"},
+            ),
+            (
+                "another_adaptation_layer",
+                ("cells_of_a_frame:size=90B",),
+                {"aal = aal5": "aal = aal3_4"},
             ),
         )
     ),
