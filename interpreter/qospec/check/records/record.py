@@ -24,6 +24,7 @@ from qospec.check.records.spelling import (
     list_spellings,
 )
 from qospec.dataclass import NamedTuple
+from qospec.diagnostics import suggest_name
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -362,9 +363,8 @@ def build_nested(value: Value, parameter: Parameter, span: Span, evaluator: Eval
     if isinstance(value, Poison):
         return None
     role, known = NESTED[parameter.domain.name], evaluator.context.catalogue
-    named = known.find(role, value.name) if isinstance(value, Symbol) else None
-    if named is not None:  # a sweep over kinds by their names alone is one over words
-        value = Record(named, {}, span, evaluator)
+    if isinstance(value, Symbol):
+        value = _find_kind(value, parameter, span, evaluator)
     kind = getattr(value, "kind", None)
     if kind is None or kind.role != role:
         raise make_error(
@@ -385,6 +385,34 @@ def build_nested(value: Value, parameter: Parameter, span: Span, evaluator: Eval
         return kind.build(**arguments) if complete else None
     except ValueError as cause:
         raise record.find_mistakes(cause) from cause
+
+
+def _find_kind(word: Symbol, parameter: Parameter, span: Span, evaluator: Evaluator) -> Record:
+    """Return the record of a kind by a word: a sweep over kinds by their names is one over words.
+
+    Raises:
+        CheckError: There is no kind of that name here, or it needs fields.
+    """
+    role, known = NESTED[parameter.domain.name], evaluator.context.catalogue
+    kind = known.find(role, word.name)
+    if kind is None:
+        kinds = list(known.select_role(role))
+        raise make_error(
+            "E0204",
+            f"`{parameter.name}` is {ARTICLES[role]}, and none is named `{word.name}`",
+            span,
+            note=f"there are: {' '.join(kinds)}",
+            near=suggest_name(word.name, kinds),
+        )
+    for each in kind.parameters.values():
+        if each.default is REQUIRED:
+            raise make_error(
+                "E0105",
+                f"`{kind.name}` needs `{each.alias or each.name}`, and a word gives no fields",
+                span,
+                help=f"write it with its fields: `{parameter.name} = {kind.name} {{ … }}`",
+            )
+    return Record(kind, {}, span, evaluator)
 
 
 def find_place(name: str, given: Mapping[str, Field]) -> Span | None:

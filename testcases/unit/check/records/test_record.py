@@ -229,3 +229,21 @@ test controlled on straight {
 def test_a_kind_may_be_the_default_of_a_parameter_of_no_type(checked):
     problems = checked(POLICED.replace("TYPE", "Policy"))[1]
     assert [problem.code for problem in problems] == ["E0115"]
+
+
+@pytest.mark.parametrize(
+    ("word", "code", "message", "help_"),
+    [
+        (
+            "red",
+            "E0105",
+            "`red` needs `low`, and a word gives no fields",
+            "write it with its fields: `drop = red { … }`",
+        ),
+        ("tial", "E0204", "`drop` is a drop policy, and none is named `tial`", "write `tail`"),
+    ],
+)
+def test_a_word_for_a_kind_must_name_one_that_needs_no_fields(checked, word, code, message, help_):
+    text = POLICED.replace("TYPE = tail", f"Name = {word}")
+    [problem] = (each for each in checked(text)[1] if each.severity == "error")
+    assert (problem.code, problem.message, problem.help) == (code, message, help_)
