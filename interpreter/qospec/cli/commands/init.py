@@ -72,7 +72,7 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.12"
-      # From your package index; or name a wheel, or a clone of qospec.
+      # If pip's index does not have qospec, name a wheel or a clone of it here.
       - run: pip install qospec
       - run: qos check
       - run: qos run --jobs auto --report junit
