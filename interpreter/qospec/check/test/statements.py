@@ -9,11 +9,12 @@ from qospec.check.evaluate.confidence import read_confidence, verify_repeats
 from qospec.check.evaluate.context import CheckError, flatten_text, make_error
 from qospec.check.evaluate.criteria import build_condition, build_reported, explain_duplicate_label
 from qospec.check.evaluate.loops import explain_misplaced
-from qospec.check.evaluate.scope import Scope, bind_known
+from qospec.check.evaluate.scope import RESULTS, Scope, bind_known
 from qospec.check.test.intervals import read_interval
 from qospec.check.test.search import list_goals, list_meets
 from qospec.dataclass import NamedTuple
 from qospec.model.expression import (
+    Measured,
     evaluate_without_readings,
     is_published,
     list_found,
@@ -295,11 +296,12 @@ def _read_condition(
     flows: Mapping[str, FlowValue],
     evaluator: Evaluator,
 ) -> Iterator[Statement]:
+    paths = [path for path in node.with_all_below() if isinstance(path, ast.Path)]
+    _verify_no_result(paths, scope)
     metrics = {
         path.name.text: path.name
-        for path in node.with_all_below()
-        if isinstance(path, ast.Path)
-        and scope.find(path.name.text) is None
+        for path in paths
+        if scope.find(path.name.text) is None
         and evaluator.context.catalogue.find("metric", path.name.text) is not None
     }
     for flow, value in flows.items():
@@ -309,10 +311,43 @@ def _read_condition(
             inner.names[name.text] = known
         condition = build_condition(node, inner, evaluator)
         if condition is not None:
+            _verify_measured(goal, node, condition, evaluator)
             label = f"goal {goal.name.text}" + (f"[{flow}]" if metrics else "")
             yield Statement("expect", label, flatten_text(node.span.text), condition, node.span)
         if not metrics:
             return
+
+
+def _verify_no_result(paths: Sequence[ast.Path], scope: Scope) -> None:
+    """Raise CheckError if a condition of a goal names a goal or a point."""
+    for path in paths:
+        known = scope.find(path.name.text)
+        if known is not None and known.what in RESULTS:
+            raise make_error(
+                "E0514",
+                f"a trial does not know what `{path.name.text}` comes to",
+                path.span,
+                note="each trial is judged by itself, by what it measures",
+                help="compare with a number, or let an `expect` say it after the search",
+            )
+
+
+def _verify_measured(
+    goal: ast.Goal, node: ast.Expression, condition: Expression, evaluator: Evaluator
+) -> None:
+    """Warn of a condition of a goal that no device changes: it says nothing of a load."""
+    leaves = list_observed(condition)
+    if any(not isinstance(leaf, Measured) or not leaf.of_source for leaf in leaves):
+        return
+    why = "no device changes what a source sends" if leaves else "it measures nothing in a trial"
+    evaluator.context.report(
+        make_error(
+            "W0601",
+            f"goal `{goal.name.text}` does not depend on the device: {why}",
+            node.span,
+            help="name what a greater load can break, such as `loss_ratio <= 0.1%`",
+        )
+    )
 
 
 def _explain_stray(node: ast.Statement, here: str) -> CheckError:

@@ -274,3 +274,29 @@ def test_a_criterion_that_can_fail_names_a_flow_of_the_test(reported, criterion,
     (warning,) = (each for each in reported(text) if each.code == "W0601")
     kind = criterion.partition(" ")[0]
     assert warning.help == f"{kind} something that can fail, such as `{shown}`"
+
+
+@pytest.mark.parametrize(
+    ("condition", "reported"),
+    [
+        ("1 > 2", ["W0601"]),
+        ("user.planned > 3 cell", ["W0601"]),
+        ("user.planned > 3 cell and lost == 0", []),
+        ("delay.max < 1 ms", []),
+    ],
+)
+def test_a_goal_meets_something_that_depends_on_the_device(checked, condition, reported):
+    text = f"""
+topology bench {{
+  a, b = host
+  link a -- b via line {{ rate = 149.76 Mbit/s @cell }}
+}}
+test knee on bench {{
+  search rate in 10 cell/s .. 1_000 cell/s {{
+    goal good {{ meets = {condition} }}
+  }}
+  flow user = ubr {{ pcr = rate }} from a to b
+  expect good.rate > 5 cell/s
+}}
+"""
+    assert [problem.code for problem in checked(text)[1]] == reported
