@@ -34,17 +34,17 @@ test bursts on narrow {
     phases = even
   } from a to b
   flow steady = packets { rate = 50 pkt/s, size = 100 B @ip } from b to a
-  run { measure = 1 s }
+  run { TIMES }
   expect CRITERION
 }
 """
 
 
-def ran(folder: Path, criterion: str) -> tuple[dict[str, Any], str]:
+def ran(folder: Path, criterion: str, times: str = "measure = 1 s") -> tuple[dict[str, Any], str]:
     """Run the test with a criterion; return the document of its case, and what is printed."""
     folder.mkdir(exist_ok=True)
     path = folder / "a.qos"
-    path.write_text(SPEC.replace("CRITERION", criterion), "utf-8")
+    path.write_text(SPEC.replace("CRITERION", criterion).replace("TIMES", times), "utf-8")
     words = ["run", str(path), "--record", str(folder / "records"), "--no-progress"]
     printed = CliRunner().invoke(cli.qos, words).output
     (record,) = (folder / "records").iterdir()
@@ -70,6 +70,14 @@ def test_what_was_slow_is_told_with_where_it_waited(tmp_path: Path) -> None:
     assert Fraction(place["longest_wait"]["value"]) == 9 * Fraction(822_096, 10**9)
     assert "waiting at r.q (4.11 ms on average, 7.399 ms at most)" in printed
     assert printed.index("f took 8") < printed.index("no packet was discarded")
+
+
+def test_waits_are_told_whole_if_they_are_longer_than_the_window(tmp_path: Path) -> None:
+    """Of the burst that comes when the window of 1 ms begins, one packet begins to leave in it."""
+    case, _ = ran(tmp_path, "f.delay.max < 1 ms", times="warmup = 100 ms, measure = 1 ms")
+    [[place]] = (wait["places"] for wait in case["waits"])
+    assert Fraction(place["mean_wait"]["value"]) == 5 * Fraction(822_096, 10**9)
+    assert Fraction(place["longest_wait"]["value"]) == 9 * Fraction(822_096, 10**9)
 
 
 def test_what_fails_for_losses_alone_is_not_watched(tmp_path: Path) -> None:
