@@ -340,6 +340,16 @@ def _verify(
         message = f"no port carries the messages of `{program.name}`"
         help_text = "write `ports = [line]` in the machine, and wire it in the device"
         evaluator.context.report(make_error("E0424", message, node.name.span, help=help_text))
+    for name in ("spread", "burst"):
+        if name in own and not program.begins:
+            message = f"no instance of `{program.name}` begins by itself, so `{name}` has no effect"
+            help_text = "add `on begin -> …` to the first state, or leave it out"
+            evaluator.context.report(make_error("E0424", message, own[name].span, help=help_text))
+    instances = program.instances if "instances" in own else 1
+    if instances is not None and program.burst > instances:
+        message = f"`{program.name}` has no {program.burst} instances to begin together"
+        note = f"`instances` is {instances}"
+        evaluator.context.report(make_error("E0424", message, own["burst"].span, note=note))
     used = {*program.inputs, *program.outputs}
     for port in program.ports:
         if port not in used:
