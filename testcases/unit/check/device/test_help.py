@@ -594,3 +594,25 @@ def test_two_queues_are_not_moved_before_each_other(checked, wires, help_):
     parts = "\n".join(f"{each} = {kinds.get(each, 'fifo { limit = 8 cell }')}" for each in used)
     text = f"device box {{\nport west, east: cell\n{parts}\n{wires}\neast.rx -> west.tx\n}}"
     assert [each.help for each in checked(text)[1]] == ([help_] if help_ else [])
+
+
+@pytest.mark.parametrize(
+    ("queue", "note"),
+    [
+        ("fifo", "a queue is emptied by the line it feeds, directly or through a scheduler"),
+        ("codel", "`codel` goes by how long packets wait for the line it feeds"),
+        ("pie", "`pie` goes by how long packets wait for the line it feeds"),
+    ],
+)
+def test_a_queue_that_needs_its_line_is_not_sent_through_a_scheduler(checked, queue, note):
+    text = f"""
+device d {{
+  port p, q: packet
+  e = {queue} {{ limit = 64 pkt }}
+  w = delay {{ time = 1 ms }}
+  p.rx -> e -> w -> q.tx
+  q.rx -> p.tx
+}}
+"""
+    [problem] = [each for each in checked(text)[1] if each.code == "E0405"]
+    assert problem.notes == (note,)
