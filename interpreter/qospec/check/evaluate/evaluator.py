@@ -427,8 +427,12 @@ class Evaluator:
         labelled = label_as_name(name, scope, self.context.case) if self.context.judging else None
         if labelled is not None:
             raise labelled
+        case = self.context.case
+        in_trial = self.context.judging and case is not None and case.phase
         results = [
-            binding.name for binding in scope.list_bindings() if within and binding.what in RESULTS
+            binding.name
+            for binding in scope.list_bindings()
+            if within and binding.what in RESULTS and not in_trial
         ]
         mistake = explain_unknown(
             name.text, name.span, everything, imported=imported, results=results

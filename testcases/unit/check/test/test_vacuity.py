@@ -276,6 +276,27 @@ def test_a_criterion_that_can_fail_names_a_flow_of_the_test(reported, criterion,
     assert warning.help == f"{kind} something that can fail, such as `{shown}`"
 
 
+GOAL = """
+topology bench {
+  a, b = host
+  link a -- b via line { rate = 149.76 Mbit/s @cell }
+}
+test knee on bench {
+  search rate in 10 cell/s .. 1_000 cell/s {
+    goal good { meets = CONDITION }
+  }
+  flow user = ubr { pcr = rate } from a to b
+  expect good.rate > 5 cell/s
+}
+"""
+
+
+def test_for_an_unknown_flow_of_a_condition_no_goal_is_offered(checked):
+    [problem] = checked(GOAL.replace("CONDITION", "nobody.lost == 0"))[1]
+    assert problem.code == "E0101"
+    assert "good" not in f"{problem.notes}{problem.help}"
+
+
 @pytest.mark.parametrize(
     ("condition", "reported"),
     [
@@ -286,17 +307,5 @@ def test_a_criterion_that_can_fail_names_a_flow_of_the_test(reported, criterion,
     ],
 )
 def test_a_goal_meets_something_that_depends_on_the_device(checked, condition, reported):
-    text = f"""
-topology bench {{
-  a, b = host
-  link a -- b via line {{ rate = 149.76 Mbit/s @cell }}
-}}
-test knee on bench {{
-  search rate in 10 cell/s .. 1_000 cell/s {{
-    goal good {{ meets = {condition} }}
-  }}
-  flow user = ubr {{ pcr = rate }} from a to b
-  expect good.rate > 5 cell/s
-}}
-"""
-    assert [problem.code for problem in checked(text)[1]] == reported
+    problems = checked(GOAL.replace("CONDITION", condition))[1]
+    assert [problem.code for problem in problems] == reported
