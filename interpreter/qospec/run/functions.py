@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.kinds import Buffer, discover
+from qospec.catalogue.kinds import Buffer, Load, discover
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
 from qospec.engine.event.process import build_process
@@ -52,7 +52,8 @@ def police(arrivals: Batch, pcr: Fraction, cdvt: Fraction = Fraction(0)) -> Batc
 def shape(arrivals: Batch, pcr: Fraction) -> Batch:
     """Return the cells as the element `shape` sends them."""
     limit = Buffer(max(1, arrivals.count), "packet")
-    shaper = _element("shape", rate=pcr * CELL_BYTES * 8, burst_size=CELL_BYTES, limit=limit)
+    one = Buffer(1, "packet")
+    shaper = _element("shape", rate=Load(pcr, ""), burst_size=one, limit=limit)
     return _passed(shaper, Contract("packets", pcr, 0), arrivals)
 
 
