@@ -15,7 +15,7 @@ from qospec.catalogue.kinds import RECORDS
 from qospec.check.test.point import POINT
 from qospec.check.test.restarts import AT
 from qospec.check.test.run_settings import RUN
-from qospec.check.test.search import GOAL, build_search_kind
+from qospec.check.test.search import GOAL, MEETS, build_search_kind
 from qospec.reference.kinds import describe_kind
 from qospec.syntax import ast
 from qospec.syntax.grammar import load_keywords
@@ -33,6 +33,7 @@ Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 EDITION = "1"
 _FIELDS: dict[type, Kind] = {ast.Run: RUN, ast.Goal: GOAL}
+_CONDITION = {"type": "string", "description": "What a good trial meets, in place of a loss."}
 """Blocks that have fields as kinds have; what must be given may depend on other statements."""
 
 VALUES = ["string", "number", "boolean"]
@@ -149,7 +150,10 @@ def _refer(shape: Shape) -> Schema:
 def _build_below(shape: Shape, beside: Beside) -> Schema:
     thing = _build_item(shape, beside)
     if shape.node in _FIELDS:
-        thing = _choose_by_type(mapping=build_changes(_FIELDS[shape.node]), items={"items": {}})
+        fields = build_changes(_FIELDS[shape.node])
+        if shape.node is ast.Goal:
+            fields["properties"] |= {MEETS: _CONDITION}
+        thing = _choose_by_type(mapping=fields, items={"items": {}})
     if shape.grouping is Grouping.ALONE:
         return thing
     named = {
