@@ -18,7 +18,7 @@ import std.media, std.devices.key_agreement, std.devices.signalling
 
 topology encrypted(calls: Int) {{
   a = signalling.caller(calls = calls, begin = calls * 1 ms, burst = 3, hold = 10 s)
-  e = key_agreement.encryptor(calls = calls, agreement = 1 ms)
+  e = key_agreement.call_encryptor(calls = calls, agreement = 1 ms)
   s = signalling.exchange(processing = 0 s, calls = calls, capacity = calls * 1_000 cell/s)
   b = signalling.answerer(processing = 75 ms, calls = calls)
   link a.line -- e.red via media.stm1
