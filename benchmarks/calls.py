@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 from pathlib import Path
 
 import figures
 from figures import Figure
 
-MOST_S = {3_998: 3, 100_000: 30}
-"""The most CPU seconds of so many calls."""
+CALLS = {"calls.3998": 3_998, "calls.100000": 100_000}
+MOST_S = {"calls.3998": 3.0, "calls.100000": 30.0}
 REPEATS = 5
-TINY = {"MOST_S": {3_998: 3}, "REPEATS": 1}
+TINY = {"CALLS": {"calls.3998": 3_998}, "REPEATS": 1}
 TEXT = """qos 1
 import std.media, std.devices.key_agreement, std.devices.signalling
 
@@ -34,14 +33,11 @@ test all_released on encrypted(calls = {calls}) {{
 
 
 def measure() -> list[Figure]:
-    """Return the median CPU seconds of a run with a warm cache, for each number of calls."""
-    found = []
-    for calls, most_s in MOST_S.items():
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "calls.qos"
+    """Return the time of a run for each number of calls, beside a Python that imports Numba."""
+    commands = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, calls in CALLS.items():
+            file = Path(folder) / f"{calls}.qos"
             file.write_text(TEXT.format(calls=calls), encoding="utf-8")
-            command = [*figures.command(), "run", str(file), "--record", f"{folder}/records"]
-            seconds = [figures.children(command)[1] for _ in range(REPEATS + 1)]
-        name, target = f"calls.{calls}", f"<= {most_s} s"
-        found.append(Figure(name, statistics.median(seconds[1:]), "s of CPU", target=target))
-    return found
+            commands[name] = [*figures.command(), "run", str(file), "--record", f"{folder}/records"]
+        return figures.compare_processes(commands, "numba", MOST_S, REPEATS)

@@ -19,9 +19,21 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "ratios.json"
-NAMES = ("w1", "frames", "w2", "w3", "w4", "both_ways", "ring", "echo", "start", "language")
+NAMES = (
+    "w1",
+    "frames",
+    "w2",
+    "w3",
+    "w4",
+    "both_ways",
+    "ring",
+    "echo",
+    "calls",
+    "start",
+    "language",
+)
 """The benchmarks whose peer does the same work in C; that of `frames` are the same cells alone,
-that of `start` and `language` is a Python that imports click or Numba."""
+that of `calls`, `start` and `language` is a Python that imports click or Numba."""
 ROUNDS = 5
 MOST_FALL = 0.1
 """The part of a recorded ratio that may be missing. Medians of five processes differ by less."""
