@@ -414,15 +414,17 @@ def _as_map(value: Value, keys: Sequence[str]) -> str:
 
 
 def _read_buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:
+    what, way = "a number of cells or packets or a size", "write `64 cell`, `64 pkt` or `16 KiB`"
+    if domain.name == "burst":
+        what, way = "a size or a number of packets", "write `16 KiB` or `64 pkt`"
     if not isinstance(value, Amount):
-        raise _explain_wrong_type(name, "a number of cells or packets or a size", value.what, span)
+        raise _explain_wrong_type(name, what, value.what, span)
     if value.dimension not in BUFFERS:
         raise make_error(
             "E0202",
-            f"`{name}` is a number of cells or packets or a size, not "
-            f"{describe_dimension(value.dimension)}",
+            f"`{name}` is {what}, not {describe_dimension(value.dimension)}",
             span,
-            help="write `64 cell`, `64 pkt` or `16 KiB`",
+            help=way,
         )
     if value.value is None:
         return None

@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from qospec.calculus.guarantee import Guarantee, Guarantees
-from qospec.catalogue.kinds import OF_PACKETS, Boolean, Buffer, Domain, Load
+from qospec.catalogue.kinds import Boolean, Buffer, Domain, Load
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
@@ -70,7 +70,7 @@ Packet = tuple[int, int, int]
 """Its size, its colour when it arrives, and the time since the last one."""
 
 
-Overhead = Annotated[int, Domain("data", 0, 4_096, layers=OF_PACKETS)]
+Overhead = Annotated[int, Domain("data", 0, 4_096, layers=())]
 """Whole bytes."""
 
 
