@@ -16,23 +16,13 @@ from pathlib import Path
 from random import Random  # noqa: TID251 -- kills and flips are drawn, not results
 from typing import NamedTuple
 
+from narrow import NARROW
+
 from qospec.record.store import Record, RecordError
 
-SPECIFICATION = """qos 1
-import std.media
-device narrow {
-  port west, east: packet
-  q = fifo { limit = 4 pkt }
-  west.rx -> q -> east.tx
-  east.rx -> west.tx
-}
-topology bench {
-  a, b = host
-  n = narrow
-  link a -- n.west via media.fast_ethernet
-  link n.east -- b via media.ethernet
-}
-test loads on bench {
+SPECIFICATION = (
+    NARROW
+    + """test loads on bench {
   sweep load in 1 Mbit/s @ip .. 12 Mbit/s @ip step 1 Mbit/s @ip
   flow ab = packets { rate = load, size = 500 B @ip, gaps = poisson } from a to b
   run { measure = 500 ms, overload = true }
@@ -43,6 +33,7 @@ test most on bench {
   flow ab = packets { rate = load, size = 500 B @ip, gaps = poisson } from a to b
 }
 """
+)
 PROGRAM = "from qospec.cli import main; main()"
 FAILING = """
 import os

@@ -5,24 +5,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from narrow import NARROW
 
 from qospec.cli import qos
 
-SPECIFICATION = """qos 1
-import std.media
-device narrow {
-  port west, east: packet
-  q = fifo { limit = 4 pkt }
-  west.rx -> q -> east.tx
-  east.rx -> west.tx
-}
-topology bench {
-  a, b = host
-  n = narrow
-  link a -- n.west via media.fast_ethernet
-  link n.east -- b via media.ethernet
-}
-test loads on bench {
+SPECIFICATION = (
+    NARROW
+    + """test loads on bench {
   sweep load in [1 Mbit/s @ip, 20 Mbit/s @ip]
   flow ab = packets { rate = load, size = 500 B @ip, gaps = poisson } from a to b
   run { measure = 100 ms, overload = true }
@@ -31,6 +20,7 @@ test loads on bench {
   report ab.received
 }
 """
+)
 
 
 def invoke(*words: object) -> Result:

@@ -6,27 +6,16 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from narrow import NARROW
 from seals import seal
 
 from qospec.cli import qos
 from qospec.record.outcome import conclude_outcome
 
 # Five cases: one fails, one is skipped, one searches, so that parts are not alike.
-SPECIFICATION = """qos 1
-import std.media
-device narrow {
-  port west, east: packet
-  q = fifo { limit = 4 pkt }
-  west.rx -> q -> east.tx
-  east.rx -> west.tx
-}
-topology bench {
-  a, b = host
-  n = narrow
-  link a -- n.west via media.fast_ethernet
-  link n.east -- b via media.ethernet
-}
-test loads on bench {
+SPECIFICATION = (
+    NARROW
+    + """test loads on bench {
   sweep load in [1 Mbit/s @ip, 5 Mbit/s @ip, 20 Mbit/s @ip]
   flow ab = packets { rate = load, size = 500 B @ip, gaps = poisson } from a to b
   run { measure = 100 ms, repeat = 2, overload = true }
@@ -43,6 +32,7 @@ test again on bench {
   expect ab.received == 10 pkt
 }
 """
+)
 
 
 def invoke(*words: str) -> Result:
@@ -174,7 +164,7 @@ def test_parts_of_different_selections(parts: list[Path]) -> None:
 
 
 def test_parts_of_different_texts(parts: list[Path]) -> None:
-    Path("bench.qos").write_text(SPECIFICATION.replace("limit = 4", "limit = 5"))
+    Path("bench.qos").write_text(SPECIFICATION.replace("room = 4", "room = 5"))
     assert "the text of `bench.qos` differs" in refusal(parts[0], run_part("2/2", "-v"))
 
 

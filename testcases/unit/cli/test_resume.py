@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from narrow import NARROW
 from seals import seal
 from torture import torture
 
@@ -14,22 +15,9 @@ from qospec.cli import qos
 from qospec.record.store import Record
 
 # A case with draws, a search, a failure, and one that is skipped.
-SPECIFICATION = """qos 1
-import std.media
-let room = 4 pkt
-device narrow {
-  port west, east: packet
-  q = fifo { limit = room }
-  west.rx -> q -> east.tx
-  east.rx -> west.tx
-}
-topology bench {
-  a, b = host
-  n = narrow
-  link a -- n.west via media.fast_ethernet
-  link n.east -- b via media.ethernet
-}
-test loads on bench {
+SPECIFICATION = (
+    NARROW
+    + """test loads on bench {
   sweep load in [1 Mbit/s @ip, 20 Mbit/s @ip]
   flow ab = packets { rate = load, size = 500 B @ip, gaps = poisson } from a to b
   run { measure = 100 ms, overload = true }
@@ -46,6 +34,7 @@ test never on bench {
   expect ab.received == 10 pkt
 }
 """
+)
 
 
 def invoke(*words: object) -> Result:
