@@ -332,59 +332,6 @@ device edge {
     assert problem.span.text == "48 pkt"
 
 
-def test_only_what_is_measured_of_packets_is_offered_for_packets(checked):
-    text = """
-topology lab {
-  a, b = host
-  link a -- b via line { rate = 1 Gbit/s @line, carries = packet }
-}
-test t on lab {
-  flow f = packets { rate = 1 Mbit/s @ip, size = 200 B @ip } from a to b
-  run { measure = 1 s }
-  expect f.jiter.max < 1 us
-}
-"""
-    [problem] = checked(text)[1]
-    assert problem.help == "write `jitter`"
-    shown = set(problem.notes[0].split())
-    assert not {"clr", "cdv_2pt"} & shown
-    assert {"latency", "delay"} < shown
-
-
-PACKETS = """
-topology lab {{
-  a, b = host
-  link a -- b via line {{ rate = 1 Gbit/s @line, carries = packet }}
-}}
-test t on lab {{
-  flow f = packets {{ rate = 1 Mbit/s @ip, size = 200 B @ip }} from a to b
-  run {{ measure = 1 s }}
-  expect {}
-}}
-"""
-
-
-def test_a_metric_without_statistics_says_of_what_there_are_shares(checked):
-    [problem] = checked(PACKETS.format("f.loss.above(1 ms) < 1%"))[1]
-    assert (problem.code, problem.message) == ("E0503", "`loss` has no statistic `above`")
-    [note] = problem.notes
-    assert note.startswith("shares above a bound are of ")
-    assert {"delay", "latency", "jitter"} < set(note.split())
-    assert not {"loss", "throughput"} & set(note.split())
-
-
-def test_a_metric_that_is_one_number_says_so(checked):
-    [problem] = checked(PACKETS.format("f.throughput.mean > 1 pkt/s"))[1]
-    assert (problem.code, problem.message) == ("E0503", "`throughput` has no statistic `mean`")
-    assert problem.help == "write `f.throughput`: it is one number"
-
-
-def test_a_share_above_anything_but_a_time_suggests_how_to_write_it(checked):
-    [problem] = checked(PACKETS.format("f.delay.above(5 B) < 1%"))[1]
-    assert problem.message == "the bound of `above` is a time, not an amount of data"
-    assert problem.help == "write `f.delay.above(1 ms)`"
-
-
 @pytest.mark.parametrize(
     ("asked", "near"),
     [
@@ -402,6 +349,19 @@ def test_what_a_class_cannot_ask_for_is_compared_behind_the_dot(checked, asked, 
     assert problem.code == "E0416"
     assert problem.notes[0].startswith("attributes: vc.category vc.path cell.clp ")
     assert problem.label == (f"did you mean `{near}`?" if near else "")
+
+
+PACKETS = """
+topology lab {{
+  a, b = host
+  link a -- b via line {{ rate = 1 Gbit/s @line, carries = packet }}
+}}
+test t on lab {{
+  flow f = packets {{ rate = 1 Mbit/s @ip, size = 200 B @ip }} from a to b
+  run {{ measure = 1 s }}
+  expect {}
+}}
+"""
 
 
 @pytest.mark.parametrize(

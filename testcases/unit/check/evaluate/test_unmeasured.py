@@ -1,4 +1,4 @@
-"""What is not measured of a flow, and what is offered instead."""
+"""What is not measured of a flow or has no such statistic, and what is offered instead."""
 
 import pytest
 
@@ -106,3 +106,43 @@ def test_calls_without_a_rating_name_the_field_that_gives_one(checked, traffic, 
     assert (problem.code, problem.help) == ("E0501", help_)
     rated = text.replace("codec = g722", "codec = g722, equipment_impairment = 10")
     assert len(checked(rated)[1]) == (0 if help_ else 1)
+
+
+def test_only_what_is_measured_of_packets_is_offered_for_packets(checked):
+    text = """
+topology lab {
+  a, b = host
+  link a -- b via line { rate = 1 Gbit/s @line, carries = packet }
+}
+test t on lab {
+  flow f = packets { rate = 1 Mbit/s @ip, size = 200 B @ip } from a to b
+  run { measure = 1 s }
+  expect f.jiter.max < 1 us
+}
+"""
+    [problem] = checked(text)[1]
+    assert problem.help == "write `jitter`"
+    shown = set(problem.notes[0].split())
+    assert not {"clr", "cdv_2pt"} & shown
+    assert {"latency", "delay"} < shown
+
+
+def test_a_metric_without_statistics_says_of_what_there_are_shares(checked):
+    [problem] = checked(PAIR.replace("EXPECTED", "plain.loss.above(1 ms) < 1%"))[1]
+    assert (problem.code, problem.message) == ("E0503", "`loss` has no statistic `above`")
+    [note] = problem.notes
+    assert note.startswith("shares above a bound are of ")
+    assert {"delay", "latency", "jitter"} < set(note.split())
+    assert not {"loss", "throughput"} & set(note.split())
+
+
+def test_a_metric_that_is_one_number_says_so(checked):
+    [problem] = checked(PAIR.replace("EXPECTED", "plain.throughput.mean > 1 pkt/s"))[1]
+    assert (problem.code, problem.message) == ("E0503", "`throughput` has no statistic `mean`")
+    assert problem.help == "write `plain.throughput`: it is one number"
+
+
+def test_a_share_above_anything_but_a_time_suggests_how_to_write_it(checked):
+    [problem] = checked(PAIR.replace("EXPECTED", "plain.delay.above(5 B) < 1%"))[1]
+    assert problem.message == "the bound of `above` is a time, not an amount of data"
+    assert problem.help == "write `plain.delay.above(1 ms)`"
