@@ -7,7 +7,7 @@ WRONG = TESTCASES / "wrong_devices"
 MODULES = sorted(WRONG.rglob("*.qos"))
 TABLES = [
     path.read_text(encoding="utf-8")
-    for path in (*TESTCASES.glob("wrong*.py"), TESTCASES / "nothing.py")
+    for path in (*TESTCASES.glob("wrong/*.py"), TESTCASES / "nothing.py")
 ]
 
 

@@ -6,14 +6,17 @@ in a project of its own, in which it imports that module in place of the origina
 """
 
 from collections.abc import Callable, Collection
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from replacing import Wrong, copied, replace_device, write_changed
-from wrong import WRONG
-from wrong_calls import KEY_AGREEMENT, change_server
+from wrong.eantc import KEY_AGREEMENT, change_server
 
 from qospec.document import Document
+
+TABLES = sorted((Path(__file__).parents[1] / "wrong").glob("*.py"))
+WRONG = [wrong for path in TABLES for wrong in import_module(f"wrong.{path.stem}").WRONG]
 
 RunCases = Callable[[Path, Collection[str]], list[Document]]
 

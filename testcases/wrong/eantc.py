@@ -1,21 +1,12 @@
-"""Wrong devices of suites whose machines exchange messages: passages of the right ones, changed."""
+"""Wrong devices of `suites/eantc`, and how they are noticed."""
 
 from collections.abc import Mapping
 
 from replacing import Wrong
 
+SWITCHES = "std.devices.atm_switches"
+ENCRYPTOR = "std.devices.sitline"
 EXCHANGES = "std.devices.signalling"
-MPOA = "std.devices.mpoa"
-FLOWS = (
-    "after_so_many_packets:vendor=cabletron,connections=1",
-    "after_so_many_packets:vendor=cisco,connections=1",
-)
-ASKED = """state idle {
-      on west.resolution_request -> asking_east {
-        after = thinking
-        send = ["""
-ASKED_AGAIN = """on east.imposition_reply -> idle { send = [west.resolution_reply] }
-      on west.resolution_request -> asking_east {"""
 KEY_AGREEMENT = "std.devices.key_agreement"
 
 
@@ -68,36 +59,94 @@ call.server -> inside -> sort.client
     }
 
 
-WRONG_CALLS = [
+WRONG = [
     Wrong(
-        "signalling.keeps_calls",
-        EXCHANGES,
-        "calls.qos",
-        ("one_call", "one_by_one", "no_capacity"),
-        {"released", "none_refused", "all_free_again"},
-        changes={
-            """state active {
-      on caller.connect_acknowledge -> active
-      on caller.release -> releasing {
-        after = processing
-        send = [caller.release_complete, callee.release]
-        start = [t308]
-        set = { free: free + rate }
-      }""": """state active {
-      on caller.connect_acknowledge -> active
-      on caller.release -> active {
-        after = processing
-        send = [caller.release_complete, callee.release]
-      }"""
+        "eantc.policer_forgets",
+        SWITCHES,
+        "traffic_management.qos",
+        ("cdvt_5_us_loses", "cdvt_policed_jointly:tolerance=5us"),
+        {
+            "loses_ab",
+            "loses_ba",
+            "closed_form_ab",
+            "closed_form_ba",
+            "one_per_oam_ab",
+            "one_per_oam_ba",
         },
     ),
     Wrong(
-        "signalling.leaves_late_answers",
-        EXCHANGES,
-        "calls.qos",
-        ("an_answer_too_late",),
-        {"cleared"},
-        changes={"on connect -> over { send = [release_complete] }\n": ""},
+        "eantc.policer_counts_oam",
+        SWITCHES,
+        "traffic_management.qos",
+        ("cdvt_6_us_and_higher_do_not_lose:tolerance=6us",),
+        {"printed_ab", "printed_ba"},
+    ),
+    Wrong(
+        "eantc.switch_loses_oam",
+        SWITCHES,
+        "traffic_management.qos",
+        ("cdvt_5_us_loses",),
+        {"oam_never"},
+    ),
+    Wrong(
+        "eantc.switch_loses_oam",
+        SWITCHES,
+        "data_plane.qos",
+        ("data_plane:scenario=4",),
+        {"oam_arrives_ab", "oam_arrives_ba"},
+    ),
+    Wrong(
+        "eantc.small_buffers",
+        SWITCHES,
+        "data_plane.qos",
+        ("connections_at_random:scenario=1", "connections_at_random:scenario=2"),
+        {"no_loss_ab", "no_loss_ba"},
+    ),
+    Wrong(
+        "eantc.priorities_reversed",
+        SWITCHES,
+        "mechanisms.qos",
+        (
+            "real_time_first:switch=switches.catalyst_8540",
+            "real_time_first:switch=switches.tnx",
+            "real_time_first:switch=switches.forerunner_le155",
+        ),
+        {"cbr_waits_for_two", "vbr_waits_for_two"},
+    ),
+    Wrong(
+        "eantc.no_insertion",
+        ENCRYPTOR,
+        "traffic_management.qos",
+        ("cdvt_5_us_loses", "delay_variation_grows"),
+        {"loses_ab", "loses_ba", "grows_ab", "grows_ba"},
+    ),
+    Wrong(
+        "eantc.oam_elsewhere",
+        ENCRYPTOR,
+        "traffic_management.qos",
+        ("cdvt_5_us_loses", "delay_variation_grows"),
+        {"loses_ab", "loses_ba", "grows_ab", "grows_ba"},
+    ),
+    Wrong(
+        "eantc.rare_oam",
+        ENCRYPTOR,
+        "traffic_management.qos",
+        ("cdvt_5_us_loses",),
+        {"oam_rate_ab", "oam_rate_ba"},
+    ),
+    Wrong(
+        "eantc.keeps_oam",
+        ENCRYPTOR,
+        "traffic_management.qos",
+        ("oam_ends_at_the_far_encryptor",),
+        {"from_encryptor_to_encryptor_ab", "from_encryptor_to_encryptor_ba"},
+    ),
+    Wrong(
+        "eantc.slow",
+        ENCRYPTOR,
+        "data_plane.qos",
+        ("data_plane:scenario=4",),
+        {"delay_ab_most", "delay_ba_most"},
     ),
     Wrong(
         "eantc.two_keys_at_a_time",
@@ -305,159 +354,5 @@ WRONG_CALLS = [
         ("established:class=cbr", "admitted_by_rate"),
         {"all", "admitted"},
         changes={"capacity: CellRate = 353_207 cell/s": "capacity: CellRate = 346_999 cell/s"},
-    ),
-    *(
-        Wrong(
-            f"mpoa.{name}",
-            "bench",
-            "routed.qos",
-            cases,
-            criteria,
-            changes={"1 s / 65_000": f"1 s / {rate}"},
-        )
-        for name, rate, cases, criteria in (
-            ("slow_router", "55_000", ("figure_7_below_the_knee:size=64B",), {"none_lost"}),
-            (
-                "slower_by_4_percent",
-                "62_400",
-                ("wire_speed:frames=1_000_000,size=64B,load=43.5%",),
-                {"all"},
-            ),
-            ("fast_router", "75_000", ("figure_7_above_the_knee:size=64B",), {"lost"}),
-            ("faster_by_4_percent", "67_600", ("figure_7_above_the_knee:size=128B",), {"lost"}),
-        )
-    ),
-    *(
-        Wrong(
-            f"mpoa.{name}",
-            "bench",
-            "routed.qos",
-            ("figure_3:load=100%,room=1_000pkt", "figure_3:load=100%,room=182pkt"),
-            {"long", "backlog"},
-            changes={"media.tagged_fast_ethernet": medium},
-        )
-        for name, medium in (
-            ("router_without_a_tag", "media.fast_ethernet"),
-            ("router_on_gigabit_ethernet", "media.tagged_gigabit_ethernet"),
-        )
-    ),
-    *(
-        Wrong(
-            f"mpoa.{name}",
-            MPOA,
-            "shortcuts.qos",
-            cases,
-            criteria,
-            changes=changes,
-        )
-        for name, cases, criteria, changes in (
-            (
-                "a_packet_early",
-                FLOWS,
-                {"long_way", "shortcut"},
-                {"seen + 1 < frames": "seen + 2 < frames"},
-            ),
-            (
-                "a_packet_late",
-                FLOWS,
-                {"long_way", "shortcut"},
-                {"seen + 1 < frames": "seen < frames"},
-            ),
-            (
-                "counts_for_ever",
-                ("so_many_within_a_second:rate=8pkt_per_s",),
-                {"none"},
-                {"on window -> idle": "on window -> counting"},
-            ),
-            (
-                "counts_all_flows",
-                ("after_so_many_packets:vendor=cisco,connections=3",),
-                {"long_way", "shortcut"},
-                {"instances = flows\n": ""},
-            ),
-            (
-                "forgets_shortcuts",
-                ("after_so_many_packets:vendor=cisco,connections=1",),
-                {"long_way", "shortcut"},
-                {
-                    "on peer.connect -> established { stop = [t303] }": (
-                        "on peer.connect -> established { stop = [t303], start = [window] }"
-                    ),
-                    "forward = shortcut\n": "forward = shortcut\n      on window -> idle\n",
-                },
-            ),
-            (
-                "asks_once",
-                ("a_lost_message:lost=1", "a_lost_message:lost=4"),
-                {"long_way"},
-                {
-                    "on retry -> resolving { send = [server.resolution_request]": (
-                        "on retry -> resolving { send = [peer.setup]"
-                    )
-                },
-            ),
-            (
-                "calls_once",
-                ("a_lost_message:lost=5", "a_lost_message:lost=6"),
-                {"long_way"},
-                {
-                    "on t303 -> connecting { send = [peer.setup]": (
-                        "on t303 -> connecting { send = [server.resolution_request]"
-                    )
-                },
-            ),
-            (
-                "server_asks_once",
-                ("a_lost_message:lost=2", "a_lost_message:lost=3"),
-                {"long_way"},
-                {
-                    f"{ASKED_AGAIN}\n        after = thinking\n"
-                    "        send = [east.imposition_request]\n": ASKED_AGAIN
-                },
-            ),
-            *(
-                (
-                    name,
-                    ("messages_in_order",),
-                    {criterion},
-                    {f"{ASKED}east.imposition_request]": f"{ASKED}{sent}]"},
-                )
-                for name, sent, criterion in (
-                    ("never_asks_the_egress", "west.resolution_reply", "asked"),
-                    (
-                        "answers_before_the_egress",
-                        "east.imposition_request, west.resolution_reply",
-                        "resolved",
-                    ),
-                )
-            ),
-        )
-    ),
-    *(
-        Wrong(
-            f"mpoa.{name}",
-            "bench",
-            "routed.qos",
-            cases,
-            {"cells"},
-            changes=changes,
-        )
-        for name, cases, changes in (
-            (
-                "shortcut_by_lan_emulation",
-                ("cells_of_a_shortcut:size=91B", "cells_of_a_shortcut:size=94B"),
-                {"encapsulation = mpoa_tagged": "encapsulation = lane"},
-            ),
-            (
-                "packets_without_headers",
-                ("cells_of_a_frame:size=91B",),
-                {"encapsulation = lane": "encapsulation = vc_multiplexed"},
-            ),
-            (
-                "another_adaptation_layer",
-                ("cells_of_a_frame:size=90B",),
-                {"aal = aal5": "aal = aal3_4"},
-            ),
-        )
     ),
 ]

@@ -1,0 +1,172 @@
+"""Wrong devices of `suites/mpoa`, and how they are noticed."""
+
+from replacing import Wrong
+
+MPOA = "std.devices.mpoa"
+FLOWS = (
+    "after_so_many_packets:vendor=cabletron,connections=1",
+    "after_so_many_packets:vendor=cisco,connections=1",
+)
+ASKED = """state idle {
+      on west.resolution_request -> asking_east {
+        after = thinking
+        send = ["""
+ASKED_AGAIN = """on east.imposition_reply -> idle { send = [west.resolution_reply] }
+      on west.resolution_request -> asking_east {"""
+
+WRONG = [
+    *(
+        Wrong(
+            f"mpoa.{name}",
+            "bench",
+            "routed.qos",
+            cases,
+            criteria,
+            changes={"1 s / 65_000": f"1 s / {rate}"},
+        )
+        for name, rate, cases, criteria in (
+            ("slow_router", "55_000", ("figure_7_below_the_knee:size=64B",), {"none_lost"}),
+            (
+                "slower_by_4_percent",
+                "62_400",
+                ("wire_speed:frames=1_000_000,size=64B,load=43.5%",),
+                {"all"},
+            ),
+            ("fast_router", "75_000", ("figure_7_above_the_knee:size=64B",), {"lost"}),
+            ("faster_by_4_percent", "67_600", ("figure_7_above_the_knee:size=128B",), {"lost"}),
+        )
+    ),
+    *(
+        Wrong(
+            f"mpoa.{name}",
+            "bench",
+            "routed.qos",
+            ("figure_3:load=100%,room=1_000pkt", "figure_3:load=100%,room=182pkt"),
+            {"long", "backlog"},
+            changes={"media.tagged_fast_ethernet": medium},
+        )
+        for name, medium in (
+            ("router_without_a_tag", "media.fast_ethernet"),
+            ("router_on_gigabit_ethernet", "media.tagged_gigabit_ethernet"),
+        )
+    ),
+    *(
+        Wrong(
+            f"mpoa.{name}",
+            MPOA,
+            "shortcuts.qos",
+            cases,
+            criteria,
+            changes=changes,
+        )
+        for name, cases, criteria, changes in (
+            (
+                "a_packet_early",
+                FLOWS,
+                {"long_way", "shortcut"},
+                {"seen + 1 < frames": "seen + 2 < frames"},
+            ),
+            (
+                "a_packet_late",
+                FLOWS,
+                {"long_way", "shortcut"},
+                {"seen + 1 < frames": "seen < frames"},
+            ),
+            (
+                "counts_for_ever",
+                ("so_many_within_a_second:rate=8pkt_per_s",),
+                {"none"},
+                {"on window -> idle": "on window -> counting"},
+            ),
+            (
+                "counts_all_flows",
+                ("after_so_many_packets:vendor=cisco,connections=3",),
+                {"long_way", "shortcut"},
+                {"instances = flows\n": ""},
+            ),
+            (
+                "forgets_shortcuts",
+                ("after_so_many_packets:vendor=cisco,connections=1",),
+                {"long_way", "shortcut"},
+                {
+                    "on peer.connect -> established { stop = [t303] }": (
+                        "on peer.connect -> established { stop = [t303], start = [window] }"
+                    ),
+                    "forward = shortcut\n": "forward = shortcut\n      on window -> idle\n",
+                },
+            ),
+            (
+                "asks_once",
+                ("a_lost_message:lost=1", "a_lost_message:lost=4"),
+                {"long_way"},
+                {
+                    "on retry -> resolving { send = [server.resolution_request]": (
+                        "on retry -> resolving { send = [peer.setup]"
+                    )
+                },
+            ),
+            (
+                "calls_once",
+                ("a_lost_message:lost=5", "a_lost_message:lost=6"),
+                {"long_way"},
+                {
+                    "on t303 -> connecting { send = [peer.setup]": (
+                        "on t303 -> connecting { send = [server.resolution_request]"
+                    )
+                },
+            ),
+            (
+                "server_asks_once",
+                ("a_lost_message:lost=2", "a_lost_message:lost=3"),
+                {"long_way"},
+                {
+                    f"{ASKED_AGAIN}\n        after = thinking\n"
+                    "        send = [east.imposition_request]\n": ASKED_AGAIN
+                },
+            ),
+            *(
+                (
+                    name,
+                    ("messages_in_order",),
+                    {criterion},
+                    {f"{ASKED}east.imposition_request]": f"{ASKED}{sent}]"},
+                )
+                for name, sent, criterion in (
+                    ("never_asks_the_egress", "west.resolution_reply", "asked"),
+                    (
+                        "answers_before_the_egress",
+                        "east.imposition_request, west.resolution_reply",
+                        "resolved",
+                    ),
+                )
+            ),
+        )
+    ),
+    *(
+        Wrong(
+            f"mpoa.{name}",
+            "bench",
+            "routed.qos",
+            cases,
+            {"cells"},
+            changes=changes,
+        )
+        for name, cases, changes in (
+            (
+                "shortcut_by_lan_emulation",
+                ("cells_of_a_shortcut:size=91B", "cells_of_a_shortcut:size=94B"),
+                {"encapsulation = mpoa_tagged": "encapsulation = lane"},
+            ),
+            (
+                "packets_without_headers",
+                ("cells_of_a_frame:size=91B",),
+                {"encapsulation = lane": "encapsulation = vc_multiplexed"},
+            ),
+            (
+                "another_adaptation_layer",
+                ("cells_of_a_frame:size=90B",),
+                {"aal = aal5": "aal = aal3_4"},
+            ),
+        )
+    ),
+]

@@ -1,0 +1,66 @@
+"""Wrong devices of `suites/tcp`, and how they are noticed."""
+
+from replacing import Wrong
+
+WRONG = [
+    Wrong(
+        "tcp.unlimited",
+        "stacks",
+        "closed_forms.qos",
+        ("a_window_in_each_round_trip:size=1_460B,buffer=65_535B,segments=44",),
+        {"window"},
+    ),
+    Wrong(
+        "tcp.counts_segments",
+        "stacks",
+        "closed_forms.qos",
+        ("a_window_in_each_round_trip:size=536B,buffer=65_535B,segments=122",),
+        {"window"},
+    ),
+    Wrong(
+        "tcp.fixed_window",
+        "stacks",
+        "closed_forms.qos",
+        ("losses_at_intervals:period=2_400", "a_bottleneck:room=1"),
+        {"window", "three_quarters"},
+    ),
+    Wrong(
+        "tcp.acknowledges_each",
+        "stacks",
+        "closed_forms.qos",
+        (
+            "losses_at_intervals:period=4_800",
+            "losses_at_short_intervals:period=192",
+            "the_ceiling_of_fast_ethernet",
+        ),
+        {"window", "acknowledgements"},
+    ),
+    Wrong(
+        "tcp.newreno_for_cubic",
+        "controls",
+        "closed_forms.qos",
+        ("cubic_between_losses",),
+        {"between"},
+    ),
+    Wrong(
+        "tcp.holds_nothing",
+        "writers",
+        "anomaly.qos",
+        ("a_larger_buffer_is_slower:room=24_576B",),
+        {"slow"},
+    ),
+    Wrong(
+        "tcp.announces_little",
+        "writers",
+        "anomaly.qos",
+        ("a_larger_buffer_is_slower:room=24_576B",),
+        {"slow"},
+    ),
+    Wrong(
+        "tcp.drops_early",
+        "markers",
+        "marks.qos",
+        ("a_window_between_marks",),
+        {"marked", "never_again"},
+    ),
+]
