@@ -51,7 +51,11 @@ def dataclass(
 
     def made(cls: type) -> type:
         marked: Any = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
-        left_out = [each.name for each in fields(marked) if not each.init or each.hash is not None]
+        left_out = [
+            declared.name
+            for declared in fields(marked)
+            if not declared.init or declared.hash is not None
+        ]
         if left_out:
             raise TypeError(f"{cls.__name__}: `init` or `hash` of a field: {', '.join(left_out)}")
         methods = {"__init__": _initialiser(marked), "__repr__": _shown(marked)}
@@ -70,13 +74,13 @@ def dataclass(
 
 def _initialiser(cls: Any) -> FunctionType:
     """Return `__init__`: the code for that number of fields, with this class's names."""
-    positional = [each for each in fields(cls) if not each.kw_only]
-    own = [*positional, *(each for each in fields(cls) if each.kw_only)]
-    given = {each.name: each.default for each in own if each.default is not MISSING}
-    makes = {each.name: each.default_factory for each in own}
+    positional = [declared for declared in fields(cls) if not declared.kw_only]
+    own = [*positional, *(declared for declared in fields(cls) if declared.kw_only)]
+    given = {declared.name: declared.default for declared in own if declared.default is not MISSING}
+    makes = {declared.name: declared.default_factory for declared in own}
     makes = {name: make for name, make in makes.items() if make is not MISSING}
     given |= dict.fromkeys(makes, MISSING)
-    optional = [each.name in given for each in positional]
+    optional = [declared.name in given for declared in positional]
     if optional != sorted(optional):
         raise TypeError(f"{cls.__name__}: a field without default follows one that has one")
     code = _code(len(own), makes=bool(makes), checks=hasattr(cls, "__post_init__"))
@@ -89,7 +93,7 @@ def _initialiser(cls: Any) -> FunctionType:
         co_varnames=tuple(names.get(varname, varname) for varname in code.co_varnames),
         co_consts=tuple(names.get(const, const) for const in code.co_consts),
     )
-    defaults = tuple(given.pop(each.name) for each in positional if each.name in given)
+    defaults = tuple(given.pop(declared.name) for declared in positional if declared.name in given)
     function = FunctionType(code, {"MISSING": MISSING, "MAKES": makes}, None, defaults)
     function.__kwdefaults__ = given
     return function
@@ -112,7 +116,7 @@ def _code(count: int, *, makes: bool, checks: bool) -> CodeType:
 
 
 def _shown(cls: Any) -> Callable[[object], str]:
-    names = [each.name for each in fields(cls) if each.repr]
+    names = [declared.name for declared in fields(cls) if declared.repr]
 
     def shown(self: object) -> str:
         values = (f"{name}={getattr(self, name)!r}" for name in names)
@@ -123,7 +127,7 @@ def _shown(cls: Any) -> Callable[[object], str]:
 
 def _compared(cls: Any, *, frozen: bool) -> dict[str, Any]:
     """Return `__eq__` and `__hash__`, which is None unless the class is frozen."""
-    names = [each.name for each in fields(cls) if each.compare]
+    names = [declared.name for declared in fields(cls) if declared.compare]
     values: Callable[[object], object] = attrgetter(*names) if names else lambda _: ()
 
     def equal(self: object, other: object) -> Any:

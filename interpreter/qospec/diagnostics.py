@@ -122,7 +122,7 @@ def _without_keys(found: Diagnostic) -> Diagnostic:
     """Return a diagnostic whose words have nothing of what its sources do not show."""
     places = (found.span, *(label.span for label in found.secondary))
     sources = [place.source for place in places if WITHHELD in place.source.shown]
-    for source in {id(each): each for each in sources}.values():
+    for source in {id(source): source for source in sources}.values():
         secondary = (
             replace(label, text=source.without_keys(label.text)) for label in found.secondary
         )
@@ -145,7 +145,11 @@ def suggest_name(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     compared = list(islice(known, _COMPARED))
-    same = [each for each in compared if each.lower() == name.lower() or _is_anagram(each, name)]
+    same = [
+        candidate
+        for candidate in compared
+        if candidate.lower() == name.lower() or _is_anagram(candidate, name)
+    ]
     if same:
         return same[0]
     close = get_close_matches(name, dict.fromkeys(compared), n=2, cutoff=NEAR)
@@ -183,7 +187,7 @@ def _measure_similarity(one: str, other: str) -> float:
 
 
 def _has_another_number(name: str, one: str, other: str) -> bool:
-    if len({_NUMBER.sub("0", each) for each in (name, one, other)}) > 1:
+    if len({_NUMBER.sub("0", spelling) for spelling in (name, one, other)}) > 1:
         return False
     return _measure_similarity(one, name) == _measure_similarity(other, name)
 

@@ -107,11 +107,11 @@ def redact_comment(text: str) -> str:
 
 def redact_words(text: str, withheld: str) -> str:
     """Return a message with stars in place of the words that it has of a text to withhold."""
-    words = {each for each in _WORD.findall(withheld) if len(each) >= _LEAST_WORD}
+    words = {word for word in _WORD.findall(withheld) if len(word) >= _LEAST_WORD}
 
     def mask(word: re.Match[str]) -> str:
-        is_part = len(word[0]) >= _LEAST_PART and any(word[0] in each for each in words)
-        is_more = any(each in word[0] for each in words)
+        is_part = len(word[0]) >= _LEAST_PART and any(word[0] in secret for secret in words)
+        is_more = any(secret in word[0] for secret in words)
         return WITHHELD * len(word[0]) if is_part or is_more else word[0]
 
     return _WORD.sub(mask, text) if words else text

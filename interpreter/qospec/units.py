@@ -60,7 +60,7 @@ class Dimension:
 def _find_base(name: str) -> Dimension:
     if name not in BASE:
         raise ValueError(f"spec/units.toml: `{name}` is not in `BASE`")
-    return Dimension(tuple(int(name == each) for each in BASE))
+    return Dimension(tuple(int(name == base) for base in BASE))
 
 
 RATIO = Dimension()

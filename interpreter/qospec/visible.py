@@ -64,7 +64,7 @@ def find_hidden(text: str, shown: str = "") -> Iterator[int]:
     A carriage return is hidden unless it belongs to the end of a line, a byte order mark unless the
     text begins with it.
     """
-    found = "".join(each for each in set(text) - set(shown) if is_hidden(each))
+    found = "".join(character for character in set(text) - set(shown) if is_hidden(character))
     if found:
         pattern = f"(?!\r\n|(?<![\\s\\S])\ufeff)[{re.escape(found)}]"
         yield from (match.start() for match in re.finditer(pattern, text))
@@ -77,8 +77,12 @@ def make_visible(text: str, most: int | None = None) -> str:
     if text.isprintable() and not _UNSEEN.search(text):
         return text
     return "".join(
-        " " if each in "\n\r\t" else INSTEAD if is_hidden(each) and each not in NO_BREAK else each
-        for each in text
+        " "
+        if character in "\n\r\t"
+        else INSTEAD
+        if is_hidden(character) and character not in NO_BREAK
+        else character
+        for character in text
     )
 
 

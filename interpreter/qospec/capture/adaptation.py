@@ -99,7 +99,7 @@ def build_payloads(items: Items, frames: Frames, fill: Fill) -> Bytes:
     packets = items._replace(
         batch=batch._replace(connection=user, sent_ps=batch.sent_ps - numbers * is_part)
     )
-    flow_of = np.searchsorted([each.stop for each in frames.flows], user, "right")
+    flow_of = np.searchsorted([flow.stop for flow in frames.flows], user, "right")
     found = np.empty((items.total, CELL_PAYLOAD_BYTES), np.uint8)
     keys = np.stack([user.astype(np.int64), wholes], axis=1)
     _, first, of = np.unique(keys, axis=0, return_index=True, return_inverse=True)
@@ -140,7 +140,7 @@ def encapsulate(packets: Bytes, encapsulation: str, family: str) -> Bytes:
     parts = [repeat_row(AHEAD_OF_FRAME[encapsulation], count), frame, pad]
     if encapsulation.endswith("_fcs"):
         whole = iterate_rows(np.concatenate(parts[1:], axis=1))
-        checks = [zlib.crc32(each).to_bytes(4, "little") for each in whole]
+        checks = [zlib.crc32(row).to_bytes(4, "little") for row in whole]
         parts.append(np.frombuffer(b"".join(checks), np.uint8).reshape(count, 4))
     sdus: Bytes = np.concatenate(parts, axis=1)
     assert sdus.shape[1] == ENCAPSULATIONS[encapsulation].sdu_bytes(size)  # type: ignore[index]  # noqa: S101

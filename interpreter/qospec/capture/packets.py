@@ -90,7 +90,7 @@ def build_frames(
     """
     items = _as_packets(items, cutting.indices)
     found: list[bytes] = [b""] * items.total
-    flow_of = np.searchsorted([each.stop for each in flows], items.batch.connection, "right")
+    flow_of = np.searchsorted([flow.stop for flow in flows], items.batch.connection, "right")
     seal = items.batch.column("seal")
     within = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
     more = items.batch.column("fragment") & MORE_FOLLOW

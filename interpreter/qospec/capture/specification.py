@@ -70,7 +70,7 @@ def rebuild_case(outcome: Document, name: str, folders: Sequence[Path] = ()) -> 
     provenance = outcome["provenance"]
     bounds = Bounds(provenance["limits"]["cells per trial"])
     _compare_library(provenance["sources"])
-    test = next((each for each in outcome["tests"] if each["name"] == document["test"]), None)
+    test = next((test for test in outcome["tests"] if test["name"] == document["test"]), None)
     if test is None:
         raise CaptureError(f"the record is damaged: it has no test `{document['test']}`")
     place = document.get("place") or test["place"]
@@ -192,7 +192,7 @@ def _provide_project(sources: list[Document], folders: Sequence[Path]) -> Iterat
     texts = {source["name"]: source["text"] for source in sources if not _is_of_library(source)}
     roots = [files.find_root(folder / "any") for folder in folders]
     found = next(
-        (root for root in roots if all(_holds(root, *each) for each in texts.items())), None
+        (root for root in roots if all(_holds(root, *item) for item in texts.items())), None
     )
     if found is not None:
         yield found

@@ -90,15 +90,15 @@ def _find_in_phase(of: Recorded, asked: Asked) -> Trial:
     if asked.control:
         raise CaptureError(f"`{of.plan.case.name}` has phases, and so no controls")
     documents = of.document["phases"]
-    repeat = _check_number(asked.repeat or 1, max(each["repeat"] for each in documents), "repeat")
-    mine = [each for each in documents if each["repeat"] == repeat]
-    phases = {each.name: each for each in of.plan.case.phases}
-    if asked.phase not in [each["name"] for each in mine]:
+    repeat = _check_number(asked.repeat or 1, max(phase["repeat"] for phase in documents), "repeat")
+    mine = [phase for phase in documents if phase["repeat"] == repeat]
+    phases = {phase.name: phase for phase in of.plan.case.phases}
+    if asked.phase not in [phase["name"] for phase in mine]:
         raise _explain_which_phase(of, asked.phase, mine)
-    document = next(each for each in mine if each["name"] == asked.phase)
+    document = next(phase for phase in mine if phase["name"] == asked.phase)
     phase = phases[asked.phase]
     found = {
-        goal["name"]: _read_goal_result(goal) for each in mine for goal in each.get("goals", ())
+        goal["name"]: _read_goal_result(goal) for phase in mine for goal in phase.get("goals", ())
     }
     if isinstance(phase, Search):
         return _find_in_search(of, phase, document, found, repeat, asked.trial)

@@ -237,7 +237,7 @@ def list_unreached(program: Program, taken: tuple[int, ...]) -> Unreached:
     """Return what a machine never did, given how often it took each transition in all."""
     ways = list(zip(program.transitions, taken, strict=True))
     reached = {program.states[0].name} | {way.target for way, times in ways if times}
-    states = tuple(each.name for each in program.states if each.name not in reached)
+    states = tuple(state.name for state in program.states if state.name not in reached)
     never, number = [], 0
     for state in program.states:
         for way in state.transitions:

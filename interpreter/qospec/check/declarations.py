@@ -118,7 +118,11 @@ def _enter(
     if value in calling:
         chain = [*calling[calling.index(value) :], value]
         circular.update(chain)
-        names = [each.node.name for each in chain if isinstance(each, TrafficValue | DeviceValue)]
+        names = [
+            declared.node.name
+            for declared in chain
+            if isinstance(declared, TrafficValue | DeviceValue)
+        ]
         shown = " -> ".join(f"`{name.text}`" for name in names)
         raise make_error("E0103", f"{message}: {shown}", value.node.name.span, help=help_text)
     calling.append(value)

@@ -156,13 +156,13 @@ def _declare(unit: Unit, scopes: dict[Path, Scope], evaluator: Evaluator) -> Non
     """Fill the scope of a file with its imports and its declarations."""
     scope = scopes[unit.path]
     scope.missing_imports = frozenset(unit.missing_imports)
-    for each in unit.tree.imports if unit.tree else ():
-        other = unit.imports.get(each.name)
+    for imported in unit.tree.imports if unit.tree else ():
+        other = unit.imports.get(imported.name)
         value: Value = POISON
         if other is not None and other.tree is not None:
             own = frozenset(node.name.text for node in other.tree.declarations)
-            value = ModuleValue(each.name, scopes[other.path], own)
-        name = each.alias or each.path[-1]
+            value = ModuleValue(imported.name, scopes[other.path], own)
+        name = imported.alias or imported.path[-1]
         scope.declare(bind_known(name, "an import", value), evaluator.context)
     for node in unit.tree.declarations if unit.tree else ():
         binding = _evaluate_binding(node, scope, evaluator)

@@ -89,7 +89,7 @@ def _on_topology(lineages: Iterable[Sequence[ast.Test]]) -> dict[str, Uses]:
             for statement in _iterate_statements(test.statements)
             if isinstance(statement, ast.Control)
         ]
-        own = [each.topology for each in (test, *bases) if each.topology is not None]
+        own = [part.topology for part in (test, *bases) if part.topology is not None]
         for base in (*own, *(control.topology for control in controls)):
             found.setdefault(_drop_module(base), Uses()).update(uses)
     return found
@@ -139,7 +139,7 @@ def _find_idle_sweeps(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
         if isinstance(statement, ast.Sweep)
     )
     for sweep in sweeps:
-        if not any(_is_idle(each.text) or each.text in used for each in sweep.names):
+        if not any(_is_idle(name.text) or name.text in used for name in sweep.names):
             name = sweep.names[0].text
             base = next(template for template in templates if sweep in template.statements)
             yield make_error(

@@ -120,7 +120,9 @@ class Association:
             ValueError: A packet would be larger than an IP packet can be; or, in transport mode, is
                 of another family or has options.
         """
-        shapes = [(len(each.numbers), self.esp.size_of(each.packets.shape[1])) for each in batches]
+        shapes = [
+            (len(batch.numbers), self.esp.size_of(batch.packets.shape[1])) for batch in batches
+        ]
         largest_bytes = max(size for _, size in shapes)
         if largest_bytes > LARGEST_PACKET_BYTES:
             raise ValueError(
@@ -130,7 +132,7 @@ class Association:
         if self.esp.mode == "transport":
             for batch in batches:
                 self._check_own(batch.packets)
-        self.numbering.claim(np.concatenate([each.numbers for each in batches]))
+        self.numbering.claim(np.concatenate([batch.numbers for batch in batches]))
         # In one array: a large one gets larger pages of memory, which costs less than many small.
         ends = np.cumsum([count * size for count, size in shapes])
         parts = np.split(np.empty(int(ends[-1]), np.uint8), ends[:-1])

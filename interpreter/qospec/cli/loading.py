@@ -144,8 +144,8 @@ def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[Ca
         problems.add(warning)
     report(problems, as_json=request.as_json)
     if runs:
-        for each in list_endless(suite):
-            output.say(f"note: {each}", err=True)
+        for note in list_endless(suite):
+            output.say(f"note: {note}", err=True)
     if not plans and (runs or not list_endless(suite)):
         if list_endless(suite):
             output.say("nothing to run", err=True)
@@ -170,7 +170,7 @@ def list_endless(suite: Suite, name: str = "") -> list[str]:
     `name` leaves out all but those of that name.
     """
     found: list[tuple[str, Named]] = [
-        ("property", each) for each in suite.properties if each.cases is None
+        ("property", stated) for stated in suite.properties if stated.cases is None
     ]
     found += [("test", drawn_test) for drawn_test in suite.drawn]
     return [
@@ -183,7 +183,7 @@ def list_endless(suite: Suite, name: str = "") -> list[str]:
 
 def verify_named(paths: tuple[str, ...], suite: Suite) -> None:
     """End the command if a path selects a name that nothing in the suite has."""
-    named: list[tuple[Named, str]] = [(each, "") for each in suite.properties]
+    named: list[tuple[Named, str]] = [(stated, "") for stated in suite.properties]
     named += [(drawn_test, "") for drawn_test in suite.drawn]
     named += [(test, case.name) for test in suite.tests for case in test.cases]
     selections = [_Selection.from_path(path) for path in paths]
@@ -236,7 +236,7 @@ def _verify(
     """End the command if there is a selection of a name that nothing has."""
     from qospec.diagnostics import suggest_name
 
-    missed = [s for s in selections if s.name and not any(s.selects(*each) for each in named)]
+    missed = [s for s in selections if s.name and not any(s.selects(*name) for name in named)]
     for selection in missed:
         if any(selection.selects(template) for template in templates):
             words = f"`{selection.name}` is a template, {HOW_TO_USE}"

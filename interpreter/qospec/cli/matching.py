@@ -51,13 +51,13 @@ class _Reader:
         found = [self._read_conjunction(depth)]
         while self._accept("or"):
             found.append(self._read_conjunction(depth))
-        return lambda name: any(each(name) for each in found)
+        return lambda name: any(alternative(name) for alternative in found)
 
     def _read_conjunction(self, depth: int) -> Filter:
         found = [self._read_term(depth)]
         while self._accept("and"):
             found.append(self._read_term(depth))
-        return lambda name: all(each(name) for each in found)
+        return lambda name: all(term(name) for term in found)
 
     def _read_term(self, depth: int) -> Filter:
         if depth > _DEEPEST:

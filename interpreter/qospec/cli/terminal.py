@@ -430,12 +430,12 @@ def _describe_finding(
     `group` are the cases that are alike.
     """
     found: dict[tuple[str, ...], list[str]] = {}
-    for each in its:
-        _, index = name_statement(each)
-        lines = tuple(_list_findings(each, describe_least_and_most(each, group)))
+    for statement in its:
+        _, index = name_statement(statement)
+        lines = tuple(_list_findings(statement, describe_least_and_most(statement, group)))
         found.setdefault(lines, []).append(list_index(index))
     return {
-        lines: ("; " if any("," in each for each in where) else ", ").join(
+        lines: ("; " if any("," in index for index in where) else ", ").join(
             _shorten_list([*filter(None, where)])
         )
         for lines, where in found.items()

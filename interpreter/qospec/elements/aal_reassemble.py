@@ -152,7 +152,7 @@ class AalReassemble(AdaptationEnd):
         return Step(
             (packets,),
             (until_ps,),
-            tuple(Loss(*each) for each in zip(self.causes, lost, strict=True) if each[1].count),
+            tuple(Loss(*loss) for loss in zip(self.causes, lost, strict=True) if loss[1].count),
             consumed=(batch.without_notes().select(fate == ENDS),),
             resized=((kept, packets),),
         )

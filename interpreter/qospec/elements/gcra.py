@@ -160,7 +160,7 @@ class Gcra(Element):
             outcome[outcome == TAGGED] = CONFORMS
             counts[CONFORMS] += counts[TAGGED]
         kept, *lost = partition(batch, outcome, tuple(counts[:TAGGED].tolist()))
-        losses = [Loss(*each) for each in zip(POLICED, lost, strict=True) if each[1].count]
+        losses = [Loss(*loss) for loss in zip(POLICED, lost, strict=True) if loss[1].count]
         return Step((kept,), (until_ps,), tuple(losses))
 
 

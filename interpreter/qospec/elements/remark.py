@@ -84,7 +84,7 @@ class Remark(Element):
 
     @property
     def marks_written(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for each in self._given for name in each))
+        return tuple(dict.fromkeys(name for marks in self._given for name in marks))
 
     @property
     def _codes(self) -> dict[str, Codes]:
@@ -120,8 +120,8 @@ class Remark(Element):
             for key, code in codes:
                 for number in range(len(spelt)) if not key else [spelt.index(key)]:
                     found[number][name] = code
-        for each in found if self.colour else ():
-            each["colour"] = COLOURS.index(self.colour)
+        for marks in found if self.colour else ():
+            marks["colour"] = COLOURS.index(self.colour)
         return found
 
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:

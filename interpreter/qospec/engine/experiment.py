@@ -171,7 +171,7 @@ class MeasurementSpec(NamedTuple):
 
     def without(self, need: str) -> MeasurementSpec:
         """Return the same but for one need."""
-        return self._replace(followed=tuple(each for each in self.followed if each[0] != need))
+        return self._replace(followed=tuple(entry for entry in self.followed if entry[0] != need))
 
     def recorded(self, first: int, stop: int) -> frozenset[str]:
         """Return what is recorded of all of these, besides the histogram of every connection."""

@@ -104,7 +104,7 @@ def scratch_rows(_: Any, count: Any, width: Any) -> Any:
         data = cgutils.alloca_once(  # type: ignore[no-untyped-call]
             builder, kind, size=shape[0] * shape[1]
         )
-        lengths = [context.get_constant(types.intp, each) for each in shape]
+        lengths = [context.get_constant(types.intp, length) for length in shape]
         return _view(context, builder, signature.return_type, data, lengths)
 
     return ROWS(count, width), generate

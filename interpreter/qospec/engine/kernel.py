@@ -159,11 +159,13 @@ def function_table(kernels: Sequence[Any], name: str, *, compiled: bool) -> Any:
 
     arguments = intrinsics.ARGUMENTS[name]
     known: dict[Any, int] = {}
-    for each in kernels:
-        if each not in known:
-            address = intrinsics.address_of(each.compiled, arguments) if is_compiled(each) else 0
-            known[each] = address
-    return np.array([known[each] for each in kernels], np.int64)
+    for function in kernels:
+        if function not in known:
+            address = (
+                intrinsics.address_of(function.compiled, arguments) if is_compiled(function) else 0
+            )
+            known[function] = address
+    return np.array([known[function] for function in kernels], np.int64)
 
 
 def state_table(states: Sequence[Any], *, compiled: bool) -> Any:

@@ -127,8 +127,8 @@ class DeviceTarget:
         ran = _run(_watching(case, rooms), ALL if whole.all_promises else CHEAP)
         kept = {
             again: found
-            for each in violations(case.case, ran)
-            for again, found in self._broken(each, whole)
+            for violation in violations(case.case, ran)
+            for again, found in self._broken(violation, whole)
         }
         readings = None if ran.seen is None else Readings(discover(), {"": ran.seen})
         return Outcome(
@@ -151,9 +151,9 @@ class DeviceTarget:
         case = self._planned(written(whole, _of_all_flows(violation)))
         if isinstance(case, str):
             return
-        for each in violations(case.case, _run(case)):
-            if each.statement == violation.statement:
-                yield each, whole._replace(overload=case.case.run.overload)
+        for found in violations(case.case, _run(case)):
+            if found.statement == violation.statement:
+                yield found, whole._replace(overload=case.case.run.overload)
                 return
 
     def _simplified(self, violation: Violation, whole: Scenario) -> Iterator[Smaller | None]:

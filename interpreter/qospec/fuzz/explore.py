@@ -107,8 +107,8 @@ def explore(
     if database is not None:  # where there is a seed, Hypothesis itself keeps nothing
         for example in [] if hunt.interrupted else known:
             database.delete(key, example)
-        for each in hunt.failed:
-            database.save(key, each)
+        for example in hunt.failed:
+            database.save(key, example)
     return Explored(
         hunt.examples,
         hunt.refused,

@@ -56,7 +56,7 @@ class Impairment(NamedTuple):
 @st.composite
 def impairments(draw: st.DrawFn, host: int, carries: str) -> Impairment:
     """Draw a fault of the link of a host, or of that between devices, -1."""
-    kinds = [each for each in HITTING[carries] if host >= 0 or each not in REPEATING]
+    kinds = [kind for kind in HITTING[carries] if host >= 0 or kind not in REPEATING]
     element = draw(st.sampled_from([*kinds, "jitter"]))
     if element == "jitter":
         fields = [("longest", draw(st.sampled_from(TIMES)))]

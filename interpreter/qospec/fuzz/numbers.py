@@ -62,7 +62,7 @@ def _number(
     sides = _sides(low, high, finest)
     least = ZERO if low <= 0 <= high else 1
     kind = draw(st.integers(least, NEAR + len(STEPS) - 1 if near else EXACT))
-    places = PLACES * sum(each.decades for each in sides)
+    places = PLACES * sum(side.decades for side in sides)
     place = draw(st.integers(0, max(0, places - 1)))
     fine = draw(st.integers(0, FINE - 1))
     if kind == ZERO or not sides:

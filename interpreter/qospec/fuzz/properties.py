@@ -135,7 +135,7 @@ class ValuesTarget(ABC):
             return value
 
         judged = self.judged(chosen)
-        same = (each for each in judged.violations if each.statement == violation.statement)
+        same = (broken for broken in judged.violations if broken.statement == violation.statement)
         return next(same, None) if fits else None
 
 

@@ -165,12 +165,12 @@ def _fewer_flows(whole: Scenario) -> Iterator[Scenario]:
     for scenario in some:
         yield _as_long(scenario, whole)
         yield scenario._replace(items=MOST_ITEMS)
-    for each in some:
-        for place, flow in enumerate(each.flows):
+    for scenario in some:
+        for place, flow in enumerate(scenario.flows):
             count = flow.contract.connections + 1
             twice = flow._replace(contract=flow.contract._replace(connections=count))
-            yield _with_flow(each, place, twice)
-            yield from _at_shares(each, place)
+            yield _with_flow(scenario, place, twice)
+            yield from _at_shares(scenario, place)
 
 
 def _at_shares(whole: Scenario, place: int) -> Iterator[Scenario]:
@@ -228,7 +228,7 @@ def _plainer_flows(whole: Scenario) -> Iterator[Scenario]:
 def _plainer(flow: Sending) -> Iterator[Sending]:
     it, sent = flow.contract, flow.source
     sources = [Source(""), *([_constant(sent)] if sent.later else [])]
-    for plain in (flow._replace(contract=_bare(it), source=each) for each in sources):
+    for plain in (flow._replace(contract=_bare(it), source=source) for source in sources):
         if plain != flow:
             yield plain
     yield from _plainer_source(flow)

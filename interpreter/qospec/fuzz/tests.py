@@ -56,7 +56,7 @@ class TestTarget(ValuesTarget):
         if problems.errors:
             return Judged("", [mistaken(problems.errors[0])])
         (test,) = made.suite.tests
-        return _unmet(test, [run_alone(each, Bounds(), lambda: None) for each in plans])
+        return _unmet(test, [run_alone(case, Bounds(), lambda: None) for case in plans])
 
     def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a test that draws nothing but has these values."""
@@ -93,7 +93,7 @@ def _unmet(test: Test, documents: Sequence[dict[str, Any]]) -> Judged:
                 found.setdefault(label, Violation(label, _reason(each), slug))
             elif statement.kind != "report" and each["verdict"] == "inconclusive":
                 unjudged.add(each["label"])
-    aims = closest(aim for each in documents for aim in aims_in(each))
+    aims = closest(aim for document in documents for aim in aims_in(document))
     return Judged("", list(found.values()), aims, frozenset(unjudged))
 
 

@@ -81,8 +81,8 @@ def conclude(
     """
     if statement.idle:
         return Conclusion(NOT_APPLICABLE, None, statement.idle)
-    seen = [each.readings for each in judged if each.readings is not None]
-    judgements = [each.judgement for each in judged]
+    seen = [repeat.readings for repeat in judged if repeat.readings is not None]
+    judgements = [repeat.judgement for repeat in judged]
     if statement.confidence is not None and len(seen) == len(judged):
         return _conclude_together(statement, seen, planned)
     if statement.kind == "report":
@@ -156,7 +156,7 @@ def _conclude_worst(
         judgement.verdict for judgement in judgements if judgement.verdict is not None
     )
     alike = [number for number, each in enumerate(judgements) if each.verdict == verdict]
-    number = alike[find_deciding([judgements[each] for each in alike])]
+    number = alike[find_deciding([judgements[repeat] for repeat in alike])]
     shown = judgements[number]
     its_terms = tuple(_decisive_terms(statement, seen, number)) if seen else ()
     if verdict != "pass":
@@ -181,7 +181,7 @@ def _decisive_terms(
     for its in zip(
         *(terms(statement, repeat_readings.read) for repeat_readings in seen), strict=True
     ):
-        judgements = [each.judgement for each in its]
+        judgements = [term.judgement for term in its]
         holds = all(judgement.verdict == "pass" for judgement in judgements)
         yield its[find_deciding(judgements) if holds else number]
 

@@ -207,7 +207,7 @@ def _before_the_last(
 def _unanimity(expression: Operation, repeats: Sequence[RepeatReadings]) -> list[str]:
     """Return a note if no repeat meets a criterion that all of them together do not decide."""
     alone = [decide_value(expression, repeat.read) for repeat in repeats]
-    return [] if any(each is not False for each in alone) else [EACH_FAILS.format(len(repeats))]
+    return [] if any(met is not False for met in alone) else [EACH_FAILS.format(len(repeats))]
 
 
 def _judge_undrawn(statement: Statement, repeat: RepeatReadings) -> Judgement:
@@ -380,17 +380,17 @@ def with_limits(shown: Judgement, repeats: Sequence[Side | None]) -> Judgement:
 
 def _limits(sides: Sequence[Side]) -> Limits | None:
     """Return the limits that hold in all repeats; None if the value is known in each of them."""
-    if all(each.limits is None for each in sides):
+    if all(side.limits is None for side in sides):
         return None
-    known = [each.limits or _exactly(each.value) for each in sides]
-    least = [each.least for each in known if each.least is not None]
-    most = [each.most for each in known if each.most is not None]
+    known = [side.limits or _exactly(side.value) for side in sides]
+    least = [limits.least for limits in known if limits.least is not None]
+    most = [limits.most for limits in known if limits.most is not None]
     ends = (
         min(least) if len(least) == len(known) else None,
         max(most) if len(most) == len(known) else None,
     )
-    reaching = [each for each in known if not each.exclusive]
-    exclusive = None in ends and not any({*each[:2]} & {*ends} - {None} for each in reaching)
+    reaching = [limits for limits in known if not limits.exclusive]
+    exclusive = None in ends and not any({*limits[:2]} & {*ends} - {None} for limits in reaching)
     return Limits(*ends, exclusive)
 
 

@@ -110,7 +110,7 @@ def warn_of_evidence(plans: Iterable[CasePlan | Examined]) -> Iterator[Diagnosti
     """
     found: dict[tuple[Span, str], list[Shortfall]] = {}
     cases_of: dict[Span, set[str]] = {}
-    for plan in (each for each in plans if not each.case.skip):
+    for plan in (planned for planned in plans if not planned.case.skip):
         for statement in plan.case.statements:
             span = _span_at_use(statement, plan)
             if not statement.idle:
@@ -176,7 +176,7 @@ def _seen(leaf: Measured, plan: CasePlan | Examined) -> _Seen | None:
         flows, often, run = planned.flows, run.repeat, planned.phase.run
         phase = planned.phase.span
     # of a phase, that of its highest load is the last
-    flow = next((each for each in reversed(flows) if each.name == leaf.flow), None)
+    flow = next((flow for flow in reversed(flows) if flow.name == leaf.flow), None)
     return None if flow is None else _Seen(flow, run.measure_ps, run.repeat * often, phase)
 
 
@@ -276,7 +276,7 @@ def _max_items(flow: Flow, member: int | None, length_ps: int) -> int:
     members = len(flow.origins) if member is None else 1
     sent = (flow, *(change.flow for change in flow.changes))  # as if each were sent all the time
     most: list[int | None] = [e.arrivals.most_items(e.connections, length_ps) for e in sent]
-    known = [each for each in most if each is not None]
+    known = [count for count in most if count is not None]
     if len(known) == len(most):
         return members * sum(known)
     mean = members * sum(map(compute_cell_rate, sent)) * length_ps / PS_PER_S

@@ -222,10 +222,12 @@ def pool_losses(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | N
 
 def _above_bound(leaf: Measured, bound_ps: int, repeats: Sequence[RepeatReadings]) -> Losses | None:
     found = [repeat.delays(leaf) or Delays() for repeat in repeats]
-    totals = [each.count for each in found]
+    totals = [delays.count for delays in found]
     if not sum(totals):
         return None
-    surely, possibly = (sum(each) for each in zip(*(d.above(bound_ps) for d in found), strict=True))
+    surely, possibly = (
+        sum(counts) for counts in zip(*(d.above(bound_ps) for d in found), strict=True)
+    )
     delays = Distribution(found, totals, [0] * len(found))
     return Losses(possibly, sum(totals), len(found), (), delays, ABOVE, possibly - surely)
 

@@ -199,7 +199,7 @@ def skewness(expression: Expression, repeats: Sequence[RepeatReadings]) -> Skewn
         return found[0]
     if len(leaves) == 1 and ends.most is None and ends.least is not None:
         return Skewness(found[0].above, found[0].below)
-    most = max((end for each in found for end in each), default=Fraction(0))
+    most = max((end for skewness in found for end in skewness), default=Fraction(0))
     return Skewness(most, most)
 
 
@@ -345,7 +345,9 @@ def _least(
     if not isinstance(leaf, Measured) or leaf.statistic not in ("mean", "max"):
         return Fraction(0)
     found = [repeat.delays(leaf) for repeat in repeats]
-    shortest = [each.min_ps for each in found if each is not None and each.min_ps is not None]
+    shortest = [
+        delays.min_ps for delays in found if delays is not None and delays.min_ps is not None
+    ]
     least = Fraction(min(shortest, default=0), PS_PER_S)
     return least if least <= min(values) else Fraction(0)
 

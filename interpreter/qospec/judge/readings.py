@@ -308,10 +308,10 @@ class Readings:
                 for population in whole
                 if population.kind == "copies" and population.flow not in counted
             }
-            for each in whole:
-                if each.kind == counted.get(each.flow, "user"):
-                    name = prefix + each.name
-                    tally, again = self._tallies[name], copies.get(each.flow, 0)
+            for population in whole:
+                if population.kind == counted.get(population.flow, "user"):
+                    name = prefix + population.name
+                    tally, again = self._tallies[name], copies.get(population.flow, 0)
                     carries = self._carries(name)
                     counts.append(FlowCount(name, carries, tally.sent, tally.lost_count, again))
         return counts

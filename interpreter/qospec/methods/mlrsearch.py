@@ -99,8 +99,8 @@ def _count_loads_left(progress: Progress, goal: int) -> int:
     """Return how many more loads the goal may try, with what those before it left."""
     goals, order = progress.search.goals, progress.order
     sharing = [
-        each
-        for each in order[: order.index(goal) + 1]
-        if goals[each].length_ps == goals[goal].length_ps
+        other
+        for other in order[: order.index(goal) + 1]
+        if goals[other].length_ps == goals[goal].length_ps
     ]
-    return sum(progress.most_loads[each] for each in sharing) - len(progress.tried[goal])
+    return sum(progress.most_loads[other] for other in sharing) - len(progress.tried[goal])

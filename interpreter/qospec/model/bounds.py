@@ -72,10 +72,10 @@ def _multiply_bounds(one: Bounds, other: Bounds) -> Bounds:
     """Return the bounds of a product: the extreme products of the ends, exact or infinite."""
     factors = [
         (
-            -math.inf if each.least is None else each.least,
-            math.inf if each.most is None else each.most,
+            -math.inf if factor.least is None else factor.least,
+            math.inf if factor.most is None else factor.most,
         )
-        for each in (one, other)
+        for factor in (one, other)
     ]
     ends = [_multiply_ends(left, right) for left in factors[0] for right in factors[1]]
     least, most = min(ends), max(ends)

@@ -127,9 +127,9 @@ class Comparison:
     def _sender(self, number: int, connection: Indices) -> Whole:
         """Return (n,) which node has encrypted items that came to another; -1 if none has."""
         sender = np.full(len(connection), UNKNOWN, np.int64)
-        for each in self._senders[number]:
-            if each in self._encrypted:
-                sender[self._encrypted[each][connection]] = each
+        for node in self._senders[number]:
+            if node in self._encrypted:
+                sender[self._encrypted[node][connection]] = node
         return sender
 
     def _count(self) -> None:

@@ -116,7 +116,7 @@ class Flight:
         fragment = self._batch.column(column)[parts] >> 1 & LARGEST_NUMBER
         user = connection[parts] - np.int32(mine.start)
         found = find(connection, sent_ps, user, sent_ps[parts] - fragment)
-        parts, fragment, found = (each[found != UNKNOWN] for each in (parts, fragment, found))
+        parts, fragment, found = (array[found != UNKNOWN] for array in (parts, fragment, found))
         size_bytes = self._batch.size_bytes.copy()
         size_bytes[parts], self._numbers[parts] = size_bytes[found], self._numbers[found]
         self._fragment[parts] = fragment

@@ -72,7 +72,7 @@ def stages(case: Case) -> list[Stage]:
     if changed_ps:
         whole_s = sum((stage.length_s for stage in found), Fraction(0))
         shares = [[stage.length_s / whole_s * rate for rate in stage.rates] for stage in found]
-        means = tuple(sum(each, Fraction(0)) for each in zip(*shares, strict=True))
+        means = tuple(sum(column, Fraction(0)) for column in zip(*shares, strict=True))
         found.append(Stage(" on average", whole_s, means))
     return found
 

@@ -209,12 +209,12 @@ def _replies(number: int, program: Program, sent: Sequence[Member]) -> dict[int,
             continue
         port = program.inputs[channel.input]
         back = [
-            each.stream.first
-            for each in sent
-            if each.channel
-            and each.channel.origin == number
-            and each.channel.target == channel.origin
-            and program.outputs[each.channel.output] == port
+            other.stream.first
+            for other in sent
+            if other.channel
+            and other.channel.origin == number
+            and other.channel.target == channel.origin
+            and program.outputs[other.channel.output] == port
         ]
         if back:
             found[member.stream.first] = back[0]

@@ -162,7 +162,7 @@ def _beyond(subject: Subject) -> Iterator[tuple[str, str]]:
             yield node.path, f"has a table of {node.outputs.shape[0]} rows for {indices} indices"
     measured = experiment.measurement
     some = [*((first, stop) for _, first, stop in measured.followed)]
-    some += [(each.first, each.stop) for each in measured.series]
+    some += [(series.first, series.stop) for series in measured.series]
     for first, stop in some:
         if not 0 <= first < stop <= indices:
             yield "measurement", f"is of the indices {first} to {stop} of {indices}"
@@ -246,7 +246,7 @@ def _behind(subject: Subject, node: Node, item: Arriving) -> Iterator[Arriving]:
     contract = subject.members[item.member].contract
     after = list_marks_after(element, node.queues, item.input, marks, contract)
     if node.clock is not None:
-        after = tuple(each & node.clock.carried_marks for each in after)
+        after = tuple(marks & node.clock.carried_marks for marks in after)
     if isinstance(element, Relabel):
         step = element.step(subject.members[item.member].stream.first)
         after = tuple(marks + step for marks in after)

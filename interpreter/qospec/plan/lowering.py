@@ -145,8 +145,8 @@ def _insert_multiplexer(
     for entry, node in meeting.items():
         reach[place] |= members_using(edge.output, reach[node], made[node])
         drafts[node].edges = [
-            Edge(each.output, "element", place, entry) if each.output == edge.output else each
-            for each in drafts[node].edges
+            Edge(old.output, "element", place, entry) if old.output == edge.output else old
+            for old in drafts[node].edges
         ]
 
 

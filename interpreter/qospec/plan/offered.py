@@ -68,7 +68,7 @@ def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
 
 def members_of(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
     """Yield the members of all flows, messages of machines, and wholes, numbered in a row."""
-    drafted = [each for flow in enumerate(flows) for each in _members(*flow, network)]
+    drafted = [draft for flow in enumerate(flows) for draft in _members(*flow, network)]
     drafted += message_members(network)
     drafted.sort(key=lambda member: member.stream.place)
     numbered = number_streams(member.stream for member in drafted)

@@ -43,7 +43,9 @@ class Passages:
                 key = (statement.span, leaf.flow, leaf.part, leaf.place)
                 mine = _members_of(leaf, case, members)
                 if _passing(leaf.place, case.networks[network], routes).isdisjoint(mine):
-                    taken = [f"`{members[each].name}` takes {_path(each, routes)}" for each in mine]
+                    taken = [
+                        f"`{members[number].name}` takes {_path(number, routes)}" for number in mine
+                    ]
                     self._found.setdefault(key, _missed(leaf, leaf.place, statement.span, taken))
                 else:
                     self._found[key] = None

@@ -99,7 +99,7 @@ class MemberRouting:
         if self._arrives(edge, state.item_class):
             return 0
         onward = self._next_states(edge, state.item_class, state.entry)
-        return min((distances.get(each, math.inf) for each in onward), default=math.inf)
+        return min((distances.get(next_state, math.inf) for next_state in onward), default=math.inf)
 
     def _arrives(self, edge: Edge, item_class: ItemClass) -> bool:
         """Return whether an edge leads to the target, by all ports that the flow names."""
@@ -121,11 +121,11 @@ class MemberRouting:
                 if self._arrives(edge, item_class):
                     last.append(state)
                 elif item_class.kind == "user":
-                    for each in onward:
-                        before.setdefault(each, []).append(state)
-                        if each not in reached:
-                            reached.add(each)
-                            waiting.append(each)
+                    for next_state in onward:
+                        before.setdefault(next_state, []).append(state)
+                        if next_state not in reached:
+                            reached.add(next_state)
+                            waiting.append(next_state)
         distances = dict.fromkeys(last, 1)
         waiting = deque(last)
         while waiting:
@@ -200,10 +200,10 @@ class MemberRouting:
                     continue
                 if not onward:
                     found[edge.to, edge.input] = None
-                for each in onward:
-                    if each not in reached:
-                        reached.add(each)
-                        waiting.append(each)
+                for next_state in onward:
+                    if next_state not in reached:
+                        reached.add(next_state)
+                        waiting.append(next_state)
         return list(found)
 
     def _entry(self, state: State) -> str:

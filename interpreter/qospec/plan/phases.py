@@ -59,8 +59,8 @@ def checked_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Ends | N
     does not fit is in `problems`.
     """
     made = list(_made(maker, phase))
-    mistakes = [each for each in made if isinstance(each, Diagnostic)]
-    cases = [each for each in made if isinstance(each, Case)]
+    mistakes = [mistake for mistake in made if isinstance(mistake, Diagnostic)]
+    cases = [case for case in made if isinstance(case, Case)]
     if mistakes:
         for mistake in mistakes:
             problems.add(mistake)

@@ -411,17 +411,19 @@ def _measured(case: Case, network: str) -> Iterator[Measured]:
 
 def _observed(case: Case, network: str, what: str) -> set[str]:
     """Return the paths of the elements of which statements ask for an occupancy or utilisation."""
-    asked = (each for s in case.statements for each in list_counted(s.expression))
+    asked = (counted for s in case.statements for counted in list_counted(s.expression))
     return {
-        each.path
-        for each in asked
-        if each.observed.partition(".")[0] == what and each.network == network
+        counted.path
+        for counted in asked
+        if counted.observed.partition(".")[0] == what and counted.network == network
     }
 
 
 def _places(case: Case, network: str) -> list[Place]:
     """Return the places inside of which statements measure what passes."""
-    return sorted({each.place for each in _measured(case, network) if each.place is not None})
+    return sorted(
+        {measured.place for measured in _measured(case, network) if measured.place is not None}
+    )
 
 
 def _taps(places: list[Place], network: Network, lowered: Lowered) -> Iterator[Tap]:

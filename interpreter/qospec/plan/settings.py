@@ -72,7 +72,7 @@ def _text(value: Any, domain: str) -> str:
         mean = _quantity(value.mean_ps, "time")
         return mean if value.law == "constant" else f"{value.law}({mean})"
     if isinstance(value, tuple):
-        return _listed([_text(each, "time" if domain == "times" else domain) for each in value])
+        return _listed([_text(item, "time" if domain == "times" else domain) for item in value])
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return _quantity(value, domain)
     return _name(value, domain)

@@ -62,7 +62,7 @@ def verify(
     classes, passages = Classes(), Passages()
     examined: list[Examined] = []
     plain = _plain_cases(checked, problems, examined, most_items)
-    for case, name, network in ((one, *each) for one in plain for each in one.networks.items()):
+    for case, name, network in ((one, *named) for one in plain for named in one.networks.items()):
         members = tuple(members_of(case.flows, network))
         key = (id(network), tuple(map(_route_of, members)))
         if key not in known:
@@ -117,10 +117,10 @@ def _plain_cases(
     Those that are run are added to `examined`.
     """
     for test in checked.suite.tests:
-        for case in (each for each in test.cases if not each.skip):
+        for case in (case for case in test.cases if not case.skip):
             if not case.phases:
-                for each in _too_large(case, test.span, most_items):
-                    problems.add(each)
+                for problem in _too_large(case, test.span, most_items):
+                    problems.add(problem)
                 yield case
                 examined.append(Examined(case, test.span))
                 continue
@@ -129,8 +129,8 @@ def _plain_cases(
                 ends = checked_ends(maker, phase, unfit)
                 yield from ends or ()
                 if ends:
-                    for each in _too_large(ends.high, phase.span, most_items):
-                        unfit.add(each)
+                    for problem in _too_large(ends.high, phase.span, most_items):
+                        unfit.add(problem)
                     yield from between_ends(maker, phase, unfit)
                 phases.append(
                     ExaminedPhase(phase, tuple(f for end in ends or () for f in end.flows))

@@ -73,15 +73,15 @@ def _slots_before(
     """
     found, waiting, seen = set[int](), [index], {index}
     while waiting:
-        for each in before[waiting.pop()]:
-            draft = survey.drafts[each]
-            if number not in survey.reach.any.get(each, ()) or each in seen:
+        for feeder in before[waiting.pop()]:
+            draft = survey.drafts[feeder]
+            if number not in survey.reach.any.get(feeder, ()) or feeder in seen:
                 continue
-            seen.add(each)
+            seen.add(feeder)
             if draft.clock is not None:
-                found.add(each)
+                found.add(feeder)
             elif draft.element.keeps_spacing:
-                waiting.append(each)
+                waiting.append(feeder)
             else:
                 return None
     clock = survey.drafts[found.pop()].clock if len(found) == 1 else None

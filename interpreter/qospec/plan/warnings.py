@@ -187,9 +187,9 @@ class Classes:
             if instance.span is None or key in self._used or key in self._changed:
                 continue
             for name in predicates.list_attributes(condition):
-                for each in _ahead_of(index, routes):
-                    if name in each.element.marks_written:
-                        self._changed[key] = each.path, predicates.spell_attribute(name)
+                for ahead in _ahead_of(index, routes):
+                    if name in ahead.element.marks_written:
+                        self._changed[key] = ahead.path, predicates.spell_attribute(name)
 
     def unfed(self) -> Iterator[Diagnostic]:
         """Yield each class that no case uses."""
@@ -234,10 +234,10 @@ def _ahead_of(index: int, routes: Routes) -> list[Instance]:
     """Return the elements on the way of some items to an element, in order of their numbers."""
     before, found, waiting = feeders(routes.drafts), set[int](), [index]
     while waiting:
-        fresh = {each for each in before[waiting.pop()] if routes.reach.any.get(each)} - found
+        fresh = {feeder for feeder in before[waiting.pop()] if routes.reach.any.get(feeder)} - found
         found |= fresh
         waiting += fresh
-    return [routes.drafts[each].instance for each in sorted(found)]
+    return [routes.drafts[number].instance for number in sorted(found)]
 
 
 def unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
@@ -265,13 +265,13 @@ def _lines_before(index: int, survey: Survey, before: dict[int, list[int]]) -> d
     """Return the bits/s of the last lines on all paths to an element."""
     found, waiting, seen = dict[str, Fraction](), [index], {index}
     while waiting:
-        for each in before[waiting.pop()]:
-            if each in seen or each not in survey.reach.any:
+        for feeder in before[waiting.pop()]:
+            if feeder in seen or feeder not in survey.reach.any:
                 continue
-            seen.add(each)
-            draft = survey.drafts[each]
+            seen.add(feeder)
+            draft = survey.drafts[feeder]
             if draft.clock is None:
-                waiting.append(each)
+                waiting.append(feeder)
             else:
                 found[draft.line or draft.instance.path] = Fraction(draft.clock.bit_rate)
     return found

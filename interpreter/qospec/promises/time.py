@@ -69,8 +69,8 @@ def _least_ps(experiment: Experiment, start: int) -> int | None:
         known.add(number)
         node = experiment.nodes[number]
         behind_ps = time_ps + node.element.lookahead_ps(node.clock)
-        for each in onward.get(number, ()):
-            heapq.heappush(waiting, (behind_ps, each))
+        for follower in onward.get(number, ()):
+            heapq.heappush(waiting, (behind_ps, follower))
     return None
 
 

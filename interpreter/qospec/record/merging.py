@@ -104,8 +104,8 @@ def _differences(one: Document, other: Document) -> Iterator[str]:
             ("seed", one["seed"], other["seed"]),
             ("version of qospec", one["qospec"], other["qospec"]),
             *(
-                (f"version of {each}", ours[each], theirs[each])
-                for each in ("python", "numpy", "numba")
+                (f"version of {package}", ours[package], theirs[package])
+                for package in ("python", "numpy", "numba")
             ),
             (
                 "limit of cells per trial",
@@ -118,7 +118,7 @@ def _differences(one: Document, other: Document) -> Iterator[str]:
     yield from _changed_sources(_digests(ours), _digests(theirs))
     if ours != theirs:
         yield "they were run with different options"
-    if [each["name"] for each in one["planned"]] != [each["name"] for each in other["planned"]]:
+    if [case["name"] for case in one["planned"]] != [case["name"] for case in other["planned"]]:
         yield "different cases were selected"
     if {**one, "part": None} != {**other, "part": None}:
         yield "what they planned differs"
@@ -147,7 +147,7 @@ def _verify_all_there(parts: Sequence[Part], records: Sequence[Record]) -> None:
         ]
         raise MergeError(f"part {number}/{of} is there {times} times: {', '.join(folders)}")
     if missing := sorted({*range(1, of + 1)} - {part.number for part in parts}):
-        which = ", ".join(f"{each}/{of}" for each in missing)
+        which = ", ".join(f"{number}/{of}" for number in missing)
         noun = "parts are" if len(missing) > 1 else "part is"
         raise MergeError(f"{len(missing)} {noun} missing: {which}; {NEEDS}")
 

@@ -282,7 +282,7 @@ def _goals_before(phases: Sequence[PhaseResult], points: Collection[str]) -> Col
     """Return the goals of the phases ahead of the last of the points; without points, all."""
     places = [place for place, each in enumerate(phases) if each.phase.name in points]
     ahead = phases[: max(places)] if places else phases
-    searches = (each.phase for each in ahead if isinstance(each, SearchResult))
+    searches = (result.phase for result in ahead if isinstance(result, SearchResult))
     return {goal.name for search in searches for goal in search.goals}
 
 

@@ -114,7 +114,7 @@ def _is_part(value: Any) -> bool:
     whole = isinstance(value, dict) and value.keys() == {"number", "of"}
     return (
         whole
-        and all(_is_whole(each, MOST_PARTS) for each in value.values())
+        and all(_is_whole(number, MOST_PARTS) for number in value.values())
         and (1 <= value["number"] <= value["of"])
     )
 

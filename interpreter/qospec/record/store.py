@@ -332,7 +332,7 @@ class _Reading:
     def takes(self, data: bytes) -> bool:
         """Return whether a file fits, and count it."""
         self.bytes -= len(data)
-        self._values -= sum(data.count(each) for each in b",{[")
+        self._values -= sum(data.count(byte) for byte in b",{[")
         return min(self.bytes, self._values) >= 0
 
 

@@ -65,9 +65,9 @@ def explain_name(what: str, catalogue: Catalogue, problems: Problems) -> list[Do
     ]
     if not found and module:  # as files name it that import the module
         full = [
-            each
-            for each in modules.list_names(load_library(catalogue))
-            if each.endswith(f".{what}")
+            name
+            for name in modules.list_names(load_library(catalogue))
+            if name.endswith(f".{what}")
         ]
         if len(full) == 1:
             return explain_name(full[0], catalogue, problems)
@@ -89,8 +89,8 @@ def _explain_unknown(what: str, catalogue: Catalogue) -> UnknownNameError:
     # Names with as many dots come first, since only so many are compared.
     known = sorted(list_names(catalogue), key=lambda name: abs(name.count(".") - what.count(".")))
     near = suggest_name(what, dict.fromkeys(known))
-    with_it = (each for each in known if what.lower() in each.rpartition(".")[2].split("_"))
-    declared = sorted({f"`{each}`" for each in with_it if each.startswith("std.")})[:_MOST]
+    with_it = (name for name in known if what.lower() in name.rpartition(".")[2].split("_"))
+    declared = sorted({f"`{name}`" for name in with_it if name.startswith("std.")})[:_MOST]
     hint = f"did you mean `{near}`?" if near else "name a declaration as `FILE.qos::name`"
     if declared and not near:
         hint = f"there {'is' if len(declared) == 1 else 'are'} {', '.join(declared)}"

@@ -145,7 +145,9 @@ def _describe_measured(kind: Kind) -> Document:
     dimension = METRICS[kind.build.dimension]
     counted = [*dict.fromkeys(COUNTED[item].get(dimension, dimension) for item in kind.carries)]
     return {
-        "dimension": " or ".join("a number" if each is COUNT else each.name for each in counted),
+        "dimension": " or ".join(
+            "a number" if dimension is COUNT else dimension.name for dimension in counted
+        ),
         "example": format_value(1, dimension),
         "statistics": [statistic for statistic in kind.build.statistics if statistic],
         "series": [statistic or kind.name for statistic in kind.build.series],

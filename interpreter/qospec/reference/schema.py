@@ -177,8 +177,8 @@ def _build_item(shape: Shape, beside: Beside) -> Schema:
         further = _build_statements(shape.parts, needed=False)
         items = {"items": _let_lines(further)}
         if shape.node in beside:
-            for each in (mapping, further):
-                each["properties"] |= build_fields(beside[shape.node])["properties"]
+            for schema in (mapping, further):
+                schema["properties"] |= build_fields(beside[shape.node])["properties"]
     elif shape.parts:
         mapping = _build_mapping(shape.parts)
     if shape.short is not None:

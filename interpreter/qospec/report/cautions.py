@@ -30,7 +30,7 @@ def list_cautions(document: Record) -> list[dict[str, Any]]:
             "why": its[0]["caution"],
             "first": its[0]["case"],
             "cases": len(its),
-            "of": sum(each["label"] == label and each["place"] == place for each in every),
+            "of": sum(caution["label"] == label and caution["place"] == place for caution in every),
         }
         for (place, label), its in found.items()
     ]

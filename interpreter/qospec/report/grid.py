@@ -218,8 +218,8 @@ def _build_loss_curve(curve: LossCurve, cases: Sequence[Record], room: int) -> l
     shares = [loss for losses in curve.losses for loss in losses]
     texts = iter(align_figures([describe_quantity(loss, RATIO) for loss in shares]).texts)
     cells = [
-        [text if loss is not None else "" for loss, text in zip(each, texts, strict=False)]
-        for each in curve.losses
+        [text if loss is not None else "" for loss, text in zip(row, texts, strict=False)]
+        for row in curve.losses
     ]
     names = list_varying(cases)
     by_case = [

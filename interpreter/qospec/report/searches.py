@@ -234,7 +234,7 @@ def list_loss_curves(cases: Sequence[Record]) -> list[LossCurve]:
 def _build_loss_curve(
     names: tuple[str, ...], variable: str, trials: Sequence[Sequence[Record]]
 ) -> LossCurve:
-    loads = {each["load"]["value"]: each["load"] for its in trials for each in its}
+    loads = {trial["load"]["value"]: trial["load"] for its in trials for trial in its}
     ordered = sorted(loads.values(), key=_write_value)
     losses = []
     for its in trials:
@@ -299,7 +299,7 @@ def describe_efforts(cases: Sequence[Record]) -> list[str]:
         for search in list_searches(case):
             found.setdefault((search["variable"], search["method"]), []).append(search)
     return [
-        f"{variable}: {format_count(sum(len(each['trials']) for each in its), 'trial')}"
+        f"{variable}: {format_count(sum(len(search['trials']) for search in its), 'trial')}"
         f"{f' in {len(its)} searches' if len(its) > 1 else ''} by {method}, "
         f"{format_value(sum(_write_value(row['emulated']) for row in its), TIME)} emulated"
         for (variable, method), its in found.items()

@@ -137,10 +137,10 @@ def describe_least_and_most(statement: Record, group: Sequence[Record]) -> str:
     "" if it is the same in all, as far as it is shown, or cannot be compared.
     """
     found = [
-        find_extremes(each)
+        find_extremes(other)
         for case in (group if len(group) > 1 else ())
-        for each in case["statements"]
-        if each["place"] == statement["place"] and each["label"] == statement["label"]
+        for other in case["statements"]
+        if other["place"] == statement["place"] and other["label"] == statement["label"]
     ]
     known = [ends for ends in found if any(map(read_exact, ends))]
     if len({tuple(end["text"] if end else "" for end in ends) for ends in known}) <= 1:

@@ -161,10 +161,10 @@ def without_shared(indices: Sequence[str]) -> list[str]:
     parts = [index.split(".") for index in indices]
     if len({len(part) for part in parts}) > 1:
         return [".".join(part) for part in parts]
-    shared = [len(set(each)) == 1 for each in zip(*parts, strict=True)]
+    shared = [len(set(column)) == 1 for column in zip(*parts, strict=True)]
     return [
-        ".".join(part for part, same in zip(each, shared, strict=True) if not same)
-        for each in parts
+        ".".join(part for part, same in zip(own_parts, shared, strict=True) if not same)
+        for own_parts in parts
     ]
 
 

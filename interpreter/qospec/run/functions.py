@@ -84,7 +84,7 @@ def count(arrivals: Batch) -> int:
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    each.__name__: each for each in (cells, police, shape, conforms, delay, count)
+    function.__name__: function for function in (cells, police, shape, conforms, delay, count)
 }
 """By name; `check.test.properties` declares their parameters."""
 

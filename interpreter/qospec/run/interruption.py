@@ -25,7 +25,9 @@ class Interruption:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            handled = (each for each in HANDLED if signal.getsignal(each) is not signal.SIG_IGN)
+            handled = (
+                number for number in HANDLED if signal.getsignal(number) is not signal.SIG_IGN
+            )
             self._before = {number: signal.signal(number, self._handle) for number in handled}
         return self
 

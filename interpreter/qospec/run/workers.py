@@ -193,7 +193,7 @@ class Pool:
             if job is None:
                 break
             (worker or self._add()).give(job)
-        return [each.channel for each in self.workers.values() if each.job is not None]
+        return [worker.channel for worker in self.workers.values() if worker.job is not None]
 
     def finish(
         self, schedule: Schedule, worker: _Worker, message: _Done | _Cancelled | LostJob

@@ -88,7 +88,7 @@ class Workshop:
     def __init__(self, order: Order, plans: Iterable[CasePlan] = ()) -> None:
         """Take what the jobs have in common, and the plans that are known in this process."""
         self._order = order
-        self._known = {each.case.name: each for each in plans}
+        self._known = {plan.case.name: plan for plan in plans}
         self._plan = lru_cache(PLANS_KEPT)(self._plan_case)
         self._plan_at = lru_cache(PLANS_KEPT)(self._plan_load)
 
@@ -217,7 +217,7 @@ def _refuse_range(
     assert whole.maker is not None  # noqa: S101 -- a case with phases has it
     if not found:
         return None  # then it was known before the run
-    low, high = (whole.maker(search, each, found) for each in (search.low, search.high))
+    low, high = (whole.maker(search, load, found) for load in (search.low, search.high))
     if not isinstance(low, Case) or not isinstance(high, Case):
         return None
     return _refuse_overload(search, high, low)

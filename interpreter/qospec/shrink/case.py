@@ -167,11 +167,11 @@ class CaseShrinker:
         wanted = self._subject.failure
         sole = wanted._replace(label="") if wanted.kind == "expect" else wanted
         for draft, name in self._starts():
-            for each in start.alone(draft, name, wanted):
-                tried = self._bench.run(each.text)
+            for candidate in start.alone(draft, name, wanted):
+                tried = self._bench.run(candidate.text)
                 failure = tried and fails_alike(tried.document, sole)
                 if tried is not None and failure:
-                    return each, name, tried, failure._replace(label=sole.label)
+                    return candidate, name, tried, failure._replace(label=sole.label)
         return None
 
     def _starts(self) -> Iterator[tuple[Draft, str]]:

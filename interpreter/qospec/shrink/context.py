@@ -56,7 +56,7 @@ class Context:
 
     def is_of_device(self, node: ast.Node, above: Sequence[ast.Node]) -> bool:
         """Return whether a device is made of a node, or of what it is in."""
-        return any(id(each) in self._of_devices for each in (*above, node))
+        return any(id(part) in self._of_devices for part in (*above, node))
 
     def is_fixed(self, number: ast.Node, above: Sequence[ast.Node]) -> bool:
         """Return whether a number has to stay what it is, even if it may go."""
@@ -65,7 +65,7 @@ class Context:
     def is_kept(self, node: ast.Node, above: Sequence[ast.Node]) -> bool:
         """Return whether a node stays as it is: what is expected, and devices."""
         inside = (*above, node)
-        if any(isinstance(each, ast.Device) for each in inside) and not self.devices:
+        if any(isinstance(part, ast.Device) for part in inside) and not self.devices:
             return True
         whole = any(isinstance(ancestor, _WHOLE) for ancestor in above)
         if self.careful and whole and not isinstance(node, _PARTS):

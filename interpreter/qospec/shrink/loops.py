@@ -45,7 +45,7 @@ def written_out(
     items = _names_in(draft, loop.values, within) if items is None else items
     if items is None or len(items) > MOST:
         return None
-    whole = all(each.isdigit() for each in items)
+    whole = all(item.isdigit() for item in items)
     made = {statement.text for statement in _made(loop.body)}
     parts = list[str]()
     for place, item in enumerate(items):
@@ -134,7 +134,7 @@ def _iteration(draft: Draft, loop: ast.Loop, item: str, new: dict[str, str]) -> 
 
 def with_names(draft: Draft, values: Values, within: str, renamed: list[Renamed]) -> Draft:
     """Return a draft in which what loops made has names of its own: `f[2]` is `f2`."""
-    new = {(each.name, each.subscript): each.new for each in renamed}
+    new = {(known.name, known.subscript): known.new for known in renamed}
     edits: list[Edit] = []
     for node, above in draft.nodes:
         if not isinstance(node, ast.Path) or not _is_in(above, within):

@@ -54,10 +54,10 @@ class Modules:
     def _reachable(unit: Unit) -> list[Unit]:
         found, waiting = [unit], [unit]
         while waiting:
-            for each in waiting.pop().imports.values():
-                if not any(each is known for known in found) and not _is_library(each):
-                    found.append(each)
-                    waiting.append(each)
+            for imported in waiting.pop().imports.values():
+                if not any(imported is known for known in found) and not _is_library(imported):
+                    found.append(imported)
+                    waiting.append(imported)
         return found
 
     def units(self) -> list[Unit]:
@@ -66,7 +66,7 @@ class Modules:
         waiting = list(self._imports.values())
         while waiting:
             unit = waiting.pop(0)
-            if not any(unit is each for each in found):
+            if not any(unit is known for known in found):
                 found.append(unit)
                 waiting += unit.imports.values()
         return found

@@ -70,7 +70,7 @@ def _statement(draft: Draft, node: ast.Node, body: ast.Body) -> Iterator[Sequenc
             yield [(draft.removed(name), *_users(draft, {name.text}, node, body))]
     made = {node.name.text} if isinstance(node, _NAMED) else set[str]()
     if isinstance(node, ast.Bind):
-        made = {each.text for each in node.names}
+        made = {name.text for name in node.names}
     change = (draft.removed(node), *_users(draft, made, node, body))
     if isinstance(node, ast.Search) and len(change) > 1:  # another phase may have its variable
         yield [change, (draft.removed(node),)]
@@ -365,7 +365,7 @@ def _is_time(node: ast.Quantity) -> bool:
 def _fewer(value: Fraction) -> list[Fraction]:
     whole = int(value)
     some = {1, 2, whole // 10, whole // 2, whole - 1}
-    return [Fraction(each) for each in sorted(some) if 0 < each < value]
+    return [Fraction(number) for number in sorted(some) if 0 < number < value]
 
 
 _FINER = {"h": "min", "min": "s", "s": "ms", "ms": "us", "us": "ns", "ns": "ps"}

@@ -236,7 +236,7 @@ def _bound(phases: list[ast.Search | ast.Point]) -> dict[str, list[ast.Bind]]:
         for bind in change.body.statements
         if isinstance(bind, ast.Bind)
         for name in bind.names
-    } | {each.name.text for each in phases if isinstance(each, ast.Search)}
+    } | {phase.name.text for phase in phases if isinstance(phase, ast.Search)}
     return {
         name: binds
         for name, binds in found.items()

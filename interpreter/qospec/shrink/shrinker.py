@@ -167,7 +167,7 @@ class Shrinker:
                 return None
             path = mend.place.path
             if path is not None:
-                unit = next(each for each in modules.units() if each.path == path)
+                unit = next(unit for unit in modules.units() if unit.path == path)
                 text = modules.mended(unit, mend)
                 if text is None:
                     return None
@@ -192,8 +192,8 @@ class Shrinker:
 
     def start(self) -> None:
         """Have one repeat, and one trial of a load, if that is enough: all else is faster then."""
-        for each in (_repeats, phases.unused, phases.single):
-            self._settle(each(self._context()))
+        for simplify in (_repeats, phases.unused, phases.single):
+            self._settle(simplify(self._context()))
 
     def shrink(self) -> None:
         """Make the draft as small as it gets."""
@@ -223,9 +223,9 @@ class Shrinker:
     def _round(self, some: tuple[Pass, ...]) -> bool:
         """Make passes one after another; return whether there was a change."""
         changed = False
-        for each in some:
-            if each not in self._avoided:
-                changed |= self._settle(each(self._context()))
+        for simplify in some:
+            if simplify not in self._avoided:
+                changed |= self._settle(simplify(self._context()))
         return changed
 
     def _context(self) -> Context:

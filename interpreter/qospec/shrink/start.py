@@ -159,7 +159,7 @@ def _texts(draft: Draft, node: ast.Sweep | ast.ForAll, shown: list[str]) -> list
         items = row.items if nested else (row,)  # type: ignore[union-attr]
         if [escape_for_shell(item.span.text) for item in items] == shown:
             return [draft.raw(item) for item in items]
-    return [_written(each) for each in shown]
+    return [_written(value) for value in shown]
 
 
 def _written(shown: str) -> str:
@@ -178,7 +178,7 @@ def without_loops(draft: Draft, values: Values, name: str) -> Draft:
         test = test_of(draft, name)
         loops = (statement for statement in statements_of(test) if isinstance(statement, ast.Loop))
         made = (written_out(draft, values, loop, test, known) for loop in loops if test)
-        found = next((each for each in made if each is not None), None)
+        found = next((unrolled for unrolled in made if unrolled is not None), None)
         if found is None:
             return draft
         draft = found

@@ -191,7 +191,7 @@ class Voice(WithHeaders, PacketTraffic):
 def _explain_broken_frame(name: str, codec: Codec, packet_ps: int) -> UnfitError:
     """Return the error for a time that is not a whole number of frames."""
     below = packet_ps // codec.frame_ps * codec.frame_ps
-    whole = [f"`{_write_ms(each)}`" for each in (below, below + codec.frame_ps) if each]
+    whole = [f"`{_write_ms(time_ps)}`" for time_ps in (below, below + codec.frame_ps) if time_ps]
     return UnfitError(
         f"packet_time: {_write_ms(packet_ps)} is not a whole number of frames of `{name}`,"
         f" of {_write_ms(codec.frame_ps)} each",

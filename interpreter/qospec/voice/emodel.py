@@ -198,7 +198,8 @@ class _Parts:
         )
         floor = g.noise_floor_dbmp + g.receive_loudness_rating
         noises = (
-            _convert_level(each) for each in (g.circuit_noise_dbm0p, send_room, receive_room, floor)
+            _convert_level(noise)
+            for noise in (g.circuit_noise_dbm0p, send_room, receive_room, floor)
         )
         return 10 * sum(noises, Decimal(0)).log10()
 

@@ -337,7 +337,7 @@ class _Writer:
             items[-1].content.entries.append(transcription)
             group = transcription if shape.key else None
         first, *others = items
-        kept = [each for each in others if each.content.kind == "lines" or each.content.entries]
+        kept = [item for item in others if item.content.kind == "lines" or item.content.entries]
         if kept and (first.content.entries or taken):
             kept.insert(0, first)
         return _choose_mapping_or_list(kept or [first])
@@ -394,10 +394,10 @@ def _settle(entry: Entry) -> None:
     """Make a group of labelled statements a mapping, or a list where one lacks a label."""
     content = entry.content
     if content.kind == "labelled":
-        labels = [each.key for each in content.entries]
+        labels = [entry.key for entry in content.entries]
         content.kind = "list" if None in labels or len({*labels}) < len(labels) else "mapping"
         if content.kind == "list":
-            content.entries = [_split_label(each) for each in content.entries]
+            content.entries = [_split_label(entry) for entry in content.entries]
 
 
 def _split_label(entry: Entry) -> Entry:

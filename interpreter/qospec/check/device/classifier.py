@@ -158,7 +158,7 @@ def _list_choices(
     """Return the values to try, by attribute."""
     asked = {name for predicate in predicates for name in list_attributes(predicate)}
     if _find_carried(asked) == "cell":
-        paths = {int(each) for each in _list_compared(predicates, "virtual_path")}
+        paths = {int(number) for number in _list_compared(predicates, "virtual_path")}
         near = sorted(
             {0} | paths | {path + 1 for path in paths if path < MAX_VALUES["virtual_path"]}
         )
@@ -167,7 +167,7 @@ def _list_choices(
             "clp": (Fraction(0), Fraction(1)),
             "oam": (False, True),
             **({"message": (False, True)} if "message" in asked else {}),
-            "virtual_path": [Fraction(each) for each in near],
+            "virtual_path": [Fraction(number) for number in near],
         }
     found: dict[str, Sequence[Any]] = {}
     for name in sorted(name for name in asked if find_carrier(name) == "packet"):
@@ -178,14 +178,14 @@ def _list_choices(
         elif name == "input":
             found[name] = ports
         else:
-            numbers = {0, *(int(each) for each in _list_compared(predicates, name))}
+            numbers = {0, *(int(number) for number in _list_compared(predicates, name))}
             near = sorted({number + step for number in numbers for step in (-1, 0, 1)})
             highest = MAX_VALUES.get(name)
             lowest = -1 if name in ADDRESSES else 0
             found[name] = [
-                Fraction(each)
-                for each in near
-                if each >= lowest and (highest is None or each <= highest)
+                Fraction(number)
+                for number in near
+                if number >= lowest and (highest is None or number <= highest)
             ]
     return found
 

@@ -91,7 +91,7 @@ def _follow(
             continue
         part = template.parts[end.part]
         if not part.loose and carries not in find_carried(part):
-            what = " and ".join(f"{each}s" for each in find_carried(part)) or "neither"
+            what = " and ".join(f"{carried}s" for carried in find_carried(part)) or "neither"
             help_text = _suggest_limit(part, carries)
             _report(
                 f"`{part.path}` is for {what}", start, carries, place, context, help_text=help_text
@@ -100,7 +100,7 @@ def _follow(
         template.kinds[end.part] = carries
         leaves = find_leaving(part, carries)
         onward = [(Origin(end.part, output), leaves) for output in part.outputs]
-        waiting += [each for each in onward if each not in seen]
+        waiting += [origin for origin in onward if origin not in seen]
         seen.update(onward)
 
 
@@ -144,7 +144,7 @@ def find_carried(part: Part) -> tuple[str, ...]:
     for condition in part.predicates:
         for asked in predicates.list_attributes(condition):
             fit &= {predicates.find_carrier(asked)}
-    return tuple(each for each in CARRIED if each in fit)
+    return tuple(carried for carried in CARRIED if carried in fit)
 
 
 def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> None:

@@ -60,7 +60,7 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
     before = evaluator.context.mistakes
     binds, states = read_body(node.body.statements, ast.State, HERE, evaluator)
     own = {name.text: bind.value for bind in binds for name in bind.names}
-    others = [each for each in binds if each.names[0].text not in READ_HERE]
+    others = [bind for bind in binds if bind.names[0].text not in READ_HERE]
     fields = evaluate_fields(MACHINE, others, node.body, scope, evaluator)
     messages = _read_messages(own.get("messages"), evaluator)
     lengths = _read_timers(own.get("timers"), scope, evaluator)
@@ -149,7 +149,7 @@ def _read_messages(
             for pair in node.pairs:
                 name = machine_transitions.read_word(pair.key, "a message")
                 carried = machine_transitions.read_words(pair.value, "a list of values")
-                found.append((Message(name.text, tuple(each.text for each in carried)), name))
+                found.append((Message(name.text, tuple(name.text for name in carried)), name))
         else:
             listed = machine_transitions.read_words(node, "a list or a map of messages")
             found += [(Message(name.text), name) for name in listed]

@@ -71,7 +71,7 @@ def build_transition(node: ast.Transition, known: Known, evaluator: Evaluator) -
             else:
                 evaluator.context.report(explain_misplaced(statement, "a transition"))
         own = {name.text: bind.value for bind in binds for name in bind.names}
-        others = [each for each in binds if each.names[0].text not in READ_HERE]
+        others = [bind for bind in binds if bind.names[0].text not in READ_HERE]
         given = evaluate_fields(TRANSITION, others, node.body, known.scope, evaluator)
         for field in ("start", "stop"):
             for name in given.get(field, ()):

@@ -71,7 +71,7 @@ def with_defaults(design: Design, node: ast.Node, evaluator: Evaluator) -> Value
 def embed(template: Template, plan: DevicePlan, path: ast.Name, context: Context) -> Value:
     """Add a device, or an array of them; POISON after a mistake, which is reported."""
     numbers = range(1 if plan.count is None else plan.count)
-    paths = [path.text if plan.count is None else f"{path.text}[{each}]" for each in numbers]
+    paths = [path.text if plan.count is None else f"{path.text}[{number}]" for number in numbers]
     embedded: dict[int, Value] = {}
     try:
         for number in numbers:

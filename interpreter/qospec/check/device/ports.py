@@ -64,7 +64,7 @@ class Part:
     def ends(self) -> frozenset[str]:
         """Return the names of its inputs and outputs, and those of arrays of them."""
         every = (*self.inputs, *self.outputs)
-        return frozenset(every) | {each.partition("[")[0] for each in every}
+        return frozenset(every) | {name.partition("[")[0] for name in every}
 
 
 class End(NamedTuple):
@@ -329,7 +329,7 @@ class PartValue(Located):
         known = (*self.part.inputs, *self.part.outputs)
         if not self.name:
             raise IndexedError(f"`{self.part.path}` is a single element", span)
-        array = [each for each in known if each.startswith(f"{self.name}[")]
+        array = [name for name in known if name.startswith(f"{self.name}[")]
         unknown = isinstance(key, Poison) or (isinstance(key, Amount) and key.value is None)
         if self.part.loose or unknown:
             return replace(self, name=array[0] if array else f"{self.name}[0]")

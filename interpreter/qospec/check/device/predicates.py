@@ -207,7 +207,7 @@ def _build_port_condition(
     names = [name] if ports.count is None else [f"{name}[{number}]" for number in numbers]
     for _ in names:
         evaluator.context.count_step(node.span)
-    listed = tuple(Constant(each, None, node.span.text) for each in names)
+    listed = tuple(Constant(name, None, node.span.text) for name in names)
     return Operation("in", (attribute, Operation("list", listed)))
 
 

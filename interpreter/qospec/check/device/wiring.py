@@ -217,7 +217,7 @@ def verify(template: Template, context: Context) -> None:
             continue
         for name in part.outputs:
             if Origin(index, name) not in template.wires:
-                reached = any((index, each) in fed for each in part.inputs)
+                reached = any((index, port) in fed for port in part.inputs)
                 context.report(_explain_unwired(part, name, fed=reached))
         for name in () if part.loose else part.inputs:
             if (index, name) not in fed:
@@ -349,7 +349,7 @@ def _verify_levels(template: Template, start: int, place: Span, context: Context
             return
         if index in path:
             if index == start and start == min(path):
-                _report_cycle([template.parts[each].path for each in path], place, context)
+                _report_cycle([template.parts[number].path for number in path], place, context)
             return
         path.append(index)
     context.report(
@@ -410,7 +410,9 @@ def _find_cycle(
     stack.append((start, iter(after.get(start, ()))))
     while stack:
         index, following = stack[-1]
-        step = next((each for each in following if each in instant and each not in done), None)
+        step = next(
+            (number for number in following if number in instant and number not in done), None
+        )
         if step is None:
             done.add(index)
             stack.pop()

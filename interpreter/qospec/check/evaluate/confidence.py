@@ -106,9 +106,9 @@ def verify_repeats(
     if run is None or run.repeat >= MIN_REPEATS:
         return
     given = None
-    for each in statement.body.statements if statement is not None else ():
-        if isinstance(each, ast.Bind) and each.names[0].text == "repeat":
-            given = each
+    for bind in statement.body.statements if statement is not None else ():
+        if isinstance(bind, ast.Bind) and bind.names[0].text == "repeat":
+            given = bind
     place = test.name.span
     if given is not None:
         place = given.span

@@ -65,7 +65,7 @@ class Case(NamedTuple):
         first = self.find_base(diagnostic.span)
         if first is None:
             return diagnostic
-        others = [each.span for each in diagnostic.secondary]
+        others = [label.span for label in diagnostic.secondary]
         more = [span for span in others if span in self.bases[first].span]
         name, place = self._find_argument(first, [diagnostic.span])
         if not name:
@@ -111,7 +111,7 @@ class Case(NamedTuple):
         """
         first, name, parameter = self.find_base(place), place.text, ""
         for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
-            if first is None or name not in {each.name.text for each in base.parameters}:
+            if first is None or name not in {parameter.name.text for parameter in base.parameters}:
                 return ""
             given = dict(_pair_arguments(heir.base, base.parameters))
             parameter, name = name, given[name].value.span.text if name in given else ""
@@ -313,9 +313,9 @@ def make_error(  # noqa: PLR0913 -- the parts of a message, by name
 
 def explain_lacking_arguments(name: str, lacking: Sequence[str], use: Span) -> CheckError:
     """Return the mistake of giving no value for some parameters of `name`, all of them at once."""
-    *others, last = (f"`{each}`" for each in lacking)
+    *others, last = (f"`{name}`" for name in lacking)
     needed = f"{', '.join(others)} and {last}" if others else last
-    added = ", ".join(f"{each} = …" for each in lacking)
+    added = ", ".join(f"{name} = …" for name in lacking)
     return make_error(IS_MISSING, f"`{name}` needs {needed}", use, help=f"add `{added}`")
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def find_extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -> Value:
     """Return the least or greatest of values of which some are measured; raises CheckError."""
-    known = [each for each in values if isinstance(each, Amount | Deferred)]
+    known = [value for value in values if isinstance(value, Amount | Deferred)]
     if len(known) < len(values):
         return POISON
     nodes = [argument.value for argument in node.arguments]
@@ -48,7 +48,7 @@ def find_extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -
         layer = find_common_layer(like.layer, value.layer)
         if layer != like.layer:
             like, first = replace(like, layer=layer), written
-    return _defer(node.path.name.text, known, [each.span for each in nodes], like)
+    return _defer(node.path.name.text, known, [node.span for node in nodes], like)
 
 
 def drop_sign(value: Deferred) -> Deferred:
@@ -143,8 +143,12 @@ class Exponential(Value):
 
 def evaluate_exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     """Return an exponential distribution of times, or of sizes within limits; raises CheckError."""
-    means = [each for each in node.arguments if each.name is None]
-    ends = {each.name.text: each.value for each in node.arguments if each.name is not None}
+    means = [argument for argument in node.arguments if argument.name is None]
+    ends = {
+        argument.name.text: argument.value
+        for argument in node.arguments
+        if argument.name is not None
+    }
     for argument in node.arguments:
         if argument.name is not None and argument.name.text not in SIZE_LIMITS:
             name = argument.name.text

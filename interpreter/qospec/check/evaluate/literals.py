@@ -88,7 +88,7 @@ def add_layer(node: ast.Layered, value: Value) -> Value:
             f"`@{layer}` is not a layer",
             node.layer.span,
             label=f"did you mean `@{near}`?" if near else "",
-            note="layers: " + " ".join(f"@{each}" for each in LAYERS),
+            note="layers: " + " ".join(f"@{layer}" for layer in LAYERS),
             fix=correct_spelling(node.layer.span, layer, LAYERS),
         )
     if isinstance(value, Poison):

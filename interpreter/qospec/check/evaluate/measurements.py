@@ -176,7 +176,7 @@ class MetricValue(Value):
         """Return what it offers, all causes of loss as one word."""
         if self.flow.place is None or self.flow.place.framed:
             return self._everywhere
-        return tuple(each for each in self._everywhere if each not in unmeasured.FRAME_LAYERS)
+        return tuple(layer for layer in self._everywhere if layer not in unmeasured.FRAME_LAYERS)
 
     @property
     def _everywhere(self) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ def label_as_name(name: ast.Name, scope: Scope, case: Case | None) -> CheckError
     The remedy names what the first of them shows; of a loop, that of the first iteration.
     """
     every = _list_labelled(scope.list_statements_around(), ())
-    shown = next((each for each in every if _find_label(each) == name.text), None)
+    shown = next((statement for statement in every if _find_label(statement) == name.text), None)
     if shown is None:
         return None
     single, of_a_loop = FLOWS

@@ -94,8 +94,8 @@ class Binding:
             finally:
                 context.evaluating.pop()
         if self.varies:
-            for each in context.evaluating:
-                each.varies |= self.varies
+            for binding in context.evaluating:
+                binding.varies |= self.varies
         return self._value
 
     def evaluate_at(self, span: Span, context: Context) -> Value:

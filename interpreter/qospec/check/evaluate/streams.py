@@ -110,7 +110,7 @@ class Function(Value):
         if not isinstance(times, List) or self.run is None:
             return Arrivals()
         at = [item.value for item in times.items if isinstance(item, Amount)]
-        times_ps = tuple(int(each * PS_PER_S) for each in at if each is not None)
+        times_ps = tuple(int(time * PS_PER_S) for time in at if time is not None)
         return Arrivals(self._carry_out(span, times_ps=times_ps))
 
     def _carry_out(self, span: Span, **arguments: Any) -> Any:

@@ -62,7 +62,7 @@ class OneOf(Value):
         measured = [value for value in found if isinstance(value, Deferred)]
         if len(measured) < len(found):
             return OneOf(tuple(found))
-        alike = len({each.dimension for each in measured}) == 1
+        alike = len({value.dimension for value in measured}) == 1
         return measured[0] if alike else POISON
 
 

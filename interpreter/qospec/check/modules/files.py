@@ -68,7 +68,7 @@ def list_importable(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
 
     Links to folders are not followed, so that the walk ends.
     """
-    left_out = {each for each in exclude if each != resolve_links(folder)}
+    left_out = {path for path in exclude if path != resolve_links(folder)}
 
     def walk() -> Iterator[tuple[Path, str]]:
         for parent, folders, names in os.walk(folder, onerror=refuse):

@@ -150,20 +150,20 @@ class Loader:
         tree = read_tree(source, self._context.problems)
         self._context.mistakes += len(self._context.problems.errors) - before
         unit = Unit(path, source, tree, named=importer is None)
-        for each in tree.imports if tree else ():
+        for imported in tree.imports if tree else ():
             try:
-                file, beyond = find(each, path, where, self._context.limits.imports)
-                found = self._read(file, beyond, each)
+                file, beyond = find(imported, path, where, self._context.limits.imports)
+                found = self._read(file, beyond, imported)
             except NoFileError as missing:
                 if where.project.sound:
                     self._context.report(missing)
-                unit.missing_imports |= {each.name, missing.near} - {""}
+                unit.missing_imports |= {imported.name, missing.near} - {""}
                 continue
             except CheckError as mistake:
                 self._context.report(mistake)
                 continue
             if found is not None:
-                unit.imports[each.name] = found
+                unit.imports[imported.name] = found
         del self._units[path]  # so that what a file imports stands before it
         self._units[path] = unit
         return unit

@@ -125,7 +125,7 @@ def _explain_mistake(said: str, source: Source) -> tuple[str, Span]:
 
 def _is_a(value: object, expected: type) -> bool:
     if expected is list:
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
     return isinstance(value, expected) and not (expected is int and isinstance(value, bool))
 
 

@@ -211,7 +211,7 @@ def _read_times(
             found.extend((None,) if within is None else within)
         else:
             found.append(convert(item, entry, kind, span))
-    known = [each for each in found if each is not None]
+    known = [value for value in found if value is not None]
     return tuple(known) if value.known and len(known) == len(found) else None
 
 

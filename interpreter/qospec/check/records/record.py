@@ -88,7 +88,7 @@ class Record(Value):
         scope = FieldScope(Scope(), contract, SOURCE.name)
         given = dict(self.given)
         for name, of in self.kind.from_contract.items():
-            own, theirs = (ast.Name(text=each, span=self.span) for each in (name, of))
+            own, theirs = (ast.Name(text=text, span=self.span) for text in (name, of))
             path = ast.Path(name=theirs, trail=(), span=self.span)
             given.setdefault(name, Field(own, path, scope))
         return Record(self.kind, given, self.span, self._evaluator, self.excused)
@@ -201,7 +201,7 @@ class Record(Value):
         """
         help_text = getattr(cause, "help", "")
         found = []
-        for said in [str(each) for each in cause.args or (cause,)]:
+        for said in [str(argument) for argument in cause.args or (cause,)]:
             place, used = self._find_place(said)
             mistake = make_error("E0301", said, place, secondary=secondary, help=help_text)
             found.append(add_use(used, mistake))
@@ -329,7 +329,7 @@ def _list_excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozen
     known = list_spellings(kind)
     strangers = [] if kind.open_fields else [name for name in names if name.text not in known]
     meant = [guess_meant(kind, name.text) for name in strangers]
-    near = {known[each].name for each in meant if each}
+    near = {known[name].name for name in meant if name}
     if not all(meant):  # any field may have been meant
         near |= set(kind.parameters)
     return frozenset(near | {known[name].name for name in scope.list_unread() & known.keys()})
@@ -404,11 +404,11 @@ def _find_kind(word: Symbol, parameter: Parameter, span: Span, evaluator: Evalua
             note=f"there are: {' '.join(kinds)}",
             near=suggest_name(word.name, kinds),
         )
-    for each in kind.parameters.values():
-        if each.default is REQUIRED:
+    for needed in kind.parameters.values():
+        if needed.default is REQUIRED:
             raise make_error(
                 "E0105",
-                f"`{kind.name}` needs `{each.alias or each.name}`, and a word gives no fields",
+                f"`{kind.name}` needs `{needed.alias or needed.name}`, and a word gives no fields",
                 span,
                 help=f"write it with its fields: `{parameter.name} = {kind.name} {{ … }}`",
             )

@@ -85,7 +85,7 @@ def explain_unknown_field(
     near = guess_meant(kind, name.text)
     renamed = name.text in kind.renamed and name.span.text == name.text
     fix = (Edit(name.span, near),) if renamed else correct_spelling(name.span, name.text, known)
-    given = {known[each.text].name for each in beside if each.text in known}
+    given = {known[name.text].name for name in beside if name.text in known}
     help_text = f"write `{near}`" if near else ""
     if near and known[near].name in given:
         help_text = f"`{near}` is given too; remove `{name.text}`"

@@ -169,7 +169,7 @@ class CaseBuilder:
             return
         self.listed[name], self.uses[name], self.nodes[name] = value, uses, node
         scope.declare(bind_known(node.name, FLOWS[0], value), self._context)
-        self.built += [replace(each, tested=True) for each in made] if uses else made
+        self.built += [replace(flow, tested=True) for flow in made] if uses else made
 
     def _verify_topology(self, node: ast.Statement, what: str) -> None:
         if self._names.topology is None:
@@ -236,10 +236,10 @@ class CaseBuilder:
 
     def on_network(self, name: str, *, controlled: bool = False) -> dict[str, Value]:
         """Return the flows at a point or on a control, by their names outside loops."""
-        own = [each for each in self._scope.names.values() if each.what in FLOWS]
+        own = [binding for binding in self._scope.names.values() if binding.what in FLOWS]
         return {
-            each.name: on_network(each.evaluate(self._context), name, controlled=controlled)
-            for each in own
+            binding.name: on_network(binding.evaluate(self._context), name, controlled=controlled)
+            for binding in own
         }
 
     def _declare_control(self, node: ast.Statement, scope: Scope) -> None:

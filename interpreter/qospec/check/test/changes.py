@@ -194,7 +194,7 @@ def change_flows(
     for flow in built:
         now, later = flow, []
         for change in changes:
-            then = {each.name: each for each in change.flows}.get(flow.name)
+            then = {flow.name: flow for flow in change.flows}.get(flow.name)
             if then == now:
                 continue
             if then is None or _list_fixed(then) != _list_fixed(now):
@@ -204,7 +204,7 @@ def change_flows(
             later.append(FlowChange(change.at_ps, then))
         found.append(replace(flow, changes=tuple(later)))
     for change in changes:
-        new = {each.name for each in change.flows} - {each.name for each in built}
+        new = {flow.name for flow in change.flows} - {flow.name for flow in built}
         for flow in change.flows:
             if flow.name in new:
                 evaluator.context.report(_explain_changed(flow, change))

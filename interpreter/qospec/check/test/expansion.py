@@ -84,7 +84,7 @@ def expand_tests(
 def find_runnable(node: ast.Test, home: Scope, evaluator: Evaluator) -> Parts | None:
     """Return the parts of a test; None for a template, what may be one, and after a mistake."""
     may_be_template = node.is_incomplete and not any(
-        isinstance(each, ast.Flow) for each in node.with_all_below()
+        isinstance(part, ast.Flow) for part in node.with_all_below()
     )
     parts = None if node.parameters or may_be_template else collect_parts(node, home, evaluator)
     return None if parts is None or is_template(parts) else verify_arguments(parts, evaluator)

@@ -156,7 +156,7 @@ def _find_hosts(
         else ()
     )
     if not isinstance(value, NodeArray | NodeValue) or any(
-        each.template is not None for each in nodes
+        node.template is not None for node in nodes
     ):
         if scope.may_hold(node.name.text):  # a host of a topology that is not known has the name
             return None, None

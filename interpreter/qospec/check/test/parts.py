@@ -178,7 +178,7 @@ def _is_requirement(node: ast.Statement, part: Part) -> TypeGuard[ast.Criterion]
     if not isinstance(node, ast.Criterion) or node.kind != "require" or node.when is not None:
         return False
     every = node.condition.with_all_below()
-    names = {each.name.text for each in every if isinstance(each, ast.Path)}
+    names = {path.name.text for path in every if isinstance(path, ast.Path)}
     parameters = {parameter.name.text for parameter in part.node.parameters}
     return bool(names & parameters) and all(part.home.find(name) for name in names)
 

@@ -212,7 +212,7 @@ class Phases:
             return POISON if ends is None else ends.low if trial.lowest else ends.high
         given = reversed(self._list_given(trial))
         for bind in given:
-            if name in [each.text for each in bind.names]:
+            if name in [name.text for name in bind.names]:
                 value = self._evaluator.require_plain(bind.value, scope)
                 unfinished = value.explain_unfinished(bind.value.span)
                 if unfinished is not None:
@@ -294,13 +294,20 @@ class Phases:
         """Return whether a point or a flow names a goal, or a `let` that does."""
         goals = {
             goal.name.text
-            for each in self.nodes
-            if isinstance(each, ast.Search)
-            for goal in list_goals(each)
+            for node in self.nodes
+            if isinstance(node, ast.Search)
+            for goal in list_goals(node)
         }
         every = [one for each, _ in names.statements for one in each.with_all_below()]
-        lets = {each.name.text: each.value for each in every if isinstance(each, ast.Let)}
-        waiting: list[ast.Node] = [node, *(each for each in every if isinstance(each, ast.Flow))]
+        lets = {
+            statement.name.text: statement.value
+            for statement in every
+            if isinstance(statement, ast.Let)
+        }
+        waiting: list[ast.Node] = [
+            node,
+            *(statement for statement in every if isinstance(statement, ast.Flow)),
+        ]
         seen: set[str] = set()
         while waiting:
             new = set(_list_names(waiting.pop())) - seen
@@ -347,4 +354,4 @@ def _assume_found(goal: str, search: Search, trial: Trial) -> GoalResult:
 def _list_names(node: ast.Node) -> Iterator[str]:
     """Yield the first name of each path below a node."""
     every = node.with_all_below()
-    yield from (each.name.text for each in every if isinstance(each, ast.Path))
+    yield from (node.name.text for node in every if isinstance(node, ast.Path))

@@ -60,7 +60,7 @@ def check_property(
     drawn, counted = (
         _find_bounds(node, scope, evaluator) if context.mistakes == before else ({}, {})
     )
-    foralls = [each for each in node.body.statements if isinstance(each, ast.ForAll)]
+    foralls = [statement for statement in node.body.statements if isinstance(statement, ast.ForAll)]
     for statement in node.body.statements:
         if isinstance(statement, ast.ForAll) and statement.where is not None:
             where = statement.where
@@ -75,7 +75,7 @@ def check_property(
         (ast.ForAll, "draws nothing", "add `forall rate: CellRate in 1 cell/s .. 100 cell/s`"),
         (ast.Criterion, "expects nothing", "add an `expect`"),
     ):
-        lacks = not any(isinstance(each, kind) for each in node.body.statements)
+        lacks = not any(isinstance(statement, kind) for statement in node.body.statements)
         if lacks and not home.find_outermost().unparsed:  # else it may be in what was skipped
             message = f"the property `{node.name.text}` {missing}"
             context.report(make_error("E0516", message, node.name.span, help=help_text))
@@ -249,11 +249,13 @@ class Examiner:
             if where is not None and evaluator.require_truth(where, scope) is False:
                 return Examined(tuple(drawn), where.span, ())
         asserted = (
-            _build_expected(each, scope, evaluator)
-            for each in statements
-            if isinstance(each, ast.Criterion)
+            _build_expected(statement, scope, evaluator)
+            for statement in statements
+            if isinstance(statement, ast.Criterion)
         )
-        return Examined(tuple(drawn), None, tuple(each for each in asserted if each is not None))
+        return Examined(
+            tuple(drawn), None, tuple(expected for expected in asserted if expected is not None)
+        )
 
 
 def _build_expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> Asserted | None:
@@ -515,7 +517,9 @@ def _check_expected(
 def write_value(what: Drawn, value: DrawnValue) -> str:
     """Return a value as an author would write it."""
     if isinstance(value, tuple):
-        times = ", ".join(amount_text(Fraction(each, PS_PER_S), TIME, exact=True) for each in value)
+        times = ", ".join(
+            amount_text(Fraction(time_ps, PS_PER_S), TIME, exact=True) for time_ps in value
+        )
         return f"cells(at = [{times}])"
     if what.choices:
         return what.choices[int(value)]

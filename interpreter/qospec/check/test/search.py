@@ -245,7 +245,7 @@ def _require_whole_steps(node: ast.Range, ends: Ends, evaluator: Evaluator) -> E
                 return ends
         low = replace(low, value=Fraction(ceil(low.value or 0)), text="")
         high = replace(high, value=Fraction(floor(high.value or 0)), text="")
-    whole = all((each.value or 0) % 1 == 0 and "%" not in each.text for each in (low, high))
+    whole = all((end.value or 0) % 1 == 0 and "%" not in end.text for end in (low, high))
     if step is None and whole:
         step = replace(low, value=Fraction(1), text="1")
     return Ends(low, high, step)
@@ -263,7 +263,7 @@ def _explain_not_whole(written: ast.Expression, amount: Amount) -> CheckError:
         "whole numbers, "
         f"found `{written.span.text}`",
         written.span,
-        help=f"write {' or '.join(f'`{each}`' for each in near)}",
+        help=f"write {' or '.join(f'`{number}`' for number in near)}",
     )
 
 
@@ -385,8 +385,8 @@ class SearchReader:
             for name, each in method.parameters.items()
             if each.default is REQUIRED and name not in record.given
         ]
-        for each in lacking:
-            self._context.report(explain_missing(method, each, record.span))
+        for parameter in lacking:
+            self._context.report(explain_missing(method, parameter, record.span))
         given = {name: around[name] for name in method.parameters.keys() & around.keys()}
         if lacking or len(given) < len(method.parameters.keys() & record.given.keys()):
             return None
@@ -458,7 +458,7 @@ class SearchReader:
         self, node: ast.Goal, record: Record, around: dict[str, Any], method: Kind
     ) -> Goal | None:
         meets = list_meets(node)
-        binds = [each for each in node.body.statements if isinstance(each, ast.Bind)]
+        binds = [statement for statement in node.body.statements if isinstance(statement, ast.Bind)]
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
                 self._context.report(explain_misplaced(statement, "a goal"))

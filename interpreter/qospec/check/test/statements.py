@@ -145,7 +145,7 @@ class Statements:
     ) -> None:
         """Refuse a criterion on flows of phases, which are sent in many trials."""
         measured = list_observed(expression) if expression is not None else ()
-        loose = [each for each in measured if each.network not in self._points]
+        loose = [leaf for leaf in measured if leaf.network not in self._points]
         if self._phase is None or not loose or (kind == "require" and len(loose) == len(measured)):
             return
         searched = isinstance(self._phase, ast.Search)

@@ -114,14 +114,14 @@ class CaseMaker:
             builder.add_judged(self._case, run, ())
             return None
         self._run = run
-        read = tuple(each for each in phases.read if each is not None)
+        read = tuple(phase for phase in phases.read if phase is not None)
         whole = builder.add_judged(self._case, run, read)
         if whole is None or self._context.mistakes > before:
             return None
         self._measured = {
-            each.name: _report_measured(each.name, whole)
-            for each in read
-            if isinstance(each, Point)
+            phase.name: _report_measured(phase.name, whole)
+            for phase in read
+            if isinstance(phase, Point)
         }
         flows = {flow.name: flow for seen in reversed(found) if seen for flow in seen.flows}
         places = {name: place for place, name in enumerate(builder.listed)}
@@ -330,13 +330,13 @@ class CaseMaker:
                     help="write a test of its own for each topology",
                 )
             )
-        read = [each for each in seen if each is not None]
+        read = [phase for phase in seen if phase is not None]
         if len(read) < len(seen):
             return
-        taking_part = {name for each in read for name in each.uses}
+        taking_part = {name for phase in read for name in phase.uses}
         for name, node in builder.nodes.items():
             if name not in taking_part:
-                needs = " and ".join(f"`{each}`" for each in sorted(builder.uses[name]))
+                needs = " and ".join(f"`{phase}`" for phase in sorted(builder.uses[name]))
                 self._context.report(
                     make_error(
                         "E0514",

@@ -73,7 +73,7 @@ def _verify(checked: CheckedSuite, problems: Problems, max_cells: int) -> None:
 
 def _count_checked(suite: Suite) -> Iterator[str]:
     """Yield how much of each was checked."""
-    places = {each.span for each in suite.properties}
+    places = {stated.span for stated in suite.properties}
     tests = len(suite.drawn) + sum(test.span not in places for test in suite.tests)
     yield loading.count_things(tests, "test")
     yield loading.count_things(sum(len(test.cases) for test in suite.tests), "case")

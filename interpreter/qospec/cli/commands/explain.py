@@ -39,7 +39,9 @@ def explain(name: str, *, as_json: bool) -> None:
     if as_json:
         output.say_json({"schema": 1, "explained": found})
         return
-    output.say_text("\n\n".join(describe_in_full(each, output.find_width()) for each in found))
+    output.say_text(
+        "\n\n".join(describe_in_full(explained, output.find_width()) for explained in found)
+    )
 
 
 @click.command()

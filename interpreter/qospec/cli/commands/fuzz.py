@@ -116,11 +116,11 @@ def _save_findings(
     """Save what was found; return the file of each, None if it cannot be written, and why not."""
     files: dict[Finding, Path | None] = {}
     errors: list[str] = []
-    for each in (found for report in reports for found in report.findings):
+    for finding in (found for report in reports for found in report.findings):
         try:
-            files[each] = each.save(start)
+            files[finding] = finding.save(start)
         except WriteError as error:
-            files[each] = None
+            files[finding] = None
             errors.append(str(error))
     return files, errors
 
@@ -238,7 +238,7 @@ def _show(report: TargetReport, files: dict[Finding, Path | None]) -> None:
     if not report.examined:
         output.say(f"{what}: not examined: {_explain_not_examined(report)}")
     elif report.never_judged:
-        names = ", ".join(f"`{each}`" for each in report.never_judged)
+        names = ", ".join(f"`{name}`" for name in report.never_judged)
         output.say(f"{what}: none of {report.examined:_} examples says anything of {names}")
     elif not report.findings:
         output.say(f"{what}: holds for {report.examined:_} examples")

@@ -37,7 +37,7 @@ def make_command(plural: str) -> click.Command:
         from qospec.catalogue.kinds import discover
         from qospec.reference.listing import COLLECTIONS, describe_in_full, list_overview
 
-        collection = next(each for each in COLLECTIONS if each.name == plural)
+        collection = next(collection for collection in COLLECTIONS if collection.name == plural)
         catalogue = discover()
         if not name:
             documents = collection.documents(catalogue)

@@ -31,7 +31,7 @@ def plan(**asked: Any) -> None:
     """Show what a run would do, and how much. Nothing is run."""
     request = loading.make_request(asked)
     suite, plans = loading.plan_request(request, runs=False)
-    rows = [_describe_row(each) for each in plans]
+    rows = [_describe_row(plan) for plan in plans]
     if request.as_json:
         say_json({"schema": 1, "seed": request.seed, "cases": rows})
         sys.exit(exits.PASSED)
@@ -51,8 +51,8 @@ def plan(**asked: Any) -> None:
         say(f"{row['name']}: {trials}, {cells} each, {emulated}")
         for phase in row["phases"]:
             _say_phase(phase, planned.case)
-    for each in loading.list_endless(suite):
-        say(each)
+    for note in loading.list_endless(suite):
+        say(note)
     trials = loading.count_things(sum(row["trials"] for row in rows), "trial")
     say(f"{loading.count_things(len(rows), 'case')}, {trials}, seed {request.seed}")
 
@@ -96,7 +96,7 @@ def _describe_phase(plan: PhasePlan) -> dict[str, Any]:
     if isinstance(phase, Search):
         return {"name": phase.name, "kind": "search", **_describe_search(phase, plan.loads), **cost}
     length = _format_duration(phase.run.measure_ps / PS_PER_S)
-    changes = [_format_duration(each / PS_PER_S) for each in phase.run.changes_ps]
+    changes = [_format_duration(change_ps / PS_PER_S) for change_ps in phase.run.changes_ps]
     later = f", changing after {', '.join(changes)}" if changes else ""
     restarting = dict.fromkeys(path for restart in phase.run.restarts for path in restart.elements)
     later += f", restarting {', '.join(restarting)}" if restarting else ""
@@ -114,7 +114,7 @@ def _describe_search(search: Search, loads: Sequence[int]) -> dict[str, Any]:
         "low": str(search.low),
         "high": str(search.high),
         "step": None if search.step is None else str(search.step),
-        "goals": [_describe_goal(*each, search) for each in zip(search.goals, loads, strict=True)],
+        "goals": [_describe_goal(*pair, search) for pair in zip(search.goals, loads, strict=True)],
     }
 
 
@@ -132,7 +132,7 @@ def _count_items(count: int, case: Case) -> str:
     """Return how many cells or packets, by what the flows send."""
     sent = sorted({"cell" if flow.packets is None else "packet" for flow in case.flows})
     plural = "" if count == 1 else "s"
-    return f"{count:_} {' and '.join(each + plural for each in sent)}"
+    return f"{count:_} {' and '.join(noun + plural for noun in sent)}"
 
 
 def _format_duration(seconds: float) -> str:

@@ -128,13 +128,13 @@ def _select_case(case: str, *, as_json: bool) -> tuple[Checked, Test, Case]:
     checked = Checked([Path(file)], discover())
     loading.report(checked.problems, as_json=as_json)
     loading.verify_named((case,), checked.suite)
-    for each in loading.list_endless(checked.suite, name):
-        exits.end_for_user(each)
+    for note in loading.list_endless(checked.suite, name):
+        exits.end_for_user(note)
     found = [
-        (test, each)
+        (test, candidate)
         for test in checked.suite.tests
-        for each in test.cases
-        if name in (test.name, each.name)
+        for candidate in test.cases
+        if name in (test.name, candidate.name)
     ]
     if len(found) > 1:
         some = [each.name for _, each in found]

@@ -173,7 +173,7 @@ class Component:
         self._stop_ps = stop_ps
         self._paths = tuple(member.path for member in members)
         self._transitions = [member.transition for member in members]
-        self._states = [each.state for each in self._transitions]
+        self._states = [transition.state for transition in self._transitions]
         for path, state in zip(self._paths, self._states, strict=True):
             _verify(path, state)
         self.outlets: list[Outlet] = []
@@ -184,7 +184,7 @@ class Component:
         self._totals, self._kinds = Totals(streams), len(streams.kinds)
         self._wiring = self._wired(members, found, streams.count)
         self._places = _no_events(found)
-        columns = max(each.columns for each in self._transitions)
+        columns = max(transition.columns for transition in self._transitions)
         within = max(USUAL, columns, *(transition.within for transition in self._transitions))
         self._working = _nothing_done(len(self._wiring.to) * self._kinds, within, columns)
         self._entries = np.array([self._totals.no_entries() for _ in members])

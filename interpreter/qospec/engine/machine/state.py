@@ -213,7 +213,7 @@ class _Writer:
 
     def _number(self, message: str) -> int:
         """Return the number of a message within this machine, -1 if it does not know it."""
-        names = [each.name for each in self._program.messages]
+        names = [message.name for message in self._program.messages]
         return names.index(message) if message in names else -1
 
     # ---- events: each message at each port, each timer, begin, item
@@ -252,7 +252,7 @@ class _Writer:
         carried = [
             [self._values.index(v) for v in message.values] for message in self._program.messages
         ]
-        return [number for each in carried for number in self._listed(each)]
+        return [number for numbers in carried for number in self._listed(numbers)]
 
     def _forwards(self) -> list[int]:
         outputs = self._program.outputs

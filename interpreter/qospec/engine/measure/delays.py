@@ -129,7 +129,7 @@ def squares_ps2(rows: Whole) -> int | None:
     if int(rows[:, COUNT].max()) * int(rows[:, LARGEST].max()) ** 2 < SQUARES_MODULUS // 2:
         return total(rows, SQUARES_LOW, SQUARES_BITS)
     found = [_squares_of(*map(int, row)) for row in rows.tolist()]
-    known = [each for each in found if each is not None]
+    known = [square for square in found if square is not None]
     return sum(known) if len(known) == len(found) else None
 
 

@@ -119,7 +119,7 @@ class CallMetric(Metric):
         if statistic not in self.statistics:
             raise ValueError(f"calls have no statistic `{statistic}`")
         ratings = (rate_call(call, heard) for call, heard in tally.calls or ())
-        return of_all([self.score(each) for each in ratings if each is not None], statistic)
+        return of_all([self.score(rating) for rating in ratings if rating is not None], statistic)
 
 
 class FrameLatency(Metric):

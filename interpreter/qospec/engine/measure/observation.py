@@ -468,8 +468,8 @@ class Recorder:
     def _ledger(self, entries: Mapping[str, Whole]) -> Ledger:
         """Return the ledger: the network has made and consumed what its nodes have."""
         network, kinds = self._network.copy(), self._streams.kinds
-        for each in entries.values():
-            network[INSIDE] += each[INSIDE]
+        for entry in entries.values():
+            network[INSIDE] += entry[INSIDE]
         accounts = [
             pair for path, each in entries.items() for pair in accounts_of(path, kinds, each)
         ]

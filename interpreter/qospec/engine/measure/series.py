@@ -41,7 +41,9 @@ class Series:
         self._measurement, self._samples = measurement, samples
         self._around = framing
         length_ps = measurement.stop_ps - measurement.start_ps
-        self._counts = {each: _rows(-(-length_ps // each.every_ps)) for each in measurement.series}
+        self._counts = {
+            series: _rows(-(-length_ps // series.every_ps)) for series in measurement.series
+        }
         self._bytes = {each: np.zeros((len(of), 4), np.int64) for each, of in self._counts.items()}
 
     @property

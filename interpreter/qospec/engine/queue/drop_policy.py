@@ -321,7 +321,7 @@ def list_causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
     found += [EARLY] if any(rule.curve is not None for rule in rules) else []
     found += [EARLY_PACKET_DISCARD] if any(rule.frames_from is not None for rule in rules) else []
     found += [PARTIAL_PACKET_DISCARD] if any(rule.rest for rule in rules) else []
-    return tuple(CAUSES[each] for each in found)
+    return tuple(CAUSES[cause] for cause in found)
 
 
 def _time_ps(line: Whole, clock: Clock, typical_bytes: int) -> int:

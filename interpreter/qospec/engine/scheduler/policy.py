@@ -82,7 +82,7 @@ def transition_kernels(
     hooks = transition.BY_POLICY if with_policies else {}
     names = {**_linked(policies, deep=deep), **hooks}
     arrive, wake = (
-        link_kernel(each, label, names) for each in (transition.arrive, transition.wake)
+        link_kernel(hook, label, names) for hook in (transition.arrive, transition.wake)
     )
     return arrive, wake
 
@@ -99,7 +99,9 @@ def _linked(policies: tuple[Policy, ...], *, deep: bool) -> dict[str, Any]:
     }
     calling = (serve.notify_arrival, serve.select_queue, serve.notify_service, serve.notify_idle)
     label = _label(policies, deep=deep)
-    kernels = {each.__name__: link_kernel(each, label, {**names, **flags}) for each in calling}
+    kernels = {
+        function.__name__: link_kernel(function, label, {**names, **flags}) for function in calling
+    }
     return {**flags, **kernels}
 
 

@@ -293,9 +293,9 @@ def compute_bounded_share(
         for other, each in enumerate(inputs)
         if each is not None and other != number
     ]
-    before_ps = sum((each.before_ps for each in others), Fraction(0))
-    item_ps = sum((each.item_ps for each in others), Fraction(0))
-    byte_ps = sum((each.byte_ps for each in others), Fraction(0))
+    before_ps = sum((other.before_ps for other in others), Fraction(0))
+    item_ps = sum((other.item_ps for other in others), Fraction(0))
+    byte_ps = sum((other.byte_ps for other in others), Fraction(0))
     of = functools.partial(_costs_beside, clock, item_ps, byte_ps)
     return Share((RateLatency(latency_ps=before_ps),), of, always=True)
 
@@ -365,7 +365,7 @@ def _build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[P
             level = above + scheduler.policy.keeps_tags
             rows += [(branch, row, level) for branch in scheduler.branches]
     schedulers = {row: each for row, (each, _, _) in enumerate(rows) if each is not None}
-    found = {each.policy.name: each.policy for each in schedulers.values()}
+    found = {scheduler.policy.name: scheduler.policy for scheduler in schedulers.values()}
     policies = tuple(found[name] for name in sorted(found))
     tree = np.zeros((len(rows), FIELDS), np.int64)
     tree[:, PARENT] = [parent for _, parent, _ in rows]
@@ -390,7 +390,7 @@ def _leaves(row: int, first: Mapping[int, int], schedulers: Mapping[int, Schedul
     if row not in schedulers:
         return [row]
     below = range(first[row], first[row] + len(schedulers[row].branches))
-    return [leaf for each in below for leaf in _leaves(each, first, schedulers)]
+    return [leaf for branch in below for leaf in _leaves(branch, first, schedulers)]
 
 
 def serve_arrivals(state: State, incoming: Incoming, until_ps: int) -> Step:
@@ -577,7 +577,7 @@ class Combined(Scheduler):
         """Return those of the queues: `rest.af` for input `af` of the one at `rest`."""
         found: list[str] = []
         for name, inner in zip(self.outer.inputs, self.inner, strict=True):
-            found += [name] if inner is None else [f"{name}.{each}" for each in inner.inputs]
+            found += [name] if inner is None else [f"{name}.{queue}" for queue in inner.inputs]
         return tuple(found)
 
     @property

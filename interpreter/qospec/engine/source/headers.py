@@ -175,7 +175,7 @@ def _unfit(
     size, packet = next(iter(packets.items()))
     inside = f"leaves {max(packet, 0)} B @ip" if layer != "ip" else "does not fit"
     nearest = sorted({ends[least if packet < least else most] for packet in packets.values()})
-    fit = " and ".join(f"`{each:_} B @{layer}`" for each in nearest)
+    fit = " and ".join(f"`{size:_} B @{layer}`" for size in nearest)
     are = "sizes that fit are" if len(nearest) > 1 else "size that fits is"
     return UnfitError(
         f"{field}: {size} B @{layer} {inside}; on this link"

@@ -178,10 +178,10 @@ def pattern(
         raise ValueError("the bursts of all connections together exceed 8 million cells")
     step_ps = period_ps / connections if phases == "even" else Fraction(1)
     exact = (period_ps, step_ps, *burst.apart_ps)
-    denominator = math.lcm(*(each.denominator for each in exact))
+    denominator = math.lcm(*(time_ps.denominator for time_ps in exact))
     if denominator > LARGEST_DENOMINATOR:
         raise ValueError("this rate is too fine a fraction to be kept exactly; give fewer digits")
-    apart = np.array([_split_time(each, denominator) for each in burst.apart_ps], np.int64)
+    apart = np.array([_split_time(time_ps, denominator) for time_ps in burst.apart_ps], np.int64)
     scaled = _ScaledBurst(burst.size, apart, _split_time(period_ps, denominator), denominator)
     if phases == "even":
         first_ps, first_part = _multiples(

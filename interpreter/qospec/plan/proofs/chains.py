@@ -196,8 +196,8 @@ class Chains:
             return
         service, costs, after_ps, shared, saves = guarantee.server
         others = self._part(place, lambda key: key not in keys)
-        for each in self._followed.inputs(place.node) if shared else ():
-            others = others if each == place else others.add(self._part(each, lambda _: True))
+        for other in self._followed.inputs(place.node) if shared else ():
+            others = others if other == place else others.add(self._part(other, lambda _: True))
         mine = costs(self._sizes(place, keys.__contains__))
         above = cover_points([(mine.longest_ps, smallest_bytes)]) if smallest_bytes else mine.above
         for latency_ps, slower in find_leftover_service(service, others.measure_work(costs)):

@@ -305,9 +305,9 @@ class _Analysis:
         ]
 
     def comes_only_by(self, wire: tuple[int, int], place: Place, key: Key) -> bool:
-        others = [each for each in self._feeding.get(place, ()) if each != wire]
+        others = [other for other in self._feeding.get(place, ()) if other != wire]
         apart = [self._sent[number] for number in self._sources.get(place, ())]
-        apart += [group for each in others for group in self._leaving.get(each, ())]
+        apart += [group for other in others for group in self._leaving.get(other, ())]
         return not any(key in group.parts for group in apart)
 
     # ---- bounds

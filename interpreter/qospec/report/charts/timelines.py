@@ -180,7 +180,7 @@ def _build_path(line: _Line, level: Axis, up: Axis) -> str:
         if value is None:
             y = None
             continue
-        left, right = (_find_x(level, line.every * each) for each in (number, end))
+        left, right = (_find_x(level, line.every * edge) for edge in (number, end))
         height = _find_y(up, value)
         if y is None:
             text += f"M{left} {height}"

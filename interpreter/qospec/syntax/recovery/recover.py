@@ -92,10 +92,10 @@ def _find_block(tokens: Tokens, at: int) -> int:
 def replace_header(tokens: Tokens, header: Header) -> None:
     """Replace the tokens of a header."""
     held = [
-        (tokens.kinds[each], tokens.starts[each], tokens.ends[each], tokens.words.get(each, ""))
-        if isinstance(each, int)
-        else (each[0], tokens.ends[header.first], tokens.ends[header.first], each[1])
-        for each in header.plain
+        (tokens.kinds[entry], tokens.starts[entry], tokens.ends[entry], tokens.words.get(entry, ""))
+        if isinstance(entry, int)
+        else (entry[0], tokens.ends[header.first], tokens.ends[header.first], entry[1])
+        for entry in header.plain
     ]
     first, block = header.first + 1, header.block
     shift = len(held) - (block - first)
@@ -264,7 +264,7 @@ class Recovery:
         self._work += site.start - first + len(self._reported)
         start, end = tokens.ends[first - 1] if first else 0, tokens.ends[site.at]
         reported = [*self._reported, *tokens.errors, *(self._errors() if astray else [])]
-        return any(start <= each <= end for each in reported)
+        return any(start <= offset <= end for offset in reported)
 
     def _is_line_reported(self, diagnosis: Diagnosis) -> bool:
         """Return whether an error was already reported for this line."""

@@ -249,7 +249,7 @@ def verify_where(
     if never:
         evaluator.context.report(explain_never_met(node.span))
         return
-    for equation, forall in _list_equations(node, {each.name.text: each for each in foralls}):
+    for equation, forall in _list_equations(node, {forall.name.text: forall for forall in foralls}):
         part = _Where(equation, drawn, scope, evaluator)
         if not part.is_met_between(forall.name.text, box):
             evaluator.context.report(_warn_of_hardly_met(equation, forall))
@@ -268,7 +268,7 @@ def _list_equations(
     if isinstance(node, ast.Compare) and node.operator == "==":
         names = sorted(node.names_used() & foralls.keys())
         loose = (foralls[name] for name in names if _is_loose(foralls[name]))
-        yield from ((node, each) for each in islice(loose, 1))
+        yield from ((node, forall) for forall in islice(loose, 1))
 
 
 def _is_loose(node: ast.ForAll) -> bool:
@@ -344,7 +344,7 @@ class _Where:
         if criteria.explain_never_true(self._condition, of) or _is_empty(self._condition, of):
             return True
         return (
-            all(len(each.points) == 1 for each in box.values())
+            all(len(values.points) == 1 for values in box.values())
             and self._evaluate_truth(box) is False
         )
 
@@ -387,8 +387,8 @@ def _is_empty(condition: Expression, of: Callable[[Leaf], Bounds]) -> bool:
                 known = left.get(leaf) or of(leaf)
                 left[leaf] = _narrow(known, sign, bound_expression(limit, of))
     return any(
-        each.least is not None and each.most is not None and each.least > each.most
-        for each in left.values()
+        bounds.least is not None and bounds.most is not None and bounds.least > bounds.most
+        for bounds in left.values()
     )
 
 

@@ -179,7 +179,7 @@ def _explain_comparison(
     """Return why a comparison holds for all values of its sides; "" if it may not."""
     if operator in ("==", "!="):
         order = "<=" if operator == "==" else "<"
-        orders = [_explain_order(order, each, of) for each in (sides, sides[::-1])]
+        orders = [_explain_order(order, pair, of) for pair in (sides, sides[::-1])]
         enough = all if operator == "==" else any
         return next(filter(None, orders)) if enough(orders) else ""
     return _explain_order(operator, sides, of) if operator in OPPOSITE else ""

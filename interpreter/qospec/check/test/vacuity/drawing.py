@@ -157,11 +157,11 @@ def _explain_drawn_from_sweep(path: ast.Path, name: ast.Name, sweep: ast.Sweep) 
 
 def _list_criteria(node: ast.Test) -> dict[tuple[str, int], ast.Criterion]:
     """Return the criteria of a test by their places, without those that it is built on."""
-    every = (each for statement in node.statements for each in statement.with_all_below())
+    every = (part for statement in node.statements for part in statement.with_all_below())
     return {
-        _identify_place(each.condition.span): each
-        for each in every
-        if isinstance(each, ast.Criterion)
+        _identify_place(criterion.condition.span): criterion
+        for criterion in every
+        if isinstance(criterion, ast.Criterion)
     }
 
 
@@ -171,16 +171,16 @@ def _identify_place(span: Span) -> tuple[str, int]:
 
 def _list_varying(node: ast.Test) -> set[str]:
     """Return the names of a test whose values may depend on what is drawn."""
-    every = [each for statement in node.statements for each in statement.with_all_below()]
-    varying, before = {each.name.text for each in every if isinstance(each, ast.ForAll)}, 0
+    every = [part for statement in node.statements for part in statement.with_all_below()]
+    varying, before = {forall.name.text for forall in every if isinstance(forall, ast.ForAll)}, 0
     uses: list[tuple[set[str], ast.Expression]] = []
-    for each in every:
-        if isinstance(each, ast.Let):
-            uses.append(({each.name.text}, each.value))
-        elif isinstance(each, ast.Loop):
-            uses.append(({each.name.text}, each.values))
-        elif isinstance(each, ast.Sweep):
-            uses.append(({name.text for name in each.names}, each.values))
+    for part in every:
+        if isinstance(part, ast.Let):
+            uses.append(({part.name.text}, part.value))
+        elif isinstance(part, ast.Loop):
+            uses.append(({part.name.text}, part.values))
+        elif isinstance(part, ast.Sweep):
+            uses.append(({name.text for name in part.names}, part.values))
     while len(varying) > before:
         before = len(varying)
         for names, value in uses:
