@@ -30,7 +30,7 @@ INTERVALS = ("load", "offered")
 """Parts of a result that are between two bounds."""
 
 
-def value_of(leaf: Found, results: Mapping[str, GoalResult]) -> Value:
+def read_found(leaf: Found, results: Mapping[str, GoalResult]) -> Value:
     """Return what was found for a goal; of the load itself, the lower bound."""
     result = results.get(leaf.goal)
     if result is None:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple, dataclass
-from qospec.judge.found import value_of
+from qospec.judge.found import read_found
 from qospec.judge.readings import Readings
 from qospec.judge.repeats import MeanReadings
 from qospec.judge.result import Judged
@@ -148,7 +148,7 @@ class PhaseReadings:
     def read(self, leaf: Leaf) -> Value:
         """Return the value of a measurement, or what was found for a goal; None without data."""
         if isinstance(leaf, Found):
-            return value_of(leaf, self._goals)
+            return read_found(leaf, self._goals)
         return self.readings.read(leaf)
 
     def delays(self, leaf: Measured) -> Delays | None:

@@ -27,7 +27,7 @@ from qospec.record.parts import read_part
 from qospec.record.phases import phase_documents, why_of_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, describe_quantity
 from qospec.record.series import series_document
-from qospec.record.statements import count_by_claim, count_statements, statement_document
+from qospec.record.statements import count_by_claim, count_statements, describe_statement
 from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _ran(
         "ran": True,
         "statements": [
             {
-                **statement_document(statement, conclusion),
+                **describe_statement(statement, conclusion),
                 **series_document(statement, its, plan.case),
             }
             for statement, conclusion, its in statements

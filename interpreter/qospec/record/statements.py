@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from qospec.model.suite import Statement
 
 
-def statement_document(statement: Statement, conclusion: Conclusion) -> Document:
+def describe_statement(statement: Statement, conclusion: Conclusion) -> Document:
     """Return the document of a statement and what it came to."""
     shown = conclusion.shown
     interval = shown.interval if shown is not None else None

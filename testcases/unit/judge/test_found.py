@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.judge.found import decide_value, describe_bounds, limits, notes, value_of
+from qospec.judge.found import decide_value, describe_bounds, limits, notes, read_found
 from qospec.judge.verdict import judge
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Found, Measured, Operation
@@ -30,7 +30,7 @@ def reader(ndr=(100, 110), pdr=(120, 130), delay=None, **more):
     results["pdr"] = GoalResult(*map(fraction, pdr))
 
     def read(leaf):
-        return value_of(leaf, results) if isinstance(leaf, Found) else delay
+        return read_found(leaf, results) if isinstance(leaf, Found) else delay
 
     return read
 
@@ -330,8 +330,8 @@ def test_an_irregular_result_says_why(ndr, more, why) -> None:
 
 
 def test_a_goal_that_was_not_searched_has_no_value() -> None:
-    assert value_of(NDR, {}) is None
-    assert value_of(REGULAR, {}) is None
+    assert read_found(NDR, {}) is None
+    assert read_found(REGULAR, {}) is None
 
 
 def test_an_ndr_that_is_not_as_close_as_asked_is_not_regular() -> None:

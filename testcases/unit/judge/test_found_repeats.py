@@ -6,7 +6,7 @@ from math import comb
 import pytest
 
 from qospec.judge.confidence import OPEN, UNBOUNDED, judge_repeats, more_repeats_note
-from qospec.judge.found import value_of
+from qospec.judge.found import read_found
 from qospec.judge.found_repeats import FoundConstraint
 from qospec.judge.repeats import ConfidenceLevels, MoreRepeats
 from qospec.model.expression import Constant, Found, Operation
@@ -35,7 +35,7 @@ class Repeat:
         }
 
     def read(self, leaf):
-        return value_of(leaf, self._found)
+        return read_found(leaf, self._found)
 
     def delays(self, leaf):  # noqa: ARG002
         return None

@@ -12,7 +12,7 @@ from qospec.judge.verdict import Judgement
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.record.outcome import describe_case
-from qospec.record.statements import statement_document
+from qospec.record.statements import describe_statement
 from qospec.run import trial
 from qospec.source import Source, Span
 from qospec.units import CELLS
@@ -165,7 +165,7 @@ def test_an_interval_goes_below_nothing_where_the_metric_may(least, mirrored, lo
         for value in (0, 0, 0, 5)
     ]
     judged = [Judged(simple_namespace, Judgement(None, None)) for simple_namespace in read]
-    found = statement_document(said, conclude(said, judged, 4))["interval"]
+    found = describe_statement(said, conclude(said, judged, 4))["interval"]
     lower = Fraction(found["lower"]["value"])
     assert lower == 0 if low == 0 else lower < low
     assert Fraction(found["upper"]["value"]) > 4
