@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qospec.document import Document
+    from qospec.model.checked import CheckedSuite
     from qospec.plan.plan import CasePlan
     from qospec.syntax.tokens import Tokens
 
@@ -69,7 +70,6 @@ def rebuild_case(outcome: Document, name: str, folders: Sequence[Path] = ()) -> 
     document = _find_case(outcome, name)
     provenance = outcome["provenance"]
     bounds = Bounds(provenance["limits"]["cells per trial"])
-    _compare_library(provenance["sources"])
     test = next((test for test in outcome["tests"] if test["name"] == document["test"]), None)
     if test is None:
         raise CaptureError(f"the record is damaged: it has no test `{document['test']}`")
@@ -128,9 +128,9 @@ def _compare_library(sources: list[Document]) -> None:
     Comments and blanks may have changed.
     """
     for source in sources:
-        if not _is_of_library(source):
+        if not _is_of_library(source["name"]):
             continue
-        path = STDLIB.joinpath(*PurePosixPath(source["name"]).parts[1:])
+        path = _find_library_file(source["name"])
         now = path.read_text(encoding="utf-8") if path.is_file() else None
         difference = "it is gone" if now is None else _find_first_difference(source["text"], now)
         if difference:
@@ -168,28 +168,49 @@ def _read_line(tokens: Tokens, index: int) -> tuple[int, str]:
 def _plan_recorded(
     provenance: Document, file: str, case: str, bounds: Bounds, folders: Sequence[Path]
 ) -> CasePlan:
-    problems = Problems()
-    with _provide_project(provenance["sources"], folders) as root:
-        checked = check([root / file], discover(), problems)
+    checked = check_recorded(provenance, [file], folders)
     tests = tuple(
         replace(test, cases=tuple(test_case for test_case in test.cases if test_case.name == case))
         for test in checked.suite.tests
     )
+    problems = Problems()
     chosen = checked.select(test for test in tests if test.cases)
-    plans = () if problems.errors else plan(chosen, provenance["seed"], bounds, problems)
+    plans = plan(chosen, provenance["seed"], bounds, problems)
     if problems.errors or not plans:
         why = problems.errors[0].message if problems.errors else f"`{case}` is not in `{file}`"
-        raise CaptureError(
-            f"what the record holds of `{file}` cannot be run by itself: {why}; if it imports a"
-            " package, be in its project, as it was when the record was made"
-        )
+        raise _explain_unusable(file, why)
     return plans[0]
+
+
+def check_recorded(
+    provenance: Document, names: Sequence[str], folders: Sequence[Path]
+) -> CheckedSuite:
+    """Return the suite of these files as a record holds them; raises CaptureError."""
+    _compare_library(provenance["sources"])
+    problems = Problems()
+    with _provide_project(provenance["sources"], folders) as root:
+        paths = [
+            _find_library_file(name) if _is_of_library(name) else root / name for name in names
+        ]
+        checked = check(paths, discover(), problems)
+    if problems.errors:
+        raise _explain_unusable(", ".join(names), problems.errors[0].message)
+    return checked
+
+
+def _explain_unusable(files: str, why: str) -> CaptureError:
+    return CaptureError(
+        f"what the record holds of `{files}` cannot be run by itself: {why}; if it imports a"
+        " package, be in its project, as it was when the record was made"
+    )
 
 
 @contextmanager
 def _provide_project(sources: list[Document], folders: Sequence[Path]) -> Iterator[Path]:
     """Give the root of a project with these files: one at hand, or a copy that is removed after."""
-    texts = {source["name"]: source["text"] for source in sources if not _is_of_library(source)}
+    texts = {
+        source["name"]: source["text"] for source in sources if not _is_of_library(source["name"])
+    }
     roots = [files.find_root(folder / "any") for folder in folders]
     found = next(
         (root for root in roots if all(_holds(root, *item) for item in texts.items())), None
@@ -205,8 +226,12 @@ def _provide_project(sources: list[Document], folders: Sequence[Path]) -> Iterat
         yield root
 
 
-def _is_of_library(source: Document) -> bool:
-    return PurePosixPath(source["name"]).parts[0] == LIBRARY
+def _is_of_library(name: str) -> bool:
+    return PurePosixPath(name).parts[0] == LIBRARY
+
+
+def _find_library_file(name: str) -> Path:
+    return STDLIB.joinpath(*PurePosixPath(name).parts[1:])
 
 
 def _holds(root: Path, name: str, text: str) -> bool:

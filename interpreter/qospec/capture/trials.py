@@ -11,9 +11,10 @@ from qospec.dataclass import NamedTuple
 from qospec.diagnostics import suggest_name
 from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
-from qospec.model.suite import GoalResult, Search, list_tested
+from qospec.model.suite import Search, list_tested
 from qospec.plan.plan import CasePlan
 from qospec.record.outcome import describe_metrics
+from qospec.record.phases import read_goals
 from qospec.run.trial import name_draws
 from qospec.run.workshop import plan_at_load
 from qospec.units import PS_PER_S
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from qospec.capture.specification import Recorded
     from qospec.document import Document
     from qospec.engine.measure.observation import Observation
-    from qospec.model.suite import Phase
+    from qospec.model.suite import GoalResult, Phase
     from qospec.plan.plan import Planned
 
 MOST_LISTED = 20
@@ -97,9 +98,7 @@ def _find_in_phase(of: Recorded, asked: Asked) -> Trial:
         raise _explain_which_phase(of, asked.phase, mine)
     document = next(phase for phase in mine if phase["name"] == asked.phase)
     phase = phases[asked.phase]
-    found = {
-        goal["name"]: _read_goal_result(goal) for phase in mine for goal in phase.get("goals", ())
-    }
+    found = dict(result for phase in mine for result in read_goals(phase))
     if isinstance(phase, Search):
         return _find_in_search(of, phase, document, found, repeat, asked.trial)
     ran = _count_trials_before(documents, repeat)
@@ -163,15 +162,6 @@ def _plan_trial(
     if not isinstance(planned, CasePlan):
         raise CaptureError(f"no trial of `{phase.name}` was run: {planned.message}")
     return planned
-
-
-def _read_goal_result(goal: Document) -> GoalResult:
-    def value(of: str) -> Fraction | None:
-        return Fraction(goal[of]["value"]) if goal.get(of) else None
-
-    return GoalResult(
-        value("lower"), value("upper"), ended=goal["complete"], throughput=value("throughput")
-    )
 
 
 def _count_trials_before(documents: list[Document], repeat: int) -> int:

@@ -56,6 +56,14 @@ class Request(NamedTuple):
         words += [word for setting in self.settings for word in ("--set", setting)]
         return shlex.join(words)
 
+    def write_rerun_commands(self, suite: Suite) -> dict[str, str]:
+        """Return by case the command that reruns it, from the root of its project."""
+        return {
+            case.name: self.write_rerun_command(test.span.source.recorded_name, case.name)
+            for test in suite.tests
+            for case in test.cases
+        }
+
 
 class Named(Protocol):
     """What can be selected: something with a name, at a place."""
@@ -159,7 +167,7 @@ def _explain_nothing(request: Request, suite: Suite) -> str:
     if suite.tests or suite.properties:
         if request.only is None:
             return f"no case matches `{request.match}`"
-        return "no case here is among those that did not pass in the last run"
+        return "no case here is among those of the record"
     names = " ".join(template.name for template in suite.templates)
     return f"there are only templates ({names}), {HOW_TO_USE}" if names else "there are no tests"
 

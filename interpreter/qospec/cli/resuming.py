@@ -19,6 +19,8 @@ from click.core import ParameterSource
 from qospec.cli import exits, loading, output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qospec.document import Document
     from qospec.record.store import BegunRun, Record
     from qospec.run.runner import RunRequest
@@ -63,17 +65,27 @@ def _write(name: str) -> str:
     return names.get(name, f"`--{name.replace('_', '-')}`")
 
 
-def read_options(record: Record, begun: BegunRun) -> dict[str, Any]:
-    """Return what was asked for when a run began; ends the command if its files are not here."""
+def read_options(
+    record: Record,
+    begun: BegunRun,
+    paths: tuple[str, ...] = (),
+    cases: Sequence[Document] = (),
+) -> dict[str, Any]:
+    """Return what was asked for when a run began; ends the command if its files are not here.
+
+    Other `paths` than its own select their cases, else these `cases` are, or all that was planned.
+    """
     from qospec.record.parts import read_part
 
     provenance = begun.frame["provenance"]
     return {
-        "paths": tuple(map(str, _find_files(record, begun.frame))),
-        "only": frozenset(
-            (_find_file(test), case["name"])
+        "paths": paths or tuple(map(str, _find_files(record, begun.frame))),
+        "only": None
+        if paths
+        else frozenset(
+            (find_file(test), case["name"])
             for test in begun.frame["tests"]
-            for case in begun.planned
+            for case in cases or begun.planned
             if case["test"] == test["name"]
         ),
         "settings": read_settings(begun.planned[0]),
@@ -84,7 +96,7 @@ def read_options(record: Record, begun: BegunRun) -> dict[str, Any]:
     }
 
 
-def _find_file(test: Document) -> str:
+def find_file(test: Document) -> str:
     """Return the file of a test, as records have it."""
     return str(test["place"].rsplit(":", 2)[0])
 
@@ -99,7 +111,7 @@ def _find_files(record: Record, frame: Document) -> list[Path]:
     """Return the files of the tests that were selected, in the order of these."""
     from qospec.resources import STDLIB
 
-    names = dict.fromkeys(_find_file(test) for test in frame["tests"])
+    names = dict.fromkeys(find_file(test) for test in frame["tests"])
     library = [PurePosixPath(name) for name in names if PurePosixPath(name).parts[0] == "std"]
     own = [name for name in names if PurePosixPath(name) not in library]
     here, kept = Path.cwd(), record.folder.resolve()

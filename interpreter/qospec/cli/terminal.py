@@ -42,6 +42,8 @@ from qospec.visible import make_visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
+    from qospec.cli import loading
+    from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
     from qospec.report.grid import Column, Grid
 
@@ -140,6 +142,19 @@ class LocalNames(NamedTuple):
     def write_rerun_command(self, case: Mapping[str, Any]) -> str:
         """Return the command that reruns a case."""
         return self.commands.get(case["name"], case["again"])
+
+
+def make_local_names(request: loading.Request, suite: Suite) -> LocalNames:
+    """Return the names of files and commands as they are valid here."""
+    return LocalNames(
+        {source.recorded_name: source.name for source in suite.sources},
+        {
+            case.name: request.write_rerun_command(test.span.source.name, case.name)
+            for test in suite.tests
+            for case in test.cases
+        },
+        {case.name: test.span.recorded_place for test in suite.tests for case in test.cases},
+    )
 
 
 class Console:

@@ -17,6 +17,7 @@ from qospec.judge.found import (
 from qospec.judge.losses import write_none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
 from qospec.judge.verdict import Side
+from qospec.model.suite import GoalResult
 from qospec.protocol.streams import describe_items
 from qospec.record.quantity import describe_quantity
 from qospec.search.classification import is_counted, is_good
@@ -24,12 +25,13 @@ from qospec.search.method import count_trials_of_load
 from qospec.units import PS_PER_S, RATIO, TIME, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from typing import Any
 
     from qospec.document import Document
     from qospec.judge.phases import PhaseResult, PhasesResult, SearchTrial
     from qospec.judge.readings import FlowCount, Loss
-    from qospec.model.suite import Goal, GoalResult, Search
+    from qospec.model.suite import Goal, Search
     from qospec.units import Dimension
 
 MAX_CAUSES = 3
@@ -111,6 +113,33 @@ def _goal(goal: Goal, result: SearchResult) -> Document:
         "notes": list(_notes(goal, result)),
         "why": list(_causes(goal, found, result)),
     }
+
+
+def read_goals(phase: Mapping[str, Any]) -> Iterator[tuple[str, GoalResult]]:
+    """Yield what a search has found by its document, goal by goal; nothing of a point.
+
+    It does not hold what flows are to send at the bounds.
+    """
+    for goal in phase.get("goals", ()):
+        lower, upper, throughput = (
+            Fraction(goal[name]["value"]) if goal.get(name) else None
+            for name in ("lower", "upper", "throughput")
+        )
+        good = [
+            Fraction(trial["load"]["value"])
+            for trial in phase["trials"]
+            if trial["verdicts"].get(goal["name"]) == "good"
+        ]
+        inversion = None
+        if goal["complete"] and not goal["regular"] and upper is not None:
+            highest = max(good, default=upper)
+            inversion = (upper, highest) if highest > upper else None
+        yield (
+            goal["name"],
+            GoalResult(
+                lower, upper, ended=goal["complete"], throughput=throughput, inversion=inversion
+            ),
+        )
 
 
 def _trial(each: SearchTrial, search: Search) -> Document:

@@ -262,12 +262,17 @@ def describe_provenance(request: RunRequest) -> Document:
             "a failed require": "goes on" if request.keep_going else "ends its case",
             **({"set": ", ".join(request.settings)} if request.settings else {}),
         },
-        "sources": [
-            {
-                "name": source.recorded_name,
-                "sha256": hashlib.sha256(source.shown.encode()).hexdigest(),
-                "text": source.shown,
-            }
-            for source in request.suite.sources
-        ],
+        "sources": describe_sources(request.suite),
     }
+
+
+def describe_sources(suite: Suite) -> list[Document]:
+    """Return each file that was read, with its text without keys."""
+    return [
+        {
+            "name": source.recorded_name,
+            "sha256": hashlib.sha256(source.shown.encode()).hexdigest(),
+            "text": source.shown,
+        }
+        for source in suite.sources
+    ]

@@ -89,6 +89,8 @@ QUIET = [
     "run a.qos --record r2 --json --report markdown --report csv --report junit --report json",
     "run a.yaml --record r3 --no-progress",
     "report RECORD",
+    "judge RECORD -v",
+    "judge RECORD --json",
     "report RECORD --format markdown",
     "report RECORD --format json",
     "report RECORD --format csv -o out.csv",

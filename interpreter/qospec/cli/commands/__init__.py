@@ -28,6 +28,7 @@ FILES = {
     "verify": "report",
     "show": "compare",
     "compare": "compare",
+    "judge": "compare",
     "pcap": "pcap",
     "explain": "explain",
     "schema": "explain",

@@ -1,19 +1,22 @@
-"""Commands that look into records: `compare` and `show`."""
+"""Commands that look into records: `compare`, `show` and `judge`."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from qospec.cli import exits, loading, options
+from qospec.cli import exits, loading, options, resuming
 from qospec.cli.output import say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from qospec.cli.terminal import LocalNames
     from qospec.document import Document
+    from qospec.record.store import Record
     from qospec.report.comparison import Compared, Comparison
 
 MOST_ROWS = 40
@@ -128,3 +131,61 @@ def _print_case(case: Mapping[str, Any]) -> None:
     say(*(f"  error     {line}" for line in case["errors"]))
     say(*(f"  why       {line}" for line in case["why"]))
     say(f"  rerun     {case['again']}")
+
+
+@click.command()
+@click.argument("record", type=str, shell_complete=options.complete_record)
+@options.paths
+@click.option("-v", "--verbose", is_flag=True, help="Print a line for each case, too.")
+@options.as_json
+def judge(record: str, paths: tuple[str, ...], *, verbose: bool, as_json: bool) -> None:
+    """Judge what a RECORD measured by the criteria of PATHS, by default of its own files now.
+
+    Nothing is run, and the record stays as it is. What it does not hold is inconclusive, as is a
+    case of another topology, of other traffic or of another run than it was made of.
+    """
+    from qospec.cli.terminal import Console
+
+    kept = loading.find_record(record)
+    document, here = _judge_again(kept, paths, as_json=as_json)
+    if as_json:
+        say_json(document)
+    else:
+        cases = document["cases"]
+        console = Console(len(cases), quiet=False, progress=None, here=here, brief=not verbose)
+        for case in cases:
+            console.ended(case, 0)
+        console.print_summary(document)
+        say(f"judged again; `{kept.folder}` is as it was")
+    sys.exit(exits.choose_exit_code(document))
+
+
+def _judge_again(
+    kept: Record, paths: tuple[str, ...], *, as_json: bool
+) -> tuple[Document, LocalNames]:
+    """Return the outcome by other criteria; ends the command if the record cannot be judged."""
+    from qospec.capture.error import CaptureError
+    from qospec.capture.specification import check_recorded
+    from qospec.cli.terminal import make_local_names
+    from qospec.record.store import RecordError
+    from qospec.run.rejudging import conclude_again
+
+    try:
+        begun, outcome = kept.read_begun(), kept.outcome()
+    except RecordError as error:
+        exits.end_for_environment(str(error))
+    asked = resuming.read_options(kept, begun, paths, outcome["cases"])
+    request = loading.make_request({**asked, "match": "", "as_json": as_json})
+    suite, plans = loading.plan_request(request)
+    names = list(dict.fromkeys(map(resuming.find_file, outcome["tests"])))
+    try:
+        then = check_recorded(outcome["provenance"], names, (kept.folder.resolve(), Path.cwd()))
+    except CaptureError as error:
+        exits.end_for_user(error.message)
+    here = make_local_names(request, suite)
+    commands = request.write_rerun_commands(suite)
+    found = conclude_again(suite, plans, outcome, then, commands, keep_going=request.keep_going)
+    left = {case["name"] for case in outcome["cases"]} - {plan.case.name for plan in plans}
+    for name in sorted(left) if not paths else ():
+        say(f"note: `{name}` is in the record only, and is not judged", err=True)
+    return {**found, "judged": {"outcome": kept.find_fingerprint()}}, here

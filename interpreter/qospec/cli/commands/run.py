@@ -19,7 +19,7 @@ from qospec.version import VERSION
 from qospec.writing import explain_failure
 
 if TYPE_CHECKING:
-    from qospec.cli.terminal import Console, LocalNames
+    from qospec.cli.terminal import Console
     from qospec.document import Document
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
@@ -77,7 +77,7 @@ def run(**asked: Any) -> None:
 
         workers.load(loading.list_files(request.paths), request.texts)  # first: it takes long
     from qospec.cli.progress import Progress, measure_workload
-    from qospec.cli.terminal import Console, list_cases_in_tables
+    from qospec.cli.terminal import Console, list_cases_in_tables, make_local_names
     from qospec.judge import evidence
 
     formats = options.with_html(asked["formats"])
@@ -90,7 +90,7 @@ def run(**asked: Any) -> None:
         len(own),
         quiet=request.as_json,
         progress=Progress(measure_workload(own), live=wanted, reports=wanted),
-        here=_make_local_names(request, suite),
+        here=make_local_names(request, suite),
         tables=list_cases_in_tables(own),
         verbose=asked["verbose"],
         brief=asked["quiet"],
@@ -162,20 +162,6 @@ def _find_failed(root: Path) -> dict[str, Any]:
     return asked | {"only": failed}
 
 
-def _make_local_names(request: loading.Request, suite: Suite) -> LocalNames:
-    from qospec.cli.terminal import LocalNames
-
-    return LocalNames(
-        {source.recorded_name: source.name for source in suite.sources},
-        {
-            case.name: request.write_rerun_command(test.span.source.name, case.name)
-            for test in suite.tests
-            for case in test.cases
-        },
-        {case.name: test.span.recorded_place for test in suite.tests for case in test.cases},
-    )
-
-
 def _check_chunk() -> None:
     chunk = os.environ.get("QOS_CHUNK", "1")
     try:
@@ -198,11 +184,7 @@ def _make_run_request(
         plans=plans,
         seed=request.seed,
         jobs=1,
-        commands={
-            case.name: request.write_rerun_command(test.span.source.recorded_name, case.name)
-            for test in suite.tests
-            for case in test.cases
-        },
+        commands=request.write_rerun_commands(suite),
         bounds=Bounds(request.max_cells),
         version=VERSION,
         settings=request.settings,
