@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
-@metric(source="RFC 3168, 5 (CE); RFC 6679, 4.1 (ECN-CE counter)", carries=("packet",))
+@metric(source="RFC 3168, 5 (CE); RFC 6679, 5.1 (ECN-CE counter)", carries=("packet",))
 class CeMarked(Metric):
     """Count the packets sent within the window that arrived with CE: congestion experienced.
 

@@ -45,7 +45,7 @@ class AveragedMetric(ConnectionMetric):
         return seen.least if statistic == "min" else seen.most
 
 
-@metric(source="RFC 2647, 3.7 (goodput); RFC 9293, 3.3.1 (SND.UNA)", carries=("packet",))
+@metric(source="RFC 2647, 3.17 (goodput); RFC 9293, 3.3.1 (SND.UNA)", carries=("packet",))
 class Goodput(ConnectionMetric):
     """Divide the data that was acknowledged in the window by its length, in bit/s.
 
@@ -81,9 +81,7 @@ class Retransmitted(ConnectionMetric):
         return None if seen is None else seen.weight
 
 
-@metric(
-    source="RFC 6298, 5.4; RFC 4898, 4 (tcpEStatsStackSoftErrors, timeouts)", carries=("packet",)
-)
+@metric(source="RFC 6298, 5.4; RFC 4898, 4 (tcpEStatsPerfTimeouts)", carries=("packet",))
 class Timeouts(ConnectionMetric):
     """Count the retransmission timeouts that expired within the window, of SYNs too."""
 
