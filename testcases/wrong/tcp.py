@@ -62,5 +62,14 @@ WRONG = [
         "marks.qos",
         ("a_window_between_marks",),
         {"marked", "never_again"},
+        changes={"      ecn = true\n": ""},
+    ),
+    Wrong(
+        "tcp.halves",
+        "markers",
+        "marks.qos",
+        ("a_sawtooth_of_dctcp",),
+        {"amplitude"},
+        changes={"algorithm = dctcp": "algorithm = newreno"},
     ),
 ]

@@ -181,6 +181,8 @@ class Tcp(ExchangeTraffic):
 
     def __post_init__(self) -> None:
         self._headers.verify()
+        if self._control.counts_marks and not self.ecn:
+            raise ValueError("algorithm: it goes by marks of congestion; write `ecn = true`, too")
         if self.read_size is not None and self.read_every is None:
             raise ValueError("read_size: it is read at once; write `read_every` too, or neither")
         if self.transfer is not None and self.read_every is not None:
@@ -193,6 +195,10 @@ class Tcp(ExchangeTraffic):
                 f"write_size: {self.write_size} B never fit the send buffer of"
                 f" {self.send_buffer} B; write at most that"
             )
+
+    @property
+    def _control(self) -> CongestionControl:
+        return self.algorithm or CongestionControl()
 
     @property
     def _headers(self) -> Headers:
@@ -283,7 +289,7 @@ class Tcp(ExchangeTraffic):
             initial_window=self.initial_window or first,
             least_rto_ps=self.min_rto,
             retries=self.retries,
-            control=self.algorithm or CongestionControl(),
+            control=self._control,
             sack=self.sack,
             is_stamped=self.time_stamps,
             prompts=self.limited_transmit,
@@ -305,6 +311,7 @@ class Tcp(ExchangeTraffic):
                 sacks=self.sack,
                 is_stamped=self.time_stamps,
                 ecn=self.ecn,
+                tells_of_each=self._control.counts_marks,
                 read_bytes=self.read_size or NEVER_BYTES,
                 read_every_ps=self.read_every or 0,
                 header_bytes=header_bytes,

@@ -1,16 +1,19 @@
 """Congestion control: how the window of a sender of TCP answers acknowledgements and losses.
 
-A control is up to three kernels, called by `engine.endpoint.tcp_sender`:
+A control is up to five kernels, called by `engine.endpoint.tcp_sender`:
 
     on_acknowledgement(table, row, mss, acknowledged_bytes, now_ps)
     on_loss(table, row, mss, under_way_bytes, now_ps)
     on_timeout(table, row, mss, under_way_bytes, now_ps)
+    on_mark(table, row, mss, under_way_bytes, now_ps)
+    on_feedback(table, row, mss, acknowledged_bytes, marked_bytes)
 
 `table[row]` is the connection: `CONGESTION_WINDOW` and `THRESHOLD` are its to set, in bytes, in
 `list_own_fields` it remembers what it likes, each 0 when the connection opens, and the other
 columns of `engine.endpoint.tcp_connection` it may read. On a loss it sets the threshold, on an
-acknowledgement of new data outside of a recovery the window, unless a buffer is what limits. What
-is sent again, and how the window is inflated and deflated meanwhile, is the sender's part.
+acknowledgement of new data outside of a recovery the window, unless a buffer is what limits. A mark
+of congestion is to it as a loss, once in a window of data, unless it says otherwise. What is sent
+again, and how the window is inflated and deflated meanwhile, is the sender's part.
 """
 
 from __future__ import annotations
@@ -51,7 +54,18 @@ def on_loss(table: Whole, row: int, mss: int, under_way_bytes: int, now_ps: int)
     table[row, THRESHOLD] = max(under_way_bytes >> 1, 2 * mss)
 
 
-on_timeout = on_loss
+on_timeout = on_mark = on_loss
+
+
+@kernel
+def on_feedback(
+    table: Whole,
+    row: int,
+    mss: int,
+    acknowledged_bytes: int,
+    marked_bytes: int,
+) -> None:
+    """Have no use for how much was marked."""
 
 
 class Hooks(NamedTuple):
@@ -62,12 +76,17 @@ class Hooks(NamedTuple):
         on_acknowledgement: Called for each acknowledgement of new data, outside of a recovery.
         on_loss: Called as a fast retransmit begins.
         on_timeout: Called for the first timeout in a row.
+        on_mark: Called for the first mark in a window of data; None: as for a loss.
+        on_feedback: Called before that for each acknowledgement of new data if the traffic has
+            `ecn`: of how many bytes it is, and how many it reports as marked.
     """
 
     label: str = ""
     on_acknowledgement: Hook = on_acknowledgement
     on_loss: Hook = on_loss
     on_timeout: Hook = on_timeout
+    on_mark: Hook | None = None
+    on_feedback: Hook = on_feedback
 
 
 class CongestionControl:
@@ -76,6 +95,9 @@ class CongestionControl:
     repairs_all: bool = True
     """Whether it recovers until all is acknowledged that was under way at the loss, so that an
     acknowledgement of a part tells of another loss (RFC 6582); or until anything new is."""
+    counts_marks: bool = False
+    """Whether it goes by how much is marked, so that the traffic needs `ecn`, and acknowledgements
+    tell of the marks of their own segments alone (RFC 8257, 3.2)."""
 
     @property
     def hooks(self) -> Hooks:

@@ -82,6 +82,8 @@ if TYPE_CHECKING:
 connection follows, as one for the heap of deadlines, then one for the reader of each, then for each
 connection the RANGES that came out of order, ascending and apart, in RANGE numbers each: the first
 number, the one behind the last, and which of all segments kept so far was the latest of it."""
+CLASSIC, EXACT = 1, 2
+"""How ECN tells of congestion: until the window was reduced, or of each segment."""
 ORDER, RANGE = 2, 3
 EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, ANSWERED, RECENT, KEPT, CONGESTED, COLUMNS = range(
     DEADLINE, DEADLINE + 10
@@ -121,7 +123,8 @@ class Receiver(Endpoint):
         rule: Of the window.
         sacks: Whether it reports what came out of order.
         is_stamped: Whether packets have time stamps.
-        ecn: Whether it tells of congestion.
+        ecn: Whether it tells of congestion,
+        tells_of_each: and of which segments, not until the window was reduced.
         read_bytes: How much is read at a time.
         read_every_ps: How long after what has come, and after one reading; 0: all is read at once.
         header_bytes: The size of an acknowledgement.
@@ -137,6 +140,7 @@ class Receiver(Endpoint):
     sacks: bool
     is_stamped: bool
     ecn: bool
+    tells_of_each: bool
     read_bytes: int
     read_every_ps: int
     header_bytes: int
@@ -161,7 +165,7 @@ class Receiver(Endpoint):
             self.read_every_ps,
             self.sacks,
             self.is_stamped,
-            self.ecn,
+            (EXACT if self.tells_of_each else CLASSIC) if self.ecn else 0,
             ranges,
             count,
             setting.stop_ps,
@@ -191,8 +195,6 @@ def _receive_segment(
     event = items, now_ps, out
     if state[STAMPED] and number <= table[row, ANSWERED]:
         table[row, RECENT] = max(table[row, RECENT], items[item, STAMP])  # RFC 7323, 4.3
-    if state[ECN]:
-        _note_congestion(table, row, items, item)
     send(out, RECEIVED, item, now_ps)
     if number in (SYN, PROBE):
         _acknowledge(state, table, row, SYN if number == SYN else table[row, EXPECTED], event)
@@ -203,6 +205,7 @@ def _receive_segment(
         elif table[row, READ] < table[row, EXPECTED]:
             _await_reader(state, table, row, now_ps, out)
         is_enough = table[row, UNACKNOWLEDGED] >= state[ENOUGH] or end == state[END]
+        is_enough = _note_congestion(state, table, row, items, item) or is_enough
         is_enough = is_enough or _is_update_due(state, table, row)
         if is_next and not is_enough:
             _wait(state, table, row, now_ps, out)
@@ -212,12 +215,24 @@ def _receive_segment(
 
 
 @kernel
-def _note_congestion(table: Whole, row: int, items: Whole, item: int) -> None:
-    """Tell of congestion from a mark on, until the window was reduced. Source: RFC 3168, 6.1.3."""
+def _note_congestion(state: Whole, table: Whole, row: int, items: Whole, item: int) -> bool:
+    """Tell of congestion from a mark on, until the window was reduced. Source: RFC 3168, 6.1.3.
+
+    Or as long as segments are marked; then return whether that has changed, which is told at once.
+    Source: RFC 8257, 3.2.
+    """
+    if state[ECN] == 0:
+        return False
+    is_marked = items[item, ITEM_MARKS] & CONGESTION == CONGESTION
+    if state[ECN] == EXACT:
+        is_changed = is_marked != table[row, CONGESTED]
+        table[row, CONGESTED] = is_marked
+        return is_changed  # type: ignore[no-any-return]
     if items[item, FLAGS] == REDUCED:
         table[row, CONGESTED] = 0
-    if items[item, ITEM_MARKS] & CONGESTION == CONGESTION:
+    if is_marked:
         table[row, CONGESTED] = 1
+    return False
 
 
 @kernel

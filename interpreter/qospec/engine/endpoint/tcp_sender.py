@@ -10,7 +10,9 @@ from qospec.engine.arrays import np
 from qospec.engine.endpoint.congestion import (
     Hooks,
     on_acknowledgement,
+    on_feedback,
     on_loss,
+    on_mark,
     on_timeout,
 )
 from qospec.engine.endpoint.deadlines import (
@@ -256,7 +258,7 @@ def _link(hooks: Hooks) -> tuple[Callable[..., int], Callable[..., int]]:
     """Return the kernels for acknowledgements and for the alarm that call those of a control."""
     if hooks == Hooks():
         return _receive_acknowledgement, _wake
-    kernels = hooks._asdict()
+    kernels = hooks._replace(on_mark=hooks.on_mark or hooks.on_loss)._asdict()
     label = kernels.pop("label")
     receive = link_kernel(_receive_acknowledgement, label, kernels)
     return receive, link_kernel(_wake, label, kernels)
@@ -387,13 +389,20 @@ def _take_echo(state: Whole, table: Whole, row: int, items: Whole, item: int, no
 
     Then the window is reduced, once in a window of data. Source: RFC 3168, 6.1.2.
     """
-    if state[ECN] == 0 or items[item, FLAGS] != ECHO:
+    if state[ECN] == 0:
+        return False
+    is_told, number = items[item, FLAGS] == ECHO, items[item, NUMBER]
+    acknowledged_bytes = number - table[row, ACKNOWLEDGED]
+    if acknowledged_bytes > 0:
+        marked_bytes = acknowledged_bytes if is_told else 0
+        on_feedback(table, row, state[MSS], acknowledged_bytes, marked_bytes)
+    if not is_told:
         return False
     reduced_to = max(table[row, REDUCED_TO], table[row, RECOVER])
-    if table[row, RECOVERING] or items[item, NUMBER] <= reduced_to:
+    if table[row, RECOVERING] or number <= reduced_to:
         return True
     under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED]
-    on_loss(table, row, state[MSS], under_way, now_ps)
+    on_mark(table, row, state[MSS], under_way, now_ps)
     table[row, CONGESTION_WINDOW] = min(table[row, CONGESTION_WINDOW], table[row, THRESHOLD])
     table[row, REDUCED_TO], table[row, IS_REDUCED] = table[row, HIGHEST], 1
     return True
