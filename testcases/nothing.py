@@ -275,6 +275,9 @@ NOTHING = [
                 ),
                 "it says how long the path is": ("a_window_in_each_round_trip.shortest",),
                 LEVEL: ("a_line_is_shared.even",),
+                "one segment in each round trip: it has equal windows": (
+                    "round_trips_divide_a_line.shares",
+                ),
             },
         },
         unclaimed="expected",
