@@ -283,6 +283,19 @@ NOTHING = [
         unclaimed="expected",
     ),
     Nothing(
+        "rfc6349",
+        {"gateways": "rfc6349.nothing"},
+        {
+            "examples.qos": {
+                WITHOUT: (
+                    "a_small_window.by_16_kB",
+                    "a_large_window.by_64_kB",
+                    "a_buffer.buffer_delay",
+                ),
+            },
+        },
+    ),
+    Nothing(
         "unh",
         {
             "std.devices.unh_routers": "unh.nothing",
