@@ -99,6 +99,10 @@ def _is_confidence(value: Any) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(pattern, value))
 
 
+def _is_hexadecimal(value: Any, size_bytes: int) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(f"[0-9a-f]{{{2 * size_bytes}}}", value))
+
+
 def _is_source(value: Any) -> bool:
     """Return whether a value names a file of the library or of the project, and no other."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or "\0" in value:
@@ -364,6 +368,13 @@ TIMING = {
     "finished": TIME,
     "compiling": Optional(DURATION),
     "cases": MapOf(DURATION),
+}
+SIGNATURE = {
+    "schema": int,
+    "algorithm": Checked("`Ed25519`", lambda value: value == "Ed25519"),
+    "outcome": Checked("a SHA-256", lambda value: _is_hexadecimal(value, 32)),
+    "public_key": Checked("a key of 32 bytes", lambda value: _is_hexadecimal(value, 32)),
+    "signature": Checked("a signature of 64 bytes", lambda value: _is_hexadecimal(value, 64)),
 }
 
 _NOUNS = {

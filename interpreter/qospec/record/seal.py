@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "SHA256SUMS"
-KINDS = ("*.json", "cases/*.json", "report.*")
+REPORT = "report."
+"""How the names of reports begin."""
+KINDS = ("*.json", "cases/*.json", f"{REPORT}*")
 """Names of files that are of a record; others may be a user's notes."""
 LONGEST = 64 << 20
 """Bytes of a seal: one of some 600,000 files."""
@@ -56,8 +58,12 @@ def append_checksum(folder: Path, name: str, checksum: str) -> None:
 
 def write_seal(folder: Path, checksums: Mapping[str, str]) -> None:
     """Write the checksums of all files in place of what there is; raises WriteError."""
-    lines = (_write_line(name, checksums[name]).decode() for name in sorted(checksums))
-    write_whole(folder / NAME, "".join(lines))
+    write_whole(folder / NAME, write_lines(checksums))
+
+
+def write_lines(checksums: Mapping[str, str]) -> str:
+    """Return the text of a seal with these checksums of files."""
+    return "".join(_write_line(name, checksums[name]).decode() for name in sorted(checksums))
 
 
 def is_sealable(name: str) -> bool:

@@ -5,6 +5,7 @@ cases/*.json   one file per case, written as it ends
 timing.json    start, end and durations; the only one of these that differs between equal runs
 outcome.json   the whole outcome, written last, when the run ends or is interrupted
 report.*       reports
+signature.json a signature, if it is signed
 SHA256SUMS     the seal: a checksum of each of these
 """
 
@@ -23,15 +24,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.document import Document
-from qospec.record import seal
+from qospec.record import seal, signature
 from qospec.record.consistency import list_contradictions
 from qospec.record.outcome import SCHEMA, complete_outcome, is_finished
-from qospec.record.schema import CASE, OUTCOME, PLAN, TIMING, Shape, violations
+from qospec.record.schema import CASE, OUTCOME, PLAN, SIGNATURE, TIMING, Shape, violations
 from qospec.writing import WriteError, explain_failure, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import BufferedReader
+
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 MAX_SLUG_LENGTH = 40
 MAX_REPORTED = 3
@@ -41,8 +44,6 @@ MAX_BYTES = 192 << 20
 MAX_VALUES = 5_000_000
 """In them, with the members of objects and the items of lists: each takes some 150 bytes."""
 PLAN_FILE, TIMING_FILE, OUTCOME_FILE = "run.json", "timing.json", "outcome.json"
-REPORT = "report."
-"""How the names of reports begin."""
 NO_RECORD = "is it a record of `qos run`?"
 REMEDY = "copy the record again from where it was made, or make a new one with `qos run`"
 
@@ -94,7 +95,7 @@ class Record:
 
     def add_report(self, name: str, text: str) -> Path:
         """Write a report into the record, or in place of one there, and return its path."""
-        if not (name.startswith(REPORT) and seal.is_sealable(name)):
+        if not (name.startswith(seal.REPORT) and seal.is_sealable(name)):
             raise RecordError(f"`{name}` is no name of a report: it is `report.` and an extension")
         self._put({name: text})
         return self.folder / name
@@ -162,7 +163,7 @@ class Record:
             raise RecordError(f"another `qos run` has written into `{self.folder}` meanwhile")
         done = {case["name"] for case in begun.done}
         with _explain_writing():
-            for name in (OUTCOME_FILE, TIMING_FILE):
+            for name in (OUTCOME_FILE, TIMING_FILE, signature.NAME):
                 (self.folder / name).unlink(missing_ok=True)
             for number, case in enumerate(begun.planned, 1):
                 if case["name"] not in done:
@@ -202,8 +203,29 @@ class Record:
                 with self._open(name) as file:
                     actual = hashlib.file_digest(file, "sha256").hexdigest()
                 self._compare(name, actual, checksum)
-            elif not killed and not name.startswith(REPORT):
+            elif not killed and not name.startswith(seal.REPORT):
                 raise RecordError(f"`{self.folder / name}` is missing: {REMEDY}")
+        self.find_signer()
+
+    def sign(self, key: Ed25519PrivateKey) -> None:
+        """Sign all files but reports with a key, in place of a signature that there is."""
+        self._put({signature.NAME: _write_json(signature.sign(self._read_seal(), key))})
+
+    def find_signer(self) -> str:
+        """Return the public key of who signed the record, in hexadecimal; "" if nobody did.
+
+        Raises:
+            RecordError: The signature is not of what the record holds.
+        """
+        if not (self.folder / signature.NAME).exists():
+            return ""
+        reading = self._begin_reading()
+        document = self._checked(signature.NAME, SIGNATURE, reading)
+        try:
+            signature.verify(document, reading.checksums)
+        except signature.SignatureError as error:
+            raise self._damaged(signature.NAME, str(error)) from error
+        return str(document["public_key"])
 
     def _add(self, name: str, document: Document) -> None:
         """Write a file that is new."""
@@ -297,7 +319,7 @@ class Record:
         if actual == sealed:
             return
         why = f"it was changed since it was written, so {seal.NAME} has another checksum"
-        if name.startswith(REPORT):
+        if name.startswith(seal.REPORT):
             raise RecordError(
                 f"`{self.folder / name}` is damaged: {why}; remove it: `qos report` makes it again"
             )

@@ -40,10 +40,14 @@ LIMITS = Limits()
 
 
 def render(
-    path: Path, document: Mapping[str, Any], timing: Mapping[str, Any], fingerprint: str = ""
+    path: Path,
+    document: Mapping[str, Any],
+    timing: Mapping[str, Any],
+    fingerprint: str = "",
+    signer: str = "",
 ) -> str:
     """Return the report of a user's template; raises ReportError."""
-    given = {"document": document, "timing": timing, "fingerprint": fingerprint}
+    given = {"document": document, "timing": timing, "fingerprint": fingerprint, "signer": signer}
     return _run_process({"path": str(path), **given})
 
 
@@ -120,8 +124,9 @@ def _serve() -> dict[str, Any]:
             environment.check_syntax(report)
             return {"made": ""}
         most = limits.output_mib * MIB
-        given = request["document"], request["timing"], request["fingerprint"]
-        made = environment.render_template(report, *given, most=most)
+        names = ("document", "timing", "fingerprint", "signer")
+        given = {name: request[name] for name in names}
+        made = environment.render_template(report, **given, most=most)
     except ReportError as error:
         return {"error": [error.message, error.template, error.line]}
     return {"made": made}

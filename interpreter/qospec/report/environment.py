@@ -106,7 +106,7 @@ class StrictName(StrictUndefined):
         if isinstance(self._undefined_obj, Mapping):
             near = suggest_name(name, map(str, self._undefined_obj))
             return f"there is no `{name}` here" + (f"; did you mean `{near}`?" if near else "")
-        near = suggest_name(name, ["document", "timing", "fingerprint", *FUNCTIONS])
+        near = suggest_name(name, ["document", "timing", "fingerprint", "signer", *FUNCTIONS])
         return f"`{name}` is not defined" + (f"; did you mean `{near}`?" if near else "")
 
 
@@ -119,6 +119,7 @@ def render_template(
     document: Mapping[str, Any],
     timing: Mapping[str, Any],
     fingerprint: str = "",
+    signer: str = "",
     most: int = 0,
 ) -> str:
     """Return the report; it may have at most `most` characters, unless that is 0.
@@ -129,7 +130,12 @@ def render_template(
     fingerprint = fingerprint or _compute_fingerprint(document)
     try:
         template = _make_environment(report).get_template(report.path.name)
-        given = {"document": document, "timing": timing, "fingerprint": fingerprint}
+        given = {
+            "document": document,
+            "timing": timing,
+            "fingerprint": fingerprint,
+            "signer": signer,
+        }
         made = _join_pieces(template.generate(given), most) if most else template.render(given)
     except (TemplateError, LimitError, MemoryError, *_TEMPLATE_ERRORS) as error:
         raise _report_error(error, report) from error

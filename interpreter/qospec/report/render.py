@@ -34,6 +34,7 @@ def render(
     timing: Mapping[str, Any],
     format_or_path: str | Path,
     fingerprint: str = "",
+    signer: str = "",
 ) -> str:
     """Return the report on a record; the same record gives the same text.
 
@@ -42,6 +43,7 @@ def render(
         timing: What `timing.json` holds; may be empty.
         format_or_path: A format's name, or the path of a template.
         fingerprint: The SHA-256 of `outcome.json`; computed of the document if there is no file.
+        signer: The public key of who signed the record, in hexadecimal; "" if nobody did.
 
     Raises:
         ReportError: The format is unknown, the record too new, or the template has an error.
@@ -53,7 +55,7 @@ def render(
     if report.is_custom:
         from qospec.report import confined
 
-        return confined.render(report.path, document, timing, fingerprint)
+        return confined.render(report.path, document, timing, fingerprint, signer)
     from qospec.report.environment import render_template
 
-    return render_template(report, document, timing, fingerprint)
+    return render_template(report, document, timing, fingerprint, signer)

@@ -353,7 +353,7 @@ def test_jinja_is_imported_only_to_render():
 def test_the_specification_describes_all_that_a_template_is_given():
     text = (ROOT / "spec" / "8-reports.md").read_text(encoding="utf-8")
     described = set(re.findall(r"^\| `(\w+)", text, re.MULTILINE))
-    assert described == {*FUNCTIONS, *FILTERS, "document", "timing", "fingerprint"}
+    assert described == {*FUNCTIONS, *FILTERS, "document", "timing", "fingerprint", "signer"}
 
 
 def test_all_fields_of_a_record_are_documented(document, timing):

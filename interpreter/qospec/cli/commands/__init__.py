@@ -26,6 +26,7 @@ FILES = {
     "warm": "run",
     "report": "report",
     "verify": "report",
+    "sign": "report",
     "show": "compare",
     "compare": "compare",
     "judge": "compare",

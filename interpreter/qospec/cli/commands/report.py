@@ -1,4 +1,4 @@
-"""Commands on records: `report`, `verify` and `merge`.
+"""Commands on records: `report`, `verify`, `sign` and `merge`.
 
 `qos report` renders a record once more, as `qos run` does when it ends. `qos verify` says whether
 its files are as they were written. `qos merge` makes one record of those of all parts of a run, as
@@ -8,6 +8,7 @@ one run would have made it.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,14 +40,13 @@ def report(record: str, name: str, output: str) -> None:
     """
     from qospec.record.store import RecordError
     from qospec.report.format import ReportError
-    from qospec.report.render import render
     from qospec.writing import WriteError, write_whole
 
     check_formats((name,))
     kept = loading.find_record(record)
     path = Path(output)
     try:
-        text = render(kept.outcome(), kept.timing(), name, kept.find_fingerprint())
+        text = _render(kept, kept.outcome(), name)
         if output and path.parent.resolve() == kept.folder.resolve():
             kept.add_report(path.name, text)
         elif output:
@@ -79,10 +79,14 @@ def write(kept: Record, document: dict[str, Any], name: str) -> Path:
         ReportError: A template has a mistake.
     """
     from qospec.report.format import find_extension
+
+    return kept.add_report(f"report.{find_extension(name)}", _render(kept, document, name))
+
+
+def _render(kept: Record, document: dict[str, Any], name: str) -> str:
     from qospec.report.render import render
 
-    text = render(document, kept.timing(), name, kept.find_fingerprint())
-    return kept.add_report(f"report.{find_extension(name)}", text)
+    return render(document, kept.timing(), name, kept.find_fingerprint(), kept.find_signer())
 
 
 def write_all(
@@ -128,13 +132,30 @@ def _tell_forge(kept: Record, document: dict[str, Any]) -> None:
         say(f"warning: no summary of the job: {explain_failure(error)}", err=True)
 
 
+def _parse_signer(_context: click.Context, _option: click.Parameter, written: str) -> str:
+    if written and not re.fullmatch("[0-9a-f]{64}", written):
+        raise click.BadParameter(
+            "it is a public key of 64 hexadecimal digits, as `qos sign` prints it"
+        )
+    return written
+
+
 @click.command()
 @click.argument("record", type=str, shell_complete=options.complete_record)
-def verify(record: str) -> None:
+@click.option(
+    "--signer",
+    default="",
+    metavar="KEY",
+    callback=_parse_signer,
+    help="Public key that the record has to be signed with, as `qos sign` prints it.",
+)
+def verify(record: str, signer: str) -> None:
     """Check that all files of a RECORD are as they were written, and agree with each other.
 
-    Their checksums are in its `SHA256SUMS`, which `sha256sum -c` reads, too.
+    Their checksums are in its `SHA256SUMS`, which `sha256sum -c` reads, too. A signature is
+    verified; whether you trust its key is told by `--signer`.
     """
+    from qospec.record.signature import ALGORITHM
     from qospec.record.store import REMEDY, RecordError
 
     kept = loading.find_record(record)
@@ -146,11 +167,53 @@ def verify(record: str) -> None:
                 f"`{kept.folder}` is damaged: its outcome.json is not what its run.json and cases"
                 f" come to; {REMEDY}"
             )
+        signed = kept.find_signer()
     except RecordError as error:
         exits.end_for_environment(str(error))
+    if signer not in ("", signed):
+        by = f"signed with {signed}, and not with {signer}" if signed else "not signed"
+        exits.end_for_environment(f"`{kept.folder}` is {by}")
     fingerprint = kept.find_fingerprint()
     say(f"{kept.folder}: all files are as they were written; verdict: {outcome['verdict']}")
     say(f"outcome.json has SHA-256 {fingerprint}" if fingerprint else "the run was killed")
+    say(f"signed with the {ALGORITHM} key {signed}" if signed else "not signed")
+
+
+@click.command()
+@click.argument("record", type=str, shell_complete=options.complete_record)
+@click.option(
+    "--key",
+    required=True,
+    metavar="FILE",
+    help="PEM file with a private key of Ed25519, which only you can read.",
+)
+@click.option("--new-key", is_flag=True, help="Make the key first, in a new file.")
+def sign(record: str, key: str, *, new_key: bool) -> None:
+    """Sign a RECORD, so that who has your public key can tell that it is yours and unchanged.
+
+    The signature and the public key are in its `signature.json`, and its page names them.
+    """
+    from qospec.record.signature import ALGORITHM, SignatureError, create_key, read_key
+    from qospec.record.store import RecordError
+
+    kept = loading.find_record(record)
+    try:
+        outcome = kept.outcome()
+        if not kept.find_fingerprint() or outcome["state"] == "interrupted":
+            exits.end_for_user(
+                f"the run of `{kept.folder}` has not ended: go on with it by `qos run --resume"
+                f" {kept.folder}`, and then sign it"
+            )
+        if new_key:
+            create_key(Path(key))
+        kept.sign(read_key(Path(key)))
+        signer = kept.find_signer()
+        page = write(kept, outcome, "html")
+    except SignatureError as error:
+        exits.end_for_user(str(error))
+    except RecordError as error:
+        exits.end_for_environment(str(error))
+    say(f"{kept.folder}: signed with the {ALGORITHM} key {signer}", f"report: {page}")
 
 
 @click.command()
