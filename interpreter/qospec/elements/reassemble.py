@@ -12,6 +12,7 @@ from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
     FRAGMENT,
+    MARKS,
     SEAL,
     SIZE,
     Transition,
@@ -26,6 +27,7 @@ from qospec.engine.items.piece import MORE_FOLLOW, NUMBER_BITS, number_in, read_
 from qospec.engine.kernel import kernel, view_rows
 from qospec.engine.security.seal import TAMPERED
 from qospec.protocol.ip import IPV4_HEADER_BYTES
+from qospec.protocol.marks import CONGESTION
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -40,14 +42,13 @@ COUNT, FIRST, FIRST_COPY, TIMEOUT_PS, FREE, OLDEST, YOUNGEST, LATEST = range(8)
 that no packet has; the timeout; the first packet in the list of places that are free, the packets
 that were begun first and last. Then comes, for each connection, its packet that was sent last, and
 then a row for each packet."""
-PACKET, SEEN, HEAD, TOTAL, BYTES, CHANGED, DUE_PS, OF, BEFORE, BEHIND, OLDER, YOUNGER, CAME = range(
-    13
-)
+PACKET, SEEN, HEAD, TOTAL, BYTES, CHANGED, CONGESTED, DUE_PS, OF = range(9)
+BEFORE, BEHIND, OLDER, YOUNGER, CAME = range(9, 14)
 """The columns of a packet: its number; how many of its fragments have come; the item that stays the
-packet; how many fragments it has, once the last has come; how much these carry, and whether any was
-changed on the way; when it is given up; its connection; the packets of this cut before it and
-behind it; the packets begun before it and after it, of all connections; then which fragments have
-come, a bit for each."""
+packet; how many fragments it has, once the last has come; how much these carry, whether any was
+changed on the way, and the mark CE if any has it; when it is given up; its connection; the packets
+of this cut before it and behind it; the packets begun before it and after it, of all connections;
+then which fragments have come, a bit for each."""
 BITS = 62
 """Of a column of those."""
 WIDTH = CAME + -(-(1 << NUMBER_BITS) // BITS)
@@ -59,7 +60,10 @@ NO_PLACES = 1
 """What may be lacking."""
 
 
-@element(source="RFC 791, 3.2 (reassembly); RFC 1122, 3.3.2 (timeout)", carries=("packet",))
+@element(
+    source="RFC 791, 3.2 (reassembly); RFC 1122, 3.3.2 (timeout); RFC 3168, 5.3 (CE of fragments)",
+    carries=("packet",),
+)
 @dataclass(frozen=True)
 class Reassemble(Element):
     """Put fragments together again: a packet goes on when the last of its fragments has come.
@@ -67,7 +71,8 @@ class Reassemble(Element):
     If one is missing when the `timeout` is over since the first has come, the packet is lost as
     `reassembly_timeout`, unless what is missing is its first fragment: then it was lost where that
     was. What was never cut goes on at once. A fragment that has come before ends here; if only the
-    copy of a first one comes, a copy of the packet goes on.
+    copy of a first one comes, a copy of the packet goes on. It has the marks of its first fragment,
+    and CE if any of them has.
 
     Not modelled: a limit on what waits; the time that it takes, which a `processor` has.
     """
@@ -134,6 +139,8 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     packets[number, SEEN] += 1
     packets[number, BYTES] += items[item, SIZE] - IPV4_HEADER_BYTES
     packets[number, CHANGED] |= items[item, SEAL] & TAMPERED
+    if items[item, MARKS] & CONGESTION == CONGESTION:
+        packets[number, CONGESTED] = CONGESTION
     if is_head:
         packets[number, HEAD] = item
     else:
@@ -144,6 +151,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         head = packets[number, HEAD]
         items[head, FRAGMENT] = 0
         items[head, SEAL] |= packets[number, CHANGED]
+        items[head, MARKS] |= packets[number, CONGESTED]
         grow(out, head, packets[number, BYTES] + IPV4_HEADER_BYTES - items[head, SIZE])
         send(out, 0, head, now_ps)
         _end(state, packets, number)

@@ -11,6 +11,7 @@ from qospec.engine.items.batch import FOREVER_PS, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.security.seal import TAMPERED
+from qospec.protocol.marks import CODEPOINTS, set_marks
 
 
 @pytest.fixture
@@ -178,6 +179,16 @@ def test_a_packet_of_which_a_fragment_was_changed_is_changed(setting, fragments,
     came = fragments(1).with_column("seal", seal)
     (left,) = build_process(Reassemble(), setting)((came,), FOREVER_PS).departures
     assert left.column("seal").tolist() == [TAMPERED]
+
+
+@pytest.mark.parametrize("marked", [None, 0, 1, 2])
+def test_a_packet_of_which_a_fragment_is_marked_is_marked(setting, fragments, marked):
+    """RFC 3168, 5.3: that congestion was experienced is not lost with the fragment that says so."""
+    capable, ce = (set_marks(dscp=46, ecn=CODEPOINTS.index(name)) for name in ("ect0", "ce"))
+    marks = [ce if n == marked else capable for n in range(3)]
+    came = fragments(1).with_marks(np.array(marks, np.uint32))
+    (left,) = build_process(Reassemble(), setting)((came,), FOREVER_PS).departures
+    assert left.marks.tolist() == [capable if marked is None else ce]
 
 
 @pytest.fixture
