@@ -155,3 +155,24 @@ def test_links_on_the_way_can_be_captured_by_their_names(planned) -> None:
     links = {element.path for element in network.elements if " -> " in element.path}
     assert set(error.value.choices) < links
     assert find_link(network, planned_network, "box.p[5].tx").name == "box.p[5] -> box.p[6]"
+
+
+def test_a_way_has_as_many_ports_as_a_mark_counts(planned, problems) -> None:
+    many = """
+device wide {
+  port p[300]: cell
+  for i in 0 .. 299 {
+    p[i].rx -> discard
+  }
+}
+topology bench {
+  a, b = host
+  box = wide
+}
+"""
+    ports = ", ".join(f"box.p[{number}]" for number in range(256))
+    text = f"test t on bench {{\n  flow f = ubr {{ pcr = 1 cell/s }} from a to b via {ports}\n}}\n"
+    planned(many + text)
+    (found,) = [problem for problem in problems.errors if problem.code == "E0317"]
+    assert found.message == "`f` has more than 255 ports"
+    assert found.help == "name at most 255 of them"

@@ -208,7 +208,12 @@ def _verify_way(node: ast.Flow, name: str, way: tuple[NodePort, ...], *, answere
             help="leave out `via`, or send packets that nobody answers",
         )
     if len(way) > LEG.highest:
-        raise make_error("E0317", f"`{name}` has more than {LEG.highest} ports", node.via.span)
+        raise make_error(
+            "E0317",
+            f"`{name}` has more than {LEG.highest} ports",
+            node.via.span,
+            help=f"name at most {LEG.highest} of them",
+        )
     for number, (path, port) in enumerate(zip(node.via.ports, way, strict=True)):
         if port.port not in port.node.links:
             raise make_error(
