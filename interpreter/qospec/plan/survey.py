@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Problems
-from qospec.plan import channels, feasibility, round_trips, tolerances, warnings
+from qospec.plan import channels, feasibility, round_trips, slots, warnings
 from qospec.plan.assembly import assemble
 from qospec.plan.changes import stages, with_changes
 from qospec.plan.forms import FormError, Forms, Survey, form_sent, frame_elements
@@ -16,6 +16,7 @@ from qospec.plan.offered import MOST_ITEMS, asked_bps, compute_cell_rate, items_
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
 from qospec.plan.phases import Examined, ExaminedPhase, at_use, between_ends, checked_ends
+from qospec.plan.slots import Arbitrations
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
 from qospec.plan.warnings import Classes
 
@@ -59,7 +60,7 @@ def verify(
     known: dict[Hashable, Routes | None] = {}
     formed: dict[Hashable, tuple[Survey, bool] | None] = {}
     fitting: set[Hashable] = set()
-    classes, passages = Classes(), Passages()
+    classes, passages, arbitrations = Classes(), Passages(), Arbitrations()
     examined: list[Examined] = []
     plain = _plain_cases(checked, problems, examined, most_items)
     for case, name, network in ((one, *named) for one in plain for named in one.networks.items()):
@@ -73,6 +74,7 @@ def verify(
         if routes is None or not _testers_fit(case, network, members, problems):
             continue
         passages.add(case, name, members, routes)
+        arbitrations.add(case, members, routes)
         sent = tuple(map(_sizes_of, members))
         latencies = feasibility.latencies_asked(case, name)
         load = (id(routes), sent, latencies, *_load_of(case, members, routes))
@@ -87,7 +89,7 @@ def verify(
             survey = found[0]._replace(members=members)
             if _load_fits(case, name, survey, problems, formed=found[1]):
                 fitting.add(load)
-    for problem in (*classes.unfed(), *passages.unused()):
+    for problem in (*classes.unfed(), *passages.unused(), *arbitrations.idle()):
         problems.add(problem)
     return examined
 
@@ -249,6 +251,7 @@ def _forms_fit(case: Case, name: str, survey: Survey, problems: Problems) -> boo
         *warnings.unauthenticated(survey),
         *warnings.idle_faults(case, survey),
         *warnings.idle_contracts(case, survey),
+        *warnings.taken_for_one(case, survey),
         *warnings.all_too_large(case, survey),
         *channels.never_heard(case.networks[name]),
         *round_trips.short_timeouts(case, survey),
@@ -266,7 +269,7 @@ def _load_fits(case: Case, name: str, survey: Survey, problems: Problems, *, for
     unfit = []
     if formed and not case.run.overload:
         unfit = [*feasibility.overloads(case, case.networks[name], survey, asked_bps)]
-    doubtful = [*warnings.late_keys(case, survey), *tolerances.too_small(case, survey)]
+    doubtful = [*warnings.late_keys(case, survey), *slots.too_small(case, survey)]
     for problem in (*unfit, *doubtful):
         problems.add(problem)
     return formed and not unfit

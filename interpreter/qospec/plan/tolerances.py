@@ -1,27 +1,34 @@
-"""A warning of a plan: a tolerance below the variation that slots add to a constant rate.
+"""Warnings of a plan about slots: a tolerance below their variation, and idle arbitration.
 
 Behind a line with slots, cells come at whole slots. Let T be the interval of a rate, and T / slot =
 p / q in lowest terms. Cells that keep that rate come late against it by remainders of a slot, all q
 of them in turn, so two of them differ by (q - 1) / q of a slot, whatever else is on the line. GCRA
 lets a cell be earlier than another by its tolerance and no more: below that, not all cells conform.
+
+Arbitration decides about cells of several inputs that come in the same ps. They do if lines with
+the same slots lead there. Of lines without slots, whose sources begin at random, they do by chance.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
+from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic
 from qospec.plan.assembly import feeders
+from qospec.protocol.streams import NO_FLOW
 from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qospec.engine.line.clock import Clock
-    from qospec.model.suite import Case
+    from qospec.model.suite import Case, Flow, Instance
     from qospec.plan.forms import Survey
-    from qospec.plan.tables import Member
+    from qospec.plan.tables import Member, Routes
+    from qospec.source import Span
 
 _ROUNDING_PS = 2
 """What a policer may forgive: it compares two times, each rounded down by less than a ps."""
@@ -99,3 +106,118 @@ def _needed_ps(case: Case, member: Member, clock: Clock) -> Fraction:
     if case.run.measure_ps * rate < 2 * turns * PS_PER_S:
         return Fraction(0)  # not all remainders come up
     return clock.slot_ps * Fraction(turns - 1, turns)
+
+
+class Slots(NamedTuple):
+    """When items may come: a multiple of a slot and a time, or at any time if no slot is known.
+
+    `by_chance` says that it is any time because it is random.
+    """
+
+    slot_ps: Fraction | None = None
+    since_ps: Fraction | int = 0
+    by_chance: bool = False
+
+    def meets(self, other: Slots) -> bool:
+        """Return whether items of both may come in the same ps other than by chance."""
+        if self.by_chance or other.by_chance:
+            return False
+        if self.slot_ps is None or self.slot_ps != other.slot_ps:
+            return True
+        apart_ps = (self.since_ps - other.since_ps) % self.slot_ps
+        return min(apart_ps, self.slot_ps - apart_ps) < 1  # each is rounded down
+
+
+class Arbitrations:
+    """What arbitrates, over all cases, and whether it has anything to decide in any."""
+
+    def __init__(self) -> None:
+        self._idle: dict[Span, Diagnostic | None] = {}
+
+    def add(self, case: Case, members: Sequence[Member], routes: Routes) -> None:
+        """Note of each arbitration in a case why it has nothing to decide; None where it has."""
+        for index in sorted(routes.reach.any):
+            instance = routes.drafts[index].instance
+            span, rule = instance.span, vars(instance.element).get("arbitration", "fixed_order")
+            if span is None or rule == "fixed_order" or self._idle.get(span, True) is None:
+                continue
+            met = _list_meetings(index, routes)
+            streams = [members[number].stream for number in routes.reach.any[index]]
+            may_decide = any(
+                stream.flow == NO_FLOW or not _is_at_random(case.flows[stream.flow])
+                for stream in streams
+            ) or any(
+                one.meets(other)
+                for inputs in met.values()
+                for pair in combinations([_find_slots(index, n, routes) for n in inputs], 2)
+                for one, other in product(*pair)
+            )
+            is_met = any(len(inputs) > 1 for inputs in met.values())
+            self._idle[span] = None if may_decide else _warn(instance, span, is_met=is_met)
+
+    def idle(self) -> Iterator[Diagnostic]:
+        """Yield what has nothing to decide in any case."""
+        yield from filter(None, self._idle.values())
+
+
+def _is_at_random(flow: Flow) -> bool:
+    """Return whether a flow sends cells that begin at random; of packets, nothing is known."""
+    return flow.packets is None and flow.phases == "random"
+
+
+def _list_meetings(index: int, routes: Routes) -> dict[int, list[int]]:
+    """Return the inputs of which items leave an element by each output."""
+    table, met = routes.tables.get(index), dict[int, set[int]]()
+    for (to, number), arriving in routes.reach.inputs.items():
+        for member, item_class in arriving if to == index else ():
+            output = 0 if table is None else table.output(member, item_class)
+            met.setdefault(output, set()).add(number)
+    return {output: sorted(inputs) for output, inputs in met.items()}
+
+
+def _find_slots(index: int, number: int, routes: Routes) -> set[Slots]:
+    """Return when items may come to an input of an element, by the lines that lead there."""
+    before, found = feeders(routes.drafts), set[Slots]()
+    waiting = [
+        (feeder, 0)
+        for feeder in before[index]
+        if any((edge.to, edge.input) == (index, number) for edge in routes.drafts[feeder].edges)
+    ]
+    seen = set[int]()
+    while waiting:
+        feeder, delay_ps = waiting.pop()
+        draft = routes.drafts[feeder]
+        if feeder not in routes.reach.any:
+            continue
+        if feeder in seen:
+            found.add(Slots())
+        elif draft.clock is not None and draft.clock.slotted:
+            since_ps = draft.clock.phase_ps + draft.clock.propagation_ps + delay_ps
+            found.add(Slots(draft.clock.slot_ps, since_ps % draft.clock.slot_ps))
+        elif draft.clock is not None:
+            found.add(Slots(by_chance=draft.clock.stamps))
+        elif not draft.element.keeps_spacing:
+            found.add(Slots())
+        else:
+            delay_ps += draft.element.lookahead_ps(None)
+            waiting += [(further, delay_ps) for further in before[feeder]]
+        seen.add(feeder)
+    return found
+
+
+def _warn(instance: Instance, span: Span, *, is_met: bool) -> Diagnostic:
+    why = (
+        "it decides about cells of several inputs that come in the same ps, and the slots of these"
+        " inputs are not aligned"
+        if is_met
+        else "cells of several inputs leave by no output of it"
+    )
+    return Diagnostic(
+        "W0633",
+        f"`{instance.path}` has nothing to arbitrate",
+        span,
+        notes=(why, "in any case of these tests"),
+        help="put a slotted `line` of the same rate ahead of each input, or leave `arbitration` out"
+        if is_met
+        else "send from several inputs to one output, or leave `arbitration` out",
+    )

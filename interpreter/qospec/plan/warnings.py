@@ -5,7 +5,7 @@ classes that no flow sends items to; rates of meters and shapers that no line be
 packets that reach the end of a tunnel without having entered it; flows of which no packet may be
 cut that must be; faults that nothing reaches which they could hit; associations of which a receiver
 knows nothing, that expire before they are replaced, or that authenticate nothing; contracts of
-cells that packets never become.
+cells that packets never become; elements that take several passages for one.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from qospec.engine.security.association import SUCCESSORS, Association
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
 from qospec.plan.changes import stages
+from qospec.protocol.marks import LEG
 from qospec.protocol.streams import NO_FLOW
 from qospec.units import PACKET_RATE, RATE, TIME, format_value
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from qospec.model.suite import Case, Flow, Instance, Network
     from qospec.plan.assembly import Draft
     from qospec.plan.forms import Survey
-    from qospec.plan.tables import Routes
+    from qospec.plan.tables import Member, Routes
     from qospec.source import Span
 
     Level = tuple[Scheduler, list[int]]
@@ -449,6 +450,35 @@ def idle_contracts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             flow.places.get("cells", flow.span),
             help="put an `aal_segment` on its path, or take `cells` away",
         )
+
+
+def taken_for_one(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each element that takes several passages of a flow for one connection, once."""
+    for index, classes in sorted(survey.reach.item_classes.items()):
+        draft, legs = survey.drafts[index], dict[int, set[int]]()
+        for number, item_class in classes:
+            legs.setdefault(number, set()).add(LEG.of(item_class.marks))
+        again = [survey.members[n] for n, passed in sorted(legs.items()) if len(passed) > 1]
+        for instance in filter(None, (draft.instance, *draft.queues)) if again else ():
+            passing = [(member, case.flows[member.stream.flow]) for member in again]
+            found = (flow for member, flow in passing if _remembers(instance, member, flow))
+            if (flow := next(found, None)) is not None:
+                yield Diagnostic(
+                    "W0634",
+                    f"`{instance.path}` takes all passages of `{flow.name}` for one connection",
+                    instance.span or flow.span,
+                    secondary=(Label(flow.span, "comes to it several times"),),
+                    notes=("a switch would tell them apart, by an identifier for each passage",),
+                    help="put one at each port, ahead of what the passages share",
+                )
+
+
+def _remembers(instance: Instance, member: Member, flow: Flow) -> bool:
+    """Return whether an element decides about a cell by what came of its connection before."""
+    policy, limit = instance.element.drop_policy, instance.element.buffer
+    has_frames = flow.packets is not None or flow.traffic.is_framed
+    rules = policy.rules(limit).values() if has_frames and policy and limit else ()
+    return instance.element.polices(member.contract) or any(rule.is_of_frames for rule in rules)
 
 
 def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
