@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from qospec.catalogue.kinds import OF_PACKETS, Domain
+from qospec.catalogue.kinds import OF_PACKETS, Domain, SizeMix
 from qospec.dataclass import dataclass
 from qospec.engine.element import Element
 from qospec.protocol.aal import AALS, ENCAPSULATIONS, Adaptation
 from qospec.protocol.fragments import LEAST_MTU_BYTES
-from qospec.protocol.ip import LARGEST_PACKET_BYTES
+from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 
 AalField = Annotated[Any, Domain("choice", choices=tuple(AALS))]
 EncapsulationField = Annotated[Any, Domain("choice", choices=tuple(ENCAPSULATIONS))]
@@ -26,6 +26,17 @@ def check_mtu(adaptation: Adaptation, mtu_bytes: int | None) -> None:
             f"mtu: an SDU of `{adaptation.aal}` has room for packets of {most_bytes} B with"
             f" `{adaptation.encapsulation}`, not of {mtu_bytes} B"
         )
+
+
+def check_sizes(adaptation: Adaptation, mix: SizeMix) -> None:
+    """Raise ValueError, worded for an author, if there are no IP packets of some sizes in cells."""
+    if mix.layer != "ip":
+        raise ValueError(f"size: packets in frames of cells are counted @ip, not @{mix.layer}")
+    most_bytes = ENCAPSULATIONS[adaptation.encapsulation].largest_mtu_bytes
+    for size_bytes, _ in mix.parts:
+        if not IPV4_HEADER_BYTES <= size_bytes <= most_bytes:
+            around = f"with `{adaptation.encapsulation}` packets have"
+            raise ValueError(f"size: {around} {IPV4_HEADER_BYTES} B to {most_bytes} B")
 
 
 @dataclass(frozen=True)

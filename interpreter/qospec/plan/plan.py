@@ -352,7 +352,7 @@ def _sources(
             transport_bytes=0 if packets is None else packets.transport_bytes,
             call=None if packets is None else packets.call,
             monitor=Monitor(network.hosts[member.target].path, far.resolution_ps, far.overhead_ps),
-            framing=Framing(flow.traffic.frame_cells, next(framed))
+            framing=Framing(flow.traffic.frame_cells, next(framed), flow.traffic.drawn)
             if flow.traffic.is_framed
             else None,
         )

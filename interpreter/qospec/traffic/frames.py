@@ -7,16 +7,27 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue.kinds import Domain, SizeMix, traffic
 from qospec.dataclass import dataclass
-from qospec.engine.adaptation import AalField, EncapsulationField
+from qospec.engine.adaptation import AalField, EncapsulationField, check_sizes
 from qospec.engine.items.contract import Contract
-from qospec.engine.source.contract import Count, Phases, Priority, VirtualPath, check_exact
+from qospec.engine.source.contract import (
+    Count,
+    FrameRate,
+    Gaps,
+    Phases,
+    Priority,
+    VirtualPath,
+    check_at_random,
+    check_exact,
+)
+from qospec.engine.source.framing import count_in_cells
 from qospec.engine.source.traffic import CellTraffic
-from qospec.protocol.aal import ENCAPSULATIONS, Adaptation
-from qospec.protocol.ip import IPV4_HEADER_BYTES
+from qospec.protocol.aal import Adaptation
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from qospec.engine.source.sizes import Sizes
 
 MOST_CELLS = 2_048
 """In a frame; one of AAL3/4 with 65,535 bytes has 1,490."""
@@ -25,11 +36,9 @@ HIGHEST_CELL_RATE = 10**11
 FrameCells = Annotated[int | None, Domain("cells", 1, MOST_CELLS)]
 """How many cells a frame has; None: as many as its packet needs."""
 FrameSizes = Annotated[SizeMix | None, Domain("size mix")]
-"""One size of IP packets or several in order; None: there is no packet."""
+"""Sizes of IP packets; None: there is no packet."""
 MOST_IN_TURN = 100_000
 """Cells of all frames that repeat in order."""
-FrameRate = Annotated[Fraction, Domain("frame rate", Fraction(1, 10**6), 10**9)]
-"""Frames per second, exact."""
 PeakRate = Annotated[Fraction | None, Domain("cell rate", Fraction(1, 10**6), HIGHEST_CELL_RATE)]
 """Cells per second, exact; None: as fast as the line."""
 
@@ -41,12 +50,12 @@ PeakRate = Annotated[Fraction | None, Domain("cell rate", Fraction(1, 10**6), HI
 )
 @dataclass(frozen=True, kw_only=True)
 class Frames(CellTraffic):
-    """Frames of cells, evenly spaced, each counted as a whole.
+    """Frames of cells, each counted as a whole: evenly spaced, or at random.
 
     The cells of a frame follow each other at the peak cell rate or, without one, back to back on
     the line: such a frame is contiguous. `name.frames` are the frames of a flow, beside its cells.
 
-    Not modelled: sizes or times of frames that are drawn at random; what the cells contain.
+    Not modelled: what the cells contain.
     """
 
     rate: FrameRate
@@ -54,11 +63,14 @@ class Frames(CellTraffic):
     cells: FrameCells = None
     """How many cells each frame has."""
     size: FrameSizes = None
-    """The IP packet that a frame carries, from which its cells follow; or several, in order."""
+    """The IP packet that a frame carries, from which its cells follow; or a mix: weighted by number
+    of packets, or in order."""
     aal: AalField = "aal5"
     """The ATM adaptation layer by which it does."""
     encapsulation: EncapsulationField = "llc_snap"
     """What is put around the packet."""
+    gaps: Gaps = "constant"
+    """Whether frames begin at constant intervals or at random."""
     peak_cell_rate: PeakRate = None
     """Cells/s within a frame; by default back to back on the line."""
     connections: Count = 1
@@ -78,45 +90,50 @@ class Frames(CellTraffic):
         if (self.cells is None) == (self.size is None):
             raise ValueError("give either `cells`, or the `size` of a packet")
         if self.size is not None:
-            self._check_sizes(self.size)
-        cells = self.frame_cells
-        if sum(cells) > MOST_IN_TURN:
+            check_sizes(self._adaptation, self.size)
+        cells, is_random = self.frame_cells, self.gaps == "poisson" or self.drawn is not None
+        if self.drawn is None and sum(cells) > MOST_IN_TURN:
             raise ValueError(f"size: these frames have more than {MOST_IN_TURN:_} cells together")
-        check_exact("rate", sum(cells) * self.rate, self.connections)
+        check_exact("rate", (1 if is_random else sum(cells)) * self.rate, self.connections)
+        check_at_random(self.gaps, self.rate)
+        if is_random and self.peak_cell_rate is not None:
+            raise ValueError("pcr: frames at random, or of random sizes, are sent back to back")
         if self.peak_cell_rate is not None and max(cells) * self.rate > self.peak_cell_rate:
             raise ValueError("rate: the next frame begins before this one is over")
 
-    def _check_sizes(self, size: SizeMix) -> None:
-        """Raise ValueError if frames cannot have such packets."""
-        if size.layer != "ip":
-            raise ValueError(f"size: packets in frames of cells are counted @ip, not @{size.layer}")
-        if len(size.parts) > 1 and not size.in_order:
-            raise ValueError("size: frames are not drawn; write sizes in order, `mix [ … ] @ip`")
-        most_bytes = ENCAPSULATIONS[self.encapsulation].largest_mtu_bytes
-        for size_bytes, _ in size.parts:
-            if not IPV4_HEADER_BYTES <= size_bytes <= most_bytes:
-                around = f"with `{self.encapsulation}` packets have"
-                raise ValueError(f"size: {around} {IPV4_HEADER_BYTES} B to {most_bytes} B")
+    @property
+    def _adaptation(self) -> Adaptation:
+        return Adaptation(self.aal, self.encapsulation)
 
     @property
     def frame_cells(self) -> tuple[int, ...]:
-        """Return how many cells frames have, in the order in which they are repeated."""
-        if self.cells is not None or self.size is None:
+        """Return how many cells frames have, in order of repetition or, if drawn, may have."""
+        if self.size is None:
             return (self.cells or 1,)
-        adaptation = Adaptation(self.aal, self.encapsulation)
-        if len(self.size.parts) == 1:
-            return (adaptation.count_cells(self.size.parts[0][0]),)
+        is_repeated = self.size.in_order and len(self.size.parts) > 1
         return tuple(
-            adaptation.count_cells(size_bytes)
+            self._adaptation.count_cells(size_bytes)
             for size_bytes, count in self.size.parts
-            for _ in range(count)
+            for _ in range(count if is_repeated else 1)
         )
+
+    @property
+    def drawn(self) -> Sizes | None:
+        """Return the sizes of frames in their cells, in bytes, if they are drawn."""
+        if self.size is None or self.size.in_order or len(self.size.parts) == 1:
+            return None
+        return count_in_cells(self.size, self._adaptation)
 
     def contract(self) -> Contract:
         return Contract("ubr", Fraction(self.peak_cell_rate or HIGHEST_CELL_RATE), 0)
 
     def conforming_source(self) -> tuple[str, Mapping[str, object]]:
         every_ps, cells = PS_PER_S / Fraction(self.rate), self.frame_cells
+        if self.size is not None and (self.drawn is not None or self.gaps == "poisson"):
+            names = ("rate", "size", "gaps", "aal", "encapsulation")
+            return "segmented", {name: getattr(self, name) for name in names}
+        if self.gaps == "poisson":
+            return "batches", {"size": cells[0], "rate": cells[0] * self.rate}
         if len(cells) == 1:
             return "burst", {"size": cells[0], "every": every_ps, "at": self.peak_cell_rate}
         apart_ps = Fraction(0)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from qospec.catalogue.kinds import Domain, Load, PacketSizes, UnfitError, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.items.contract import Contract
-from qospec.engine.source.contract import Count, Phases, check_exact
+from qospec.engine.source.contract import Count, Gaps, Phases, check_exact
 from qospec.engine.source.headers import (
     Address,
     CodePoint,
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 PacketLoad = Annotated[Load | None, Domain("load")]
 """Bits per second in a layer of packets, or packets per second; exact."""
-Gaps = Annotated[Literal["constant", "poisson"], Domain("choice", choices=("constant", "poisson"))]
-"""The arrival process of packets."""
 CongestionField = Annotated[str, Domain("choice", choices=CODEPOINTS)]
 """A codepoint of ECN."""
 CellContract = Annotated[Any, Domain("contract")]

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from qospec.catalogue.kinds import SizeMix, discover
@@ -14,6 +15,10 @@ PS_PER_S = 10**12
 
 def ip(size_bytes: int) -> SizeMix:
     return SizeMix(((size_bytes, 1),), "ip")
+
+
+MIX = SizeMix(((40, 3), (100, 1)), "ip")
+"""Of 2 and 3 cells, with 16 B around each packet."""
 
 
 def frames_of_3(peak: Fraction | None = None) -> Frames:
@@ -70,12 +75,24 @@ def test_it_is_given_by_cells_or_by_a_packet(given) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"gaps": "poisson", "cells": 3, "peak_cell_rate": Fraction(10_000)}, "sent back to back"),
+        ({"size": MIX, "peak_cell_rate": Fraction(10_000)}, "sent back to back"),
+        ({"gaps": "poisson", "cells": 3, "rate": Fraction(1, 1_001)}, "at least one in 1000 s"),
+    ],
+)
+def test_frames_at_random_have_limits(given, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        Frames(**{"rate": Fraction(10), **given})
+
+
+@pytest.mark.parametrize(
     ("size", "words"),
     [
         (ip(65_528), "size: with `llc_snap` packets have 20 B to 65527 B"),
         (ip(19), "size: with `llc_snap` packets have 20 B to 65527 B"),
         (SizeMix(((40, 1),), "payload"), "are counted @ip, not @payload"),
-        (SizeMix(((40, 1), (576, 2)), "ip"), "frames are not drawn; write sizes in order"),
         (SizeMix(((65_000, 80), (40, 1)), "ip", in_order=True), "more than 100_000 cells together"),
     ],
 )
@@ -93,3 +110,22 @@ def test_sizes_in_order_are_repeated() -> None:
     spaced = Frames(rate=Fraction(1_000), size=size, peak_cell_rate=Fraction(4_000))
     times = [0, 250, 1_000, 1_250, 2_000, 2_250, 2_500, 3_000, 3_250]
     assert [at // 10**6 for at in sent(spaced, 4 * 10**9)] == times
+
+
+@pytest.mark.parametrize(
+    ("given", "cells"),
+    [
+        ({"cells": 5, "gaps": "poisson"}, 5),
+        ({"size": ip(100), "gaps": "poisson"}, 3),
+        ({"size": MIX}, Fraction(9, 4)),
+        ({"size": MIX, "gaps": "poisson"}, Fraction(9, 4)),
+        ({"size": MIX._replace(in_order=True), "gaps": "poisson"}, Fraction(9, 4)),
+    ],
+)
+def test_frames_at_random_are_as_many_and_contiguous(given, cells) -> None:
+    """Within five standard deviations of 10,000 frames; all cells of each are ready at once."""
+    at_ps = sent(Frames(rate=Fraction(1_000), **given), 10**13)
+    instants = len(set(at_ps))
+    assert abs(instants - 10_000) <= 5 * 100
+    assert abs(len(at_ps) / instants - cells) < 5 * 0.5 / instants**0.5
+    assert (len(set(np.diff(sorted(set(at_ps))))) > 1) == (given.get("gaps") == "poisson")

@@ -216,7 +216,8 @@ def _list_fixed(flow: Flow) -> tuple[Any, ...]:
     ends = (flow.origins, flow.targets, flow.via)
     form = (flow.kind, *ends, flow.connections, flow.phases, flow.clp)
     if flow.packets is None:
-        return (*form, flow.virtual_path, flow.traffic.contract())
+        frames = (flow.traffic.frame_cells, flow.traffic.drawn) if flow.traffic.is_framed else ()
+        return (*form, flow.virtual_path, flow.traffic.contract(), *frames)
     if flow.packets.loop is not None:
         return (*form, flow.packets)
     return (*form, flow.packets._replace(contract=None, source=None))

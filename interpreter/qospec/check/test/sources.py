@@ -59,6 +59,17 @@ def build_source(record: Record, evaluator: Evaluator) -> Record | Poison | None
             )
         )
         return Poison()
+    if not set(record.kind.carries) <= set(value.kind.carries):
+        evaluator.context.report(
+            make_error(
+                "E0307",
+                f"`{value.kind.name}` emits {value.kind.carries[0]}s, and `{record.kind.name}` are"
+                f" {record.kind.carries[0]}s",
+                place,
+                help="give packets their sizes and `gaps`, or another source",
+            )
+        )
+        return Poison()
     return value
 
 

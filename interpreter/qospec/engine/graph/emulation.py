@@ -154,7 +154,7 @@ class _Origin:
         self._recorder = recorder
         self._sizes = source.sizes.start(source.connections, draws)
         self._frames = source.framing and Numbering(
-            source.framing, source.arrivals, source.first, source.connections
+            source.framing, source.arrivals, source.first, source.connections, draws
         )
         self._marks = np.empty(0, np.uint32)
 

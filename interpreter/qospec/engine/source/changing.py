@@ -41,11 +41,10 @@ class Changing(Arrivals):
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
         """Return the states of all processes at their beginnings."""
-        own = [draws, *(draws.below("change", str(n)) for n in range(1, len(self.processes)))]
         return State(
             [
-                process.start(connections, phases, each)
-                for (_, process), each in zip(self.processes, own, strict=True)
+                process.start(connections, phases, own)
+                for (_, process), own in zip(self.processes, list_draws(self, draws), strict=True)
             ]
         )
 
@@ -99,6 +98,12 @@ def list_spans(arrivals: Arrivals) -> tuple[tuple[int, int, Arrivals], ...]:
     if isinstance(arrivals, Changing):
         return tuple(arrivals.spans())
     return ((0, FOREVER_PS, arrivals),)
+
+
+def list_draws(arrivals: Arrivals, draws: Draws) -> tuple[Draws, ...]:
+    """Return the draws of each process of a source."""
+    later = range(1, len(list_spans(arrivals)))
+    return (draws, *(draws.below("change", str(number)) for number in later))
 
 
 def compute_mean_items(arrivals: Arrivals, connections: int, length_ps: int) -> Fraction:

@@ -22,6 +22,10 @@ Count = Annotated[int, Domain("integer", 1, 2**20)]
 """A number of identical connections."""
 Phases = Annotated[Literal["random", "even"], Domain("choice", choices=("random", "even"))]
 """The offsets between the starts of identical connections."""
+Gaps = Annotated[Literal["constant", "poisson"], Domain("choice", choices=("constant", "poisson"))]
+"""The times of packets or frames: at constant intervals, or at random."""
+FrameRate = Annotated[Fraction, Domain("frame rate", Fraction(1, 10**6), 10**9)]
+"""Frames per second, exact."""
 Priority = Annotated[int, Domain("integer", 0, 1)]
 """The cell loss priority bit."""
 VirtualPath = Annotated[int, Domain("integer", 0, HIGHEST_VIRTUAL_PATH)]
@@ -41,12 +45,20 @@ ABBREVIATIONS = {
 
 LONGEST_TOLERANCE_PS = 10**18
 LARGEST_NUMERATOR = 2**61
+LOWEST_RANDOM_RATE = Fraction(1, 1_000)
+"""At one in 1000 s the times of a block still fit int64."""
 
 
 def check_exact(name: str, cell_rate: Fraction, connections: int) -> None:
     """Raise ValueError if the interval of all connections together is too fine a fraction."""
     if Fraction(cell_rate).numerator * connections > LARGEST_NUMERATOR:
         raise ValueError(f"{name}: this fraction is too fine to be kept exactly; give fewer digits")
+
+
+def check_at_random(gaps: str, frame_rate: Fraction) -> None:
+    """Raise ValueError if times at random would be beyond what can be kept."""
+    if gaps == "poisson" and frame_rate < LOWEST_RANDOM_RATE:
+        raise ValueError("rate: at random, expected at least one in 1000 s")
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class Periodic(Arrivals):
 
     def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
         """Return the source, each connection at its phase."""
-        return pattern(self.period_ps, self.burst, connections, phases, draws)
+        return start_pattern(self.period_ps, self.burst, connections, phases, draws)
 
     def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:
         """Return the cells that are ready and were not yet emitted."""
@@ -77,14 +77,14 @@ class Periodic(Arrivals):
 
     def curve(self, connections: int, phases: str) -> Curve:
         """Return a bound of the cells in any closed interval."""
-        return curve(self.period_ps, self.burst, connections, phases)
+        return bound_periods(self.period_ps, self.burst, connections, phases)
 
     def most_items(self, connections: int, length_ps: int) -> int:
         """Return an upper bound of the cells within a time, as if all began at once."""
         return connections * self.burst.size * math.ceil(length_ps / self.period_ps)
 
 
-def curve(period_ps: Fraction, burst: Burst, connections: int, phases: str) -> Curve:
+def bound_periods(period_ps: Fraction, burst: Burst, connections: int, phases: str) -> Curve:
     """Return a bound of the cells of all connections in any closed interval.
 
     Connections that begin at random may begin at once. Single cells of even ones are one stream.
@@ -159,7 +159,7 @@ class Pattern:
         return rounds * len(offsets.connection) + low + within
 
 
-def pattern(
+def start_pattern(
     period_ps: Fraction, burst: Burst, connections: int, phases: str, draws: Draws
 ) -> Pattern:
     """Return a source whose connections each send `burst` once a period, from its phase on.
