@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 LAST = "last"
 """Names the newest record; a folder of that name is `./last`."""
 
+BASELINE = "baseline:"
+"""Before the name of a baseline, where a record is named; `./baseline:…` is a folder."""
+
 HOW_TO_USE = "run by tests that are built on it: `test NAME = TEMPLATE(…) on TOPOLOGY { … }`"
 """What to say of a template that was selected."""
 
@@ -277,20 +280,30 @@ def find_project_folder(paths: tuple[str, ...], name: str) -> Path:
     return Path(files.shorten_path(below / name))
 
 
+def find_baseline(name: str) -> Path:
+    """Return the folder of a baseline of the project here, be there one or not."""
+    return find_project_folder((), "baselines") / name
+
+
 def find_record(written: str, root: Path | None = None) -> Record:
     """Return the record of a folder; of `last` the newest one in `root`, by default the project's.
 
-    Ends the command if there is none, or if a file of it is not as it was written.
+    `baseline:NAME` names a baseline. Ends the command if there is none, or if a file of it is not
+    as it was written.
     """
     from qospec.record.store import Record, RecordError, find_last
 
     below = root or find_project_folder((), "records")
     try:
-        found = find_last(below) if written == LAST else Record(Path(written))
+        folder = Path(written)
+        if written.startswith(BASELINE):
+            folder = find_baseline(written.removeprefix(BASELINE))
+        found = find_last(below) if written == LAST else Record(folder)
         if found is None:
             exits.end_for_user(f"`{below}` holds no record yet: `qos run` makes one")
         if not found.folder.is_dir():
-            exits.end_for_user(f"no record found at `{written}`")
+            made = "; `qos baseline list` lists baselines" * written.startswith(BASELINE)
+            exits.end_for_user(f"no record found at `{found.folder}`{made}")
         found.verify()
     except RecordError as error:
         exits.end_for_environment(str(error))

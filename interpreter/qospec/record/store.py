@@ -15,6 +15,7 @@ import hashlib
 import json
 import re
 import shutil
+import tempfile
 from collections.abc import Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -150,6 +151,25 @@ class Record:
         planned = frame.pop("planned")
         done = [case for case in self.outcome()["cases"] if is_finished(case)]
         return BegunRun(frame, planned, done, self.timing())
+
+    def copy(self, folder: Path) -> None:
+        """Copy all files but reports into a folder, in place of what that holds."""
+        checksums = {
+            name: checksum
+            for name, checksum in self._read_seal().items()
+            if not name.startswith(seal.REPORT) and (self.folder / name).exists()
+        }
+        with _explain_writing():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".", dir=folder.parent) as beside:
+                new, old = Path(beside) / "new", Path(beside) / "old"
+                (new / "cases").mkdir(parents=True)
+                for name in checksums:
+                    shutil.copyfile(self.folder / name, new / name)
+                seal.write_seal(new, checksums)
+                if folder.exists():
+                    folder.replace(old)
+                new.replace(folder)
 
     def reopen(self, begun: BegunRun) -> None:
         """Remove what a run wrote at its end, and cases that were interrupted, so that it goes on.

@@ -91,6 +91,8 @@ QUIET = [
     "report RECORD",
     "judge RECORD -v",
     "judge RECORD --json",
+    "baseline set first RECORD",
+    "compare baseline:first RECORD",
     "report RECORD --format markdown",
     "report RECORD --format json",
     "report RECORD --format csv -o out.csv",

@@ -29,6 +29,7 @@ FILES = {
     "sign": "report",
     "show": "compare",
     "compare": "compare",
+    "baseline": "baseline",
     "judge": "compare",
     "pcap": "pcap",
     "explain": "explain",
@@ -58,5 +59,6 @@ def _load_command(name: str) -> click.Command:
         command = listing.make_command(name)
     else:
         command = vars(importlib.import_module(f"qospec.cli.commands.{FILES[name]}"))[name]
-    command.params.append(options.make_colour_option(None))
+    for coloured in (command, *getattr(command, "commands", {}).values()):
+        coloured.params.append(options.make_colour_option(None))
     return command

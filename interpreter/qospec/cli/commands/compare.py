@@ -46,6 +46,14 @@ def compare(before: str, after: str, *, verbose: bool, as_json: bool) -> None:
         say_json({"schema": 1, "paired": found.paired, "counts": counts, "statements": rows})
     else:
         _print_comparison(found, verbose=verbose)
+        lacking = {row.case for row in found.rows if not (row.label or row.before)}
+        if before.startswith(loading.BASELINE) and lacking:
+            name = before.removeprefix(loading.BASELINE)
+            cases = loading.count_things(len(lacking), "case")
+            say(
+                f"the baseline lacks {cases}: `qos baseline set {name}` makes the last record the"
+                " baseline"
+            )
     sys.exit(
         exits.FAILED if counts[WORSE] else exits.INCONCLUSIVE if counts[OPEN] else exits.PASSED
     )
