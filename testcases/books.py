@@ -1,5 +1,5 @@
 """Reference models in exact fractions: of schedulers, for their tests and those of drop policies,
-and of endpoints.
+of endpoints, and of queues that go by how long packets wait.
 
 A model of a scheduler has `inputs`, each with the number of waiting packets (`count`) and the one
 to be sent next (`next`). It is notified of arrivals, and of what is sent until when; whenever the
@@ -8,7 +8,9 @@ scheduler.
 """
 
 import math
+from collections import deque
 from collections.abc import Set
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -333,3 +335,76 @@ class Echo:
         self.ended.append((begun, answered))
         if now < self.stop:
             self.ask(following, now, 0, now)
+
+
+class ControlledDelay:
+    """RFC 8289, 5.3 to 5.5: `dodequeue`, `control_law` and `dequeue`, with its names.
+
+    Who is `capable` is marked and sent, and the next is due by the count, as if it was dropped:
+    that is how Linux does it (`codel_dequeue` in `include/net/codel_impl.h`).
+    """
+
+    def __init__(
+        self, target: int, interval: int, maxpacket: int, capable: Set[int] = frozenset()
+    ) -> None:
+        self.capable, self.marked = capable, []
+        self.target, self.interval, self.maxpacket = target, interval, maxpacket
+        self.queue, self.bytes = deque(), 0
+        self.first_above_time = self.drop_next = self.count = self.lastcount = 0
+        self.dropping = False
+        self.drops, self.waits = [], []
+
+    def dodequeue(self, now: int) -> tuple[Any, bool]:
+        ok_to_drop = False
+        if not self.queue:
+            self.first_above_time = 0
+            return None, ok_to_drop
+        packet = self.queue.popleft()
+        self.bytes -= packet[2]
+        if packet[1] < now:
+            self.waits.append((packet[1], now))
+        if now - packet[1] < self.target or self.bytes <= self.maxpacket:
+            self.first_above_time = 0
+        elif self.first_above_time == 0:
+            self.first_above_time = now + self.interval
+        elif now >= self.first_above_time:
+            ok_to_drop = True
+        return packet, ok_to_drop
+
+    def control_law(self, t: int, count: int) -> int:
+        with localcontext(prec=60):
+            return t + int(self.interval / Decimal(count).sqrt())  # in whole ps
+
+    def mark(self, packet: Any) -> bool:
+        is_capable = packet[0] in self.capable
+        self.marked += [packet[0]] * is_capable
+        return is_capable
+
+    def dequeue(self, now: int) -> Any:
+        packet, ok_to_drop = self.dodequeue(now)
+        if self.dropping:
+            if not ok_to_drop:
+                self.dropping = False
+            while now >= self.drop_next and self.dropping:
+                self.count += 1
+                if self.mark(packet):
+                    self.drop_next = self.control_law(self.drop_next, self.count)
+                    return packet
+                self.drops.append(packet)
+                packet, ok_to_drop = self.dodequeue(now)
+                if not ok_to_drop:
+                    self.dropping = False
+                else:
+                    self.drop_next = self.control_law(self.drop_next, self.count)
+        elif ok_to_drop:
+            if not self.mark(packet):
+                self.drops.append(packet)
+                packet, ok_to_drop = self.dodequeue(now)
+            self.dropping = True
+            delta = self.count - self.lastcount
+            self.count = 1
+            if delta > 1 and now - self.drop_next < 16 * self.interval:
+                self.count = delta
+            self.drop_next = self.control_law(now, self.count)
+            self.lastcount = self.count
+        return packet

@@ -15,11 +15,13 @@ from qospec.dropping.red import Red
 from qospec.elements.classify import Classify
 from qospec.elements.codel import Codel
 from qospec.elements.fifo import Fifo
+from qospec.elements.fq_codel import FqCodel
 from qospec.elements.line import Line
 from qospec.elements.processor import Processor
 from qospec.elements.router import Router
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Source, Tap, Wire
 from qospec.engine.items.partition import MAX_OUTPUTS
+from qospec.engine.queue.controlled_delay import ControlledDelay
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.source.sizes import Sizes
 from qospec.engine.switching import Multiplexer
@@ -125,7 +127,7 @@ def networks(draw: st.DrawFn, middle: Middle, schedulers: Middle) -> Experiment:
             entries[router, port] = into[port]
             start = plan.chain(f"out[{router}.{port}]", draw(few), out_of[port])
             served, waiting = draw(servers(schedulers)), ()
-            if not isinstance(served, Fifo | Codel):
+            if not isinstance(served, Fifo | ControlledDelay):
                 waiting = tuple(
                     Waiting(f"{router}.{port}.{name}", *draw(limits)) for name in served.inputs
                 )
@@ -192,13 +194,14 @@ RED = Red(Buffer(1, "packet"), Buffer(2, "packet"), Fraction(1, 2), weight=Fract
 limits = buffers.map(lambda limit: (limit, None)) | st.just((Buffer(3, "packet"), RED))
 """Of a queue, with its drop policy."""
 queues = limits.map(lambda pair: Fifo(*pair)) | st.builds(
-    Codel,
+    lambda kind, *fields: kind(*fields),
+    st.sampled_from([Codel, FqCodel]),
     buffers,
-    target=st.sampled_from([1, STEP_PS]),
-    interval=st.sampled_from([1, 4 * STEP_PS]),
-    mtu=st.sampled_from([1, 1_500]),
+    st.sampled_from([1, STEP_PS]),
+    st.sampled_from([1, 4 * STEP_PS]),
+    st.sampled_from([1, 1_500]),
 )
-"""One that drops on arrival, or one that drops at its head."""
+"""One that drops on arrival, or that drops at its head: one, or one for each flow."""
 
 
 def servers(schedulers: Middle) -> st.SearchStrategy[Any]:
@@ -248,7 +251,9 @@ def _experiment(
         mix = Sizes(sizes, (1,) * len(sizes))
         sources.append(Source(f"f{number}", arrivals, number, 1, "even", mix, 0, lines[sender]))
         stop_ps = max(stop_ps, int(at_ps[-1]) + 1)
-    queues = [n.path for n in plan.nodes if isinstance(n.element, Fifo | Codel | Processor)]
+    queues = [
+        n.path for n in plan.nodes if isinstance(n.element, Fifo | ControlledDelay | Processor)
+    ]
     if draw(st.booleans()):  # else classifiers are fused with the schedulers behind them
         queues += [queue.element for node in plan.nodes for queue in node.queues]
     outputs = [

@@ -1,11 +1,11 @@
 """CoDel against the pseudocode of RFC 8289, and against numbers that were worked out by hand."""
 
 from collections import deque
-from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from books import ControlledDelay
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -118,78 +118,7 @@ def test_what_finds_no_room_is_lost_on_arrival(lab):
     assert got.departures[0].at_ps.tolist() == [MS, 2 * MS, 3 * MS, 4 * MS]
 
 
-# ---- by the pseudocode, in Python
-
-
-class Pseudocode:
-    """RFC 8289, 5.3 to 5.5: `dodequeue`, `control_law` and `dequeue`, with its names.
-
-    Who is `capable` is marked and sent, and the next is due by the count, as if it was dropped:
-    that is how Linux does it (`codel_dequeue` in `include/net/codel_impl.h`).
-    """
-
-    def __init__(self, target, interval, maxpacket, capable=frozenset()):
-        self.capable, self.marked = capable, []
-        self.target, self.interval, self.maxpacket = target, interval, maxpacket
-        self.queue, self.bytes = deque(), 0
-        self.first_above_time = self.drop_next = self.count = self.lastcount = 0
-        self.dropping = False
-        self.drops, self.waits = [], []
-
-    def dodequeue(self, now):
-        ok_to_drop = False
-        if not self.queue:
-            self.first_above_time = 0
-            return None, ok_to_drop
-        packet = self.queue.popleft()
-        self.bytes -= packet[2]
-        if packet[1] < now:
-            self.waits.append((packet[1], now))
-        if now - packet[1] < self.target or self.bytes <= self.maxpacket:
-            self.first_above_time = 0
-        elif self.first_above_time == 0:
-            self.first_above_time = now + self.interval
-        elif now >= self.first_above_time:
-            ok_to_drop = True
-        return packet, ok_to_drop
-
-    def control_law(self, t, count):
-        with localcontext(prec=60):
-            return t + int(self.interval / Decimal(count).sqrt())  # in whole ps
-
-    def mark(self, packet):
-        is_capable = packet[0] in self.capable
-        self.marked += [packet[0]] * is_capable
-        return is_capable
-
-    def dequeue(self, now):
-        packet, ok_to_drop = self.dodequeue(now)
-        if self.dropping:
-            if not ok_to_drop:
-                self.dropping = False
-            while now >= self.drop_next and self.dropping:
-                self.count += 1
-                if self.mark(packet):
-                    self.drop_next = self.control_law(self.drop_next, self.count)
-                    return packet
-                self.drops.append(packet)
-                packet, ok_to_drop = self.dodequeue(now)
-                if not ok_to_drop:
-                    self.dropping = False
-                else:
-                    self.drop_next = self.control_law(self.drop_next, self.count)
-        elif ok_to_drop:
-            if not self.mark(packet):
-                self.drops.append(packet)
-                packet, ok_to_drop = self.dodequeue(now)
-            self.dropping = True
-            delta = self.count - self.lastcount
-            self.count = 1
-            if delta > 1 and now - self.drop_next < 16 * self.interval:
-                self.count = delta
-            self.drop_next = self.control_law(now, self.count)
-            self.lastcount = self.count
-        return packet
+# ---- by the pseudocode, in Python: `ControlledDelay`
 
 
 def by_the_book(element, at_ps, sizes, byte_ps, capable=frozenset()):
@@ -197,7 +126,7 @@ def by_the_book(element, at_ps, sizes, byte_ps, capable=frozenset()):
 
     All of it on a line of whole ps per byte.
     """
-    codel = Pseudocode(element.target, element.interval, element.mtu, capable)
+    codel = ControlledDelay(element.target, element.interval, element.mtu, capable)
     left, overflowed, free = {}, [], 0
     coming = deque(enumerate(zip(at_ps, sizes, strict=True)))
     while coming or codel.queue:

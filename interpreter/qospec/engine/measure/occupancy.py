@@ -130,7 +130,7 @@ class _Queue:
         """Return `seen` with the items of these times of arrival and beginning, in order."""
         start_ps, stop_ps = measurement.start_ps, measurement.stop_ps
         before = len(self._began_ps)
-        began = np.maximum.accumulate(np.concatenate([self._began_ps, began_ps]))
+        began = np.sort(np.concatenate([self._began_ps, began_ps]), kind="stable")
         place = np.arange(before + 1, before + 1 + len(at_ps))
         waiting = place - began.searchsorted(at_ps, "right")
         inside = (at_ps >= start_ps) & (at_ps < stop_ps)
