@@ -136,6 +136,7 @@ class Flow:
         packets: What is sent on the first link; None for cells.
         places: Where fields of its traffic are written, by name, of those in the flow itself.
         changes: What it sends later in a trial, in order of time.
+        ways: By which other ports its items leave devices later in a trial, in order of time.
         tested: Whether it depends on a variable of its phase; the others are the background.
     """
 
@@ -153,6 +154,7 @@ class Flow:
     packets: Any = None
     places: Mapping[str, Span] = field(default_factory=dict, compare=False)
     changes: tuple[FlowChange, ...] = ()
+    ways: tuple[WayChange, ...] = ()
     tested: bool = False
     via: tuple[str, ...] = ()
 
@@ -185,6 +187,13 @@ class LinkChange(NamedTuple):
     at_ps: int
     lines: tuple[str, ...]
     is_up: bool
+
+
+class WayChange(NamedTuple):
+    """From `at_ps` on, since the measurement began, items go by ports or round lines: `paths`."""
+
+    at_ps: int
+    paths: tuple[str, ...]
 
 
 class FlowChange(NamedTuple):
@@ -286,7 +295,8 @@ class Run:
     of the test have the same random draws, `payload` that bytes are made behind it, `promises` that
     it is held to what all devices promise, `drains` that what waits for a first link in the end
     counts as sent. `changes_ps` says when something changes in a trial, since `measure` began,
-    `changes` what, `restarts` what restarts then, and `links` which of them fail and come back.
+    `changes` what, `restarts` what restarts then, `links` which of them fail and come back, and
+    `detours` when items go round those that are down.
     """
 
     warmup_ps: int
@@ -300,6 +310,7 @@ class Run:
     changes_ps: tuple[int, ...] = ()
     restarts: tuple[Restart, ...] = ()
     links: tuple[LinkChange, ...] = ()
+    detours: tuple[WayChange, ...] = ()
     changes: tuple[Change, ...] = field(default=(), compare=False)
 
 

@@ -12,18 +12,21 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
+from qospec.diagnostics import Diagnostic
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.line.outage import Outage
 from qospec.engine.source.changing import Changing, list_spans
 from qospec.model.suite import Wire
 from qospec.plan.offered import compute_cell_rate
+from qospec.protocol.marks import LEG
 from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from qospec.model.suite import Case, Flow, Network, Run
     from qospec.plan.lowering import Lowered
+    from qospec.plan.tables import Member
 
 
 def with_changes(case: Case) -> Case:
@@ -40,7 +43,8 @@ def _changing(flow: Flow, warmup_ps: int) -> Flow:
     later = ((warmup_ps + change.at_ps, change.flow.arrivals) for change in flow.changes)
     busiest = max((flow, *(change.flow for change in flow.changes)), key=compute_cell_rate)
     arrivals = Changing(((0, flow.arrivals), *later))
-    return replace(busiest, arrivals=arrivals, changes=(), places=flow.places)
+    same = replace(busiest, places=flow.places, via=flow.via, ways=flow.ways)
+    return replace(same, arrivals=arrivals, changes=())
 
 
 class Stage(NamedTuple):
@@ -82,6 +86,21 @@ def _rate_at(flow: Flow, at_ps: int) -> Fraction:
     spans = list_spans(flow.arrivals)
     process = next(each for begin_ps, stop_ps, each in spans if begin_ps <= at_ps < stop_ps)
     return Fraction(process.mean_rate(flow.connections))
+
+
+def too_many_ways(case: Case, members: Sequence[Member]) -> Iterator[Diagnostic]:
+    """Yield each flow whose ways have more legs than a mark can count, once."""
+    found = dict.fromkeys(m.stream.flow for m in members if len(m.legs) > LEG.highest + 1)
+    for flow in found:
+        yield Diagnostic(
+            "E0523",
+            f"`{case.flows[flow].name}` has too many ways in one trial",
+            case.flows[flow].span,
+            notes=(
+                f"all of its ways together name at most {LEG.highest} ports; each counts as one",
+            ),
+            help="let fewer links fail, or change fewer ports",
+        )
 
 
 def with_outages(case: Case) -> Case:

@@ -23,7 +23,7 @@ from qospec.plan.offered import compute_cell_rate
 from qospec.plan.tables import State
 from qospec.protocol.marks import CLP
 from qospec.protocol.streams import NO_FLOW
-from qospec.units import CELL_RATE, PACKET_RATE, RATE, format_value
+from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, RATE, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -158,6 +158,8 @@ def no_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:
         help_text = "wire every class so that it leads to the target, or discard it"
     else:
         message, help_text = _missing_path(error, flow, (origin, target), network)
+    since_ps = error.member.ways[error.way].since_ps[0] - case.run.warmup_ps
+    message += f", from {format_value(Fraction(since_ps, PS_PER_S), TIME)} on" * (error.way > 0)
     note = f"in topology `{network.name}`, following links and the devices' wires"
     return Diagnostic("E0308", message, flow.span, notes=(note,), help=help_text)
 
@@ -167,16 +169,18 @@ def _missing_path(
 ) -> tuple[str, str]:
     """Return what is missing between the hosts at both ends of a flow, and what to do."""
     cells, (origin, target) = _cells(error, flow), names
-    if not error.member.via:
+    via = error.member.ways[error.way].via
+    if not via:
         help_text = f"add the missing `link`, or name other hosts for `{flow.name}`"
         return f"no path for {cells} from `{origin}` to `{target}`", help_text
-    lines = {port: network.sides[f"{port}.tx"] for port in flow.via}
+    ports = {line: end[:-3] for end, line in network.sides.items() if end.endswith(".tx")}
+    lines = {ports[line]: line for line in via}
     ends = {network.elements[w.element].path: w.to for w in network.wires if w.end == "host"}
     for port, line in lines.items():
-        if line in ends and (port != flow.via[-1] or ends[line] != error.member.target):
+        if line in ends and (line != via[-1] or ends[line] != error.member.target):
             message = f"`{port}` leads to `{network.hosts[ends[line]].path}`, where cells end"
             return message.replace("cells", cells), "name ports that are linked to devices"
-    message = f"no path for {cells} from `{flow.via[-1]}` on to `{target}`"
+    message = f"no path for {cells} from `{ports[via[-1]]}` on to `{target}`"
     for port, line in lines.items():
         if line == error.missed:
             message = f"no path for {cells} from `{origin}` leaves by `{port}`"
@@ -206,10 +210,8 @@ def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) ->
     classifier = network.elements[error.element]
     name, span = error.member.name, _span_on((classifier.path,), network, case)
     if error.member.stream.flow != NO_FLOW:
-        name, span = (
-            case.flows[error.member.stream.flow].name,
-            case.flows[error.member.stream.flow].span,
-        )
+        flow = case.flows[error.member.stream.flow]
+        name, span = flow.name, flow.span
     return Diagnostic(
         "E0310",
         f"packets of `{name}` reach `{classifier.path}` through two ports",

@@ -93,7 +93,8 @@ def _asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fraction]]:
     """Return the bit/s that each flow asks of each line that a host sends on."""
     network = case.networks[""]
     asked: dict[int, dict[int, Fraction]] = {}
-    for member in (member for member in members_of(tuple(flows), network) if member.stream.is_sent):
+    members = members_of(tuple(flows), network, case.run)
+    for member in (member for member in members if member.stream.is_sent):
         host, flow = network.hosts[member.origin], flows[member.stream.flow]
         line = host.line
         if (

@@ -248,8 +248,8 @@ def _behind(subject: Subject, node: Node, item: Arriving) -> Iterator[Arriving]:
     if node.clock is not None:
         after = tuple(marks & node.clock.carried_marks for marks in after)
     if isinstance(element, Relabel):
-        step = element.step(subject.members[item.member].stream.first)
-        after = tuple(marks + step for marks in after)
+        first = subject.members[item.member].stream.first
+        after = tuple(turned for marks in after for turned in element.turn_marks(first, marks))
     form = element.form_after(item.form)
     inserted = element.inserts if kind == "user" else ()
     theirs = after if element.cuts else {marks & LEG.mask for marks in after}

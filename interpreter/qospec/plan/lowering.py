@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import DISCARD, END, Node, Wire
-from qospec.engine.line.relabel import Relabel
+from qospec.engine.line.relabel import Relabel, Turn
 from qospec.plan.assembly import Draft, Edge, redirect
 from qospec.plan.tables import members_using
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from qospec.model.suite import Network
     from qospec.plan.assembly import Drafts
@@ -74,7 +74,7 @@ def lower(
     for index in [index for index in reach if drafts[index].duty == "router"]:
         _split_inputs(drafts, made, found, index)
     _remove_idle(drafts, made, reach, members, places)
-    _insert_relabels(drafts, found, members)
+    _insert_relabels(drafts, found, _list_turns(members, network))
     for index in [index for index, draft in drafts.items() if draft.duty == "machine"]:
         reach.setdefault(index, set())  # it works by itself
     kept = sorted(reach)
@@ -180,18 +180,37 @@ def _remove_idle(
             del reach[index]
 
 
-def _insert_relabels(drafts: Drafts, reach: Reach, members: tuple[Member, ...]) -> None:
+def _list_turns(members: tuple[Member, ...], network: Network) -> dict[str, list[Turn]]:
+    """Return what lines do to the legs of items, by path.
+
+    A leg ends with the line that the flow names next. The first line of a member begins the way of
+    that time.
+    """
+    found: dict[str, list[Turn]] = {}
+    for member in (member for member in members if member.stream.is_routed):
+        some = member.stream.first, member.stream.stop
+        for leg, (_, line) in enumerate(member.legs):
+            if line:
+                found.setdefault(line, []).append(Turn(*some, leg, leg + 1))
+        if len(member.ways) > 1:
+            first = network.elements[network.hosts[member.origin].line].path
+            ways = zip(member.first_legs, member.ways, strict=True)
+            begun = sorted((since_ps, leg) for leg, way in ways for since_ps in way.since_ps)
+            found.setdefault(first, []).extend(Turn(*some, 0, leg, ps) for ps, leg in begun)
+    return found
+
+
+def _insert_relabels(drafts: Drafts, reach: Reach, turns: Mapping[str, Sequence[Turn]]) -> None:
     """Insert a `Relabel` behind each line that changes marks: of which it does not carry all.
 
-    Or that flows name in `via`.
+    Or where legs begin, by its path in `turns`.
     """
     for index in list(reach.any):
         draft = drafts[index]
         if draft.clock is None or draft.edges[0].end != "element":
             continue
         kept, line = draft.clock.carried_marks, draft.line or draft.instance.path
-        streams = (member.stream for member in members if line in member.via)
-        named = tuple((stream.first, stream.stop) for stream in streams)
+        named = tuple(turns.get(line, ()))
         if not named and all(
             item_class.marks & kept == item_class.marks
             for _, item_class in reach.item_classes.get(index, ())

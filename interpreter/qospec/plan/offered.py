@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from qospec.engine.source.changing import compute_mean_items
 from qospec.plan.channels import message_members
-from qospec.plan.tables import Member
+from qospec.plan.tables import Member, Way
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import set_marks
 from qospec.protocol.streams import Stream, name_population, number_streams
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
     from qospec.engine.source.traffic import SentPackets
     from qospec.model.expression import Value
-    from qospec.model.suite import Case, Flow, Network
+    from qospec.model.suite import Case, Flow, Network, Run
     from qospec.protocol.encapsulation import Encapsulation
     from qospec.protocol.streams import KindName
 
@@ -66,9 +66,9 @@ def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
     return form.compute_mean(framed.line_bytes)
 
 
-def members_of(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
+def members_of(flows: tuple[Flow, ...], network: Network, run: Run) -> Iterator[Member]:
     """Yield the members of all flows, messages of machines, and wholes, numbered in a row."""
-    drafted = [draft for flow in enumerate(flows) for draft in _members(*flow, network)]
+    drafted = [draft for flow in enumerate(flows) for draft in _members(*flow, network, run)]
     drafted += message_members(network)
     drafted.sort(key=lambda member: member.stream.place)
     numbered = number_streams(member.stream for member in drafted)
@@ -76,7 +76,7 @@ def members_of(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
         yield replace(member, stream=stream)
 
 
-def _members(number: int, flow: Flow, network: Network) -> Iterator[Member]:
+def _members(number: int, flow: Flow, network: Network, run: Run) -> Iterator[Member]:
     """Yield the members of a flow; of one between endpoints, all of one kind after another."""
     packets = flow.packets
     kinds: list[tuple[KindName, SentPackets | None]] = [("user", packets)]
@@ -86,14 +86,30 @@ def _members(number: int, flow: Flow, network: Network) -> Iterator[Member]:
         kinds.append(("frames", packets))
     for kind, sent in kinds:
         contract, marks, asked = _sent(flow) if sent is None else _sent_in(sent)
+        ways = _list_ways(flow, network, run)
         for turn, ends in enumerate(zip(flow.origins, flow.targets, strict=True)):
             origin, target = map(network.find_host, ends[::-1] if kind == "answers" else ends)
             member = None if len(flow.origins) == 1 else turn
             name = name_population(flow.name, member, kind)
             stream = Stream(number, kind, flow.connections)
-            ports = flow.via if kind == "user" else ()
-            via = tuple(network.sides[f"{port}.tx"] for port in ports)
-            yield Member(name, origin, target, stream, contract, marks, asked, sent, via=via)
+            yield Member(name, origin, target, stream, contract, marks, asked, sent, ways=ways)
+
+
+def _list_ways(flow: Flow, network: Network, run: Run) -> tuple[Way, ...]:
+    """Return the ways of items of a flow in a trial, the one at the beginning first."""
+    named = {0: flow.via, **{run.warmup_ps + change.at_ps: change.paths for change in flow.ways}}
+    avoided = {0: (), **{run.warmup_ps + change.at_ps: change.paths for change in run.detours}}
+    found: dict[tuple[tuple[str, ...], tuple[str, ...]], list[int]] = {}
+    ports, lines, before = flow.via, tuple[str, ...](), None
+    for since_ps in sorted({*named, *avoided}):
+        ports, lines = named.get(since_ps, ports), avoided.get(since_ps, lines)
+        if (ports, lines) != before:
+            found.setdefault((ports, lines), []).append(since_ps)
+        before = ports, lines
+    return tuple(
+        Way(tuple(network.sides[f"{port}.tx"] for port in ports), frozenset(lines), tuple(times_ps))
+        for (ports, lines), times_ps in found.items()
+    )
 
 
 def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:

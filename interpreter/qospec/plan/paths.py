@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -66,17 +67,21 @@ class MemberRouting:
         self._number = number
         self._member = member
         self._known = known
+        self._legs = member.legs
 
     def choose(self, start: State) -> None:
         """Write the shortest route of user items to the target into the routers' tables.
 
         Inserted cells take the route of the user cells of their connection.
         """
-        distances = self._distances(start)
-        if start not in distances:
+        distances, leading = self._distances(start)
+        lacking = next((way for way in range(len(self._member.ways)) if way not in leading), None)
+        if lacking is not None:
             machine, _ = next(iter(self.machines(start)), (-1, 0))
-            missed = self._find_missed(start)
-            raise NoPathError(self._member, start.item_class, machine=machine, missed=missed)
+            missed = self._find_missed(start, lacking)
+            raise NoPathError(
+                self._member, start.item_class, machine=machine, missed=missed, way=lacking
+            )
         for state in distances:
             if self._drafts[state.element].duty == "router":
                 self._write(state, distances)
@@ -110,16 +115,25 @@ class MemberRouting:
             return edge.end == "element" and (edge.to, edge.input) == channel[2:4]
         return edge.end == "host" and edge.to == self._member.target
 
-    def _distances(self, start: State) -> dict[State, int]:
-        """Return the distance of the target from each state that user items can reach."""
+    def list_leading(self, start: State) -> set[int]:
+        """Return the ways on which user items can reach the target, by their numbers."""
+        return self._distances(start)[1]
+
+    def _distances(self, start: State) -> tuple[dict[State, int], set[int]]:
+        """Return the distance of the target from each state that user items can reach.
+
+        And the ways on which they can reach it.
+        """
         before: dict[State, list[State]] = {}
         reached, waiting = {start}, deque([start])
         last: list[State] = []
+        leading = set[int]()
         while waiting:
             state = waiting.popleft()
             for edge, item_class, onward in self._list_steps(state):
                 if self._arrives(edge, item_class):
                     last.append(state)
+                    leading.add(self._legs[LEG.of(item_class.marks)][0])
                 elif item_class.kind == "user":
                     for next_state in onward:
                         before.setdefault(next_state, []).append(state)
@@ -134,12 +148,13 @@ class MemberRouting:
                 if earlier not in distances:
                     distances[earlier] = distances[state] + 1
                     waiting.append(earlier)
-        return distances
+        return distances, leading
 
     def follow(self, starts: list[State], reach: Reach) -> None:
         """Note where items of all classes pass; raises NoPathError for those that end elsewhere."""
         reached, waiting, straight = {*starts}, deque(starts), {starts[0]}
         hops = reach.hops.setdefault(self._number, [])
+        offered: dict[int, Counter[int]] = {}
         while waiting:
             state = waiting.popleft()
             reach.any.setdefault(state.element, set()).add(self._number)
@@ -147,14 +162,16 @@ class MemberRouting:
                 (self._number, state.item_class)
             )
             if state in straight and self._member.channel is None:
-                reach.offered.setdefault(state.element, Counter())[self._number] += 1
+                way, _ = self._legs[LEG.of(state.item_class.marks)]
+                offered.setdefault(state.element, Counter())[way] += 1
             steps = self._list_steps(state)
             if not steps and not self._item_classes(state):
                 continue  # all such are lost here
             steps = self._list_taken(state, steps)
             if not steps:
                 raise NoPathError(self._member, state.item_class)
-            usual = steps[0][1]
+            count = len(self._member.ways) if self._is_first(state) else 1
+            usual = {item_class for _, item_class, _ in steps[:count]}
             for edge, item_class, onward in steps:
                 if edge.end == "host" or self._arrives(edge, item_class):
                     self._end(edge, state, item_class, reach)
@@ -162,13 +179,15 @@ class MemberRouting:
                     continue
                 arriving = reach.inputs.setdefault((edge.to, edge.input), set())
                 arriving.add((self._number, item_class))
-                goes_straight = state in straight and item_class == usual
+                goes_straight = state in straight and item_class in usual
                 if not onward and not self._arrives(edge, item_class):
                     raise NoPathError(self._member, item_class, machine=edge.to)
                 hops += [Hop(state, after, edge.input, goes_straight) for after in onward]
                 straight.update(onward if goes_straight else ())
                 waiting += [after for after in onward if after not in reached]
                 reached.update(onward)
+        for element, by_way in offered.items():
+            reach.offered.setdefault(element, Counter())[self._number] = max(by_way.values())
 
     def _end(self, edge: Edge, state: State, item_class: ItemClass, reach: Reach) -> None:
         """Note that items reach a host or a machine; raises NoPathError if it is not the target."""
@@ -230,24 +249,33 @@ class MemberRouting:
             ]
         return self._known[state]
 
+    def _is_first(self, state: State) -> bool:
+        """Return whether an element is the line of a host, behind which the way is decided."""
+        clock = self._drafts[state.element].clock
+        return clock is not None and clock.stamps
+
     def _find_next(self, marks: int) -> str:
         """Return the line by which items with these marks leave next, of those named; "": none."""
-        via = self._member.via
-        return (*via, "")[LEG.of(marks)] if via else ""  # asked of every edge, and most name none
+        # Asked of every edge, and most flows name none.
+        return self._legs[LEG.of(marks)][1] if len(self._legs) > 1 else ""
 
     def _may_leave(self, draft: Draft, item_class: ItemClass) -> bool:
         """Return whether items may leave by a line: by one that is named, if it is the next."""
-        line = draft.line or draft.instance.path
-        return line not in self._member.via or self._find_next(item_class.marks) == line
+        if len(self._legs) == 1:
+            return True
+        number, following = self._legs[LEG.of(item_class.marks)]
+        line, way = draft.line or draft.instance.path, self._member.ways[number]
+        return line == following or line not in {*way.via, *way.avoided}
 
-    def _find_missed(self, start: State) -> str:
-        """Return the first of the lines named in `via` that items cannot reach; "" if none."""
+    def _find_missed(self, start: State, way: int) -> str:
+        """Return the first of the lines that a way names and items cannot reach; "" if none."""
         reached, waiting = {start}, deque([start])
         while waiting:
             for _, _, onward in self._list_steps(waiting.popleft()):
                 waiting += set(onward) - reached
                 reached.update(onward)
-        return self._find_next(max((state.item_class.marks for state in reached), key=LEG.of))
+        legs = {LEG.of(state.item_class.marks) for state in reached} | {*self._member.first_legs}
+        return self._legs[max(leg for leg in legs if self._legs[leg][0] == way)][1]
 
     def _list_taken(self, state: State, steps: list[Step]) -> list[Step]:
         """Return the steps that items do take from an element: from a router, by its table."""
@@ -270,7 +298,11 @@ class MemberRouting:
             for inserted in element.inserts:
                 given = found if element.cuts else {marks & LEG.mask for marks in found}
                 classes += [ItemClass(inserted, marks) for marks in given]
-        if (draft.line or draft.instance.path) not in self._member.via:
+        if len(self._member.ways) > 1 and self._is_first(state):
+            legs = self._member.first_legs
+            return [ItemClass(kind, LEG.put(marks, leg)) for kind, marks in classes for leg in legs]
+        following = self._find_next(marks)
+        if not following or (draft.line or draft.instance.path) != following:
             return classes
         next_leg = 1 << LEG.first
         return [ItemClass(kind, marks + next_leg) for kind, marks in classes]
@@ -308,18 +340,28 @@ def route_members(
     for number, member in enumerate(members):
         if not member.stream.is_routed:
             continue
-        alike = (member.contract, member.asked, member.stream.kind, member.via)
-        walk = MemberRouting(drafts, made, entries, number, member, steps.setdefault(alike, {}))
         start = start_of(member, network)
         if start.element < 0:
             raise NoPathError(member, start.item_class)  # no link is at the host
         starts = [start._replace(item_class=ItemClass("user", m)) for m in member.all_marks]
+        if len(member.ways) > 1:
+            walk = MemberRouting(drafts, made, entries, number, member, {})
+            member = _open_ways(member, walk.list_leading(start))  # noqa: PLW2901  its ways are
+        alike = (member.contract, member.asked, member.stream.kind, member.ways)
+        walk = MemberRouting(drafts, made, entries, number, member, steps.setdefault(alike, {}))
         for begun in starts:
             walk.choose(begun)
         walk.follow(starts, reach)
     return {
         index: table.seen(reach.item_classes.get(index, set())) for index, table in made.items()
     }, reach
+
+
+def _open_ways(member: Member, leading: set[int]) -> Member:
+    """Return a member that goes on to a line where no way leads round it."""
+    ways = enumerate(member.ways)
+    opened = (way if n in leading else way._replace(avoided=frozenset()) for n, way in ways)
+    return replace(member, ways=tuple(opened))
 
 
 class Classes(Table):

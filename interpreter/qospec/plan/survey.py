@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Problems
 from qospec.plan import channels, feasibility, round_trips, slots, warnings
 from qospec.plan.assembly import assemble
-from qospec.plan.changes import stages, with_changes
+from qospec.plan.changes import stages, too_many_ways, with_changes
 from qospec.plan.forms import FormError, Forms, Survey, form_sent, frame_elements
 from qospec.plan.offered import MOST_ITEMS, asked_bps, compute_cell_rate, items_sent, members_of
 from qospec.plan.passages import Passages
@@ -35,7 +35,7 @@ def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
     None if they do not fit; `problems` then says why.
     """
     network = case.networks[name]
-    members = tuple(members_of(case.flows, network))
+    members = tuple(members_of(case.flows, network, case.run))
     within = _testers_fit(case, network, members, problems)
     routes = _routes(case, network, members, problems) if within else None
     survey = None if routes is None else _survey(case, network, members, routes, problems)
@@ -64,7 +64,7 @@ def verify(
     examined: list[Examined] = []
     plain = _plain_cases(checked, problems, examined, most_items)
     for case, name, network in ((one, *named) for one in plain for named in one.networks.items()):
-        members = tuple(members_of(case.flows, network))
+        members = tuple(members_of(case.flows, network, case.run))
         key = (id(network), tuple(map(_route_of, members)))
         if key not in known:
             routes = known[key] = _routes(case, network, members, problems)
@@ -155,6 +155,7 @@ def _testers_fit(
     unfit = [
         *feasibility.too_slow_to_send(case, network, members),
         *feasibility.too_many_of_aal5(case, network, members),
+        *too_many_ways(case, members),
     ]
     for problem in unfit:
         problems.add(problem)

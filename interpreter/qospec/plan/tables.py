@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple, dataclass
@@ -41,6 +42,20 @@ class Channel(NamedTuple):
     size_bytes: int
 
 
+class Way(NamedTuple):
+    """A way that items of a member take at times.
+
+    Attributes:
+        via: The paths of lines by which they leave devices on their way, in order.
+        avoided: The paths of lines that they go round, if they can.
+        since_ps: When it begins, each time: what comes to its first device from then on takes it.
+    """
+
+    via: tuple[str, ...] = ()
+    avoided: frozenset[str] = frozenset()
+    since_ps: tuple[int, ...] = (0,)
+
+
 @dataclass(frozen=True)
 class Member:
     """One origin and target of a flow, with its range of connections.
@@ -59,7 +74,7 @@ class Member:
         asked: What classifiers may ask of its items and no element changes, by name.
         packets: How they are sent; None of cells.
         channel: Of messages, between which machines.
-        via: The paths of lines by which its items leave devices on their way, in order.
+        ways: Those that its items take, the one at the beginning first.
     """
 
     name: str
@@ -71,7 +86,17 @@ class Member:
     asked: tuple[tuple[str, Value], ...] = ()
     packets: SentPackets | None = None
     channel: Channel | None = None
-    via: tuple[str, ...] = ()
+    ways: tuple[Way, ...] = (Way(),)
+
+    @property
+    def legs(self) -> tuple[tuple[int, str], ...]:
+        """Return by leg the number of its way, and the line by which items leave next; "": any."""
+        return tuple((n, line) for n, way in enumerate(self.ways) for line in (*way.via, ""))
+
+    @property
+    def first_legs(self) -> tuple[int, ...]:
+        """Return by way the leg with which it begins."""
+        return (0, *accumulate(len(way.via) + 1 for way in self.ways[:-1]))
 
     @property
     def all_marks(self) -> tuple[int, ...]:
@@ -93,6 +118,7 @@ class NoPathError(Exception):
         host: The host where they end instead; -1 if they end nowhere.
         machine: The machine that takes them for messages; -1 if none does.
         missed: The path of the line, of those by which they leave on their way, where none come.
+        way: The number of their way.
     """
 
     def __init__(
@@ -102,12 +128,14 @@ class NoPathError(Exception):
         host: int = -1,
         machine: int = -1,
         missed: str = "",
+        way: int = 0,
     ) -> None:
         self.member = member
         self.item_class = item_class
         self.host = host
         self.machine = machine
         self.missed = missed
+        self.way = way
         super().__init__(member.name)
 
 

@@ -1,13 +1,13 @@
 """`at 60 s { load = 50% of line }`: what changes during a trial, and when.
 
 Times count from the beginning of the measurement. Variables of a phase have new values from then
-on; of the flows that use them, only when they send may change. Devices may restart, and links fail.
+on; of the flows that use them, only when they send may change, and by which ports. Devices may
+restart, and links fail.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
@@ -15,12 +15,11 @@ from qospec.catalogue.words import describe_not_modelled
 from qospec.check.evaluate.context import CheckError, flatten_text, make_error
 from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.records.fields import convert
-from qospec.check.test.restarts import is_field, with_restarts
+from qospec.check.test.restarts import explain_end, is_field, with_restarts
 from qospec.check.test.run_settings import RUN
 from qospec.dataclass import NamedTuple
-from qospec.model.suite import Change, FlowChange
+from qospec.model.suite import Change, FlowChange, WayChange
 from qospec.syntax import ast
-from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -93,14 +92,7 @@ def _evaluate_time(node: ast.At, measure_ps: int, scope: Scope, evaluator: Evalu
         node.time.span,
     )
     if at_ps is not None and at_ps >= measure_ps:
-        shown = format_value(Fraction(measure_ps, PS_PER_S), TIME)
-        raise make_error(
-            "E0523",
-            f"the measurement is over by then: it lasts {shown}",
-            node.time.span,
-            note="the times of changes count from the beginning of the measurement",
-            help="write an earlier time, or a longer `measure`",
-        )
+        raise explain_end(measure_ps, node.time.span)
     return at_ps
 
 
@@ -192,7 +184,7 @@ def change_flows(
     """Return the flows with what changes about them; mistakes are reported."""
     found = []
     for flow in built:
-        now, later = flow, []
+        now, later, ways = flow, list[FlowChange](), list[WayChange]()
         for change in changes:
             then = {flow.name: flow for flow in change.flows}.get(flow.name)
             if then == now:
@@ -200,9 +192,12 @@ def change_flows(
             if then is None or _list_fixed(then) != _list_fixed(now):
                 evaluator.context.report(_explain_changed(flow, change))
                 break
+            if then.via != now.via:
+                ways.append(WayChange(change.at_ps, then.via))
+            if replace(then, via=now.via) != now:
+                later.append(FlowChange(change.at_ps, then))
             now = then
-            later.append(FlowChange(change.at_ps, then))
-        found.append(replace(flow, changes=tuple(later)))
+        found.append(replace(flow, changes=tuple(later), ways=tuple(ways)))
     for change in changes:
         new = {flow.name for flow in change.flows} - {flow.name for flow in built}
         for flow in change.flows:
@@ -212,9 +207,8 @@ def change_flows(
 
 
 def _list_fixed(flow: Flow) -> tuple[Any, ...]:
-    """Return what stays as it is during a trial: all but when the items of a flow are sent."""
-    ends = (flow.origins, flow.targets, flow.via)
-    form = (flow.kind, *ends, flow.connections, flow.phases, flow.clp)
+    """Return what stays as it is during a trial: all but when a flow sends, and by which ports."""
+    form = (flow.kind, flow.origins, flow.targets, flow.connections, flow.phases, flow.clp)
     if flow.packets is None:
         frames = (flow.traffic.frame_cells, flow.traffic.drawn) if flow.traffic.is_framed else ()
         return (*form, flow.virtual_path, flow.traffic.contract(), *frames)
@@ -230,9 +224,9 @@ def _explain_changed(flow: Flow, change: Later) -> CheckError:
         note = "what its endpoints send is an answer to what arrives: it has no rate"
     return make_error(
         "E0523",
-        f"`{flow.name}` changes in more than when it sends",
+        f"`{flow.name}` changes in more than when it sends, and by which ports",
         change.node.time.span,
         secondary=(flow.span, "this flow"),
         note=note,
-        help="use the variable in its rate or its source only, or write a point for each value",
+        help="use the variable in its rate, source or `via` only, or write a point for each value",
     )

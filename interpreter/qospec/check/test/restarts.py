@@ -1,7 +1,8 @@
 """`at 10 s { restart = router, down = dut.west }`: what restarts and fails during a trial.
 
 What restarts is named by nodes and elements: of a node, all elements restart that can. Links go
-down and up by one of their ends: a port, or a node, with all of its links.
+down and up by one of their ends: a port, or a node, with all of its links. Some time after that,
+items may go round those that are down.
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.kinds import Domain, Kind, Parameter
+from qospec.catalogue.kinds import LONGEST_PS, Domain, Kind, Parameter
 from qospec.check.device.nodes import NodeArray, NodeParts, NodePort, NodeValue
 from qospec.check.device.ports import PartValue
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import List, Pattern, Poison, Symbol, Value
+from qospec.check.records.fields import convert
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import suggest_name
-from qospec.model.suite import LinkChange, Restart
+from qospec.model.suite import LinkChange, Restart, WayChange
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, format_value
 
@@ -40,6 +42,9 @@ class ChangeFields:
     sent until they are up again."""
     up: object
     """Which links are up again."""
+    reroute: object
+    """How long after this items take ways round the links that are down then, and the shortest ways
+    if none is; those that are on their way already stay on it."""
 
 
 AT = Kind(
@@ -52,6 +57,7 @@ AT = Kind(
         "restart": Parameter("restart", Domain("nodes"), None),
         "down": Parameter("down", Domain("link ends"), None),
         "up": Parameter("up", Domain("link ends"), None),
+        "reroute": Parameter("reroute", Domain("time", 0, LONGEST_PS), None),
     },
     build=ChangeFields,
 )
@@ -91,7 +97,8 @@ def with_restarts(
         of: Evaluates them.
     """
     restarts = _list_restarts(changes, run.changes_ps, network, of)
-    return replace(run, restarts=restarts, links=_list_links(changes, run.changes_ps, network, of))
+    run = replace(run, restarts=restarts, links=_list_links(changes, run.changes_ps, network, of))
+    return replace(run, detours=tuple(_list_detours(changes, run, of)))
 
 
 def _list_restarts(
@@ -154,6 +161,51 @@ def _list_links(
     return tuple(found)
 
 
+def _list_detours(
+    changes: Sequence[tuple[ast.At, Scope]], run: Run, of: Evaluator
+) -> Iterator[WayChange]:
+    """Yield what items go round some time after links went down or up."""
+    found = set[int]()
+    for number, (node, scope) in enumerate(changes):
+        written = _find_field("reroute", node)
+        if written is None:
+            continue
+        try:
+            value, parameter = of.require_plain(written, scope), AT.parameters["reroute"]
+            reroute_ps = convert(value, parameter, AT, written.span)
+            if not (_find_field("down", node) or _find_field("up", node)):
+                raise make_error(
+                    "E0523",
+                    "no link goes down or up here, so nothing takes another way",
+                    written.span,
+                    help="write it beside that: `down = …, reroute = 50 ms`",
+                )
+            if reroute_ps is not None and run.changes_ps:
+                found.add(run.changes_ps[number] + reroute_ps)
+                if max(found) >= run.measure_ps:
+                    raise explain_end(run.measure_ps, written.span)
+        except CheckError as mistake:
+            of.context.report(mistake)
+    for at_ps in sorted(found):
+        down = set[str]()
+        for change in run.links:
+            if change.at_ps <= at_ps:
+                down = down - {*change.lines} if change.is_up else down | {*change.lines}
+        yield WayChange(at_ps, tuple(sorted(down)))
+
+
+def explain_end(measure_ps: int, span: Span) -> CheckError:
+    """Return the mistake of a change that is due when a trial is over."""
+    shown = format_value(Fraction(measure_ps, PS_PER_S), TIME)
+    return make_error(
+        "E0523",
+        f"the measurement is over by then: it lasts {shown}",
+        span,
+        note="the times of changes count from the beginning of the measurement",
+        help="write an earlier time, or a longer `measure`",
+    )
+
+
 def _list_lines(named: _Named, network: Network) -> list[str]:
     """Return the lines of the links at a host, a device or a port, in both directions.
 
@@ -190,9 +242,7 @@ def _explain_state(named: _Named, field: str, node: ast.At, down: Mapping[str, S
 
 def _list_named(field: str, change: ast.At, scope: Scope, of: Evaluator) -> Iterator[_Named]:
     """Yield what a field of a change names; mistakes are reported."""
-    binds = (statement for statement in change.body.statements if isinstance(statement, ast.Bind))
-    named = (bind.value for bind in binds if field in [name.text for name in bind.names])
-    node = next(named, None)
+    node = _find_field(field, change)
     if node is None:
         return
     value = of.require_plain(node, scope)
@@ -206,6 +256,13 @@ def _list_named(field: str, change: ast.At, scope: Scope, of: Evaluator) -> Iter
             continue
         if path:
             yield _Named(path, item.span if isinstance(item, Symbol) else place.span)
+
+
+def _find_field(field: str, change: ast.At) -> ast.Expression | None:
+    """Return the value of a field of a change; None if it has none."""
+    binds = (statement for statement in change.body.statements if isinstance(statement, ast.Bind))
+    named = (bind.value for bind in binds if field in [name.text for name in bind.names])
+    return next(named, None)
 
 
 def _find_node_path(value: Value) -> str:

@@ -203,12 +203,15 @@ class CaseMaker:
         if not run.changes_ps:
             return
         nodes, later = phases.list_changes(trial.number), []
+        before = self._context.mistakes
         for number, (node, at_ps) in enumerate(zip(nodes, run.changes_ps, strict=True), 1):
             names, then = self._make_builder()
             then.declare_topology()
             phases.declare(names, trial._replace(changes=number))
             then.declare_flows(phases.list_unbound(trial.number))
             later.append(Later(node, at_ps, then.built))
+        if self._context.mistakes > before:
+            return
         if names.topology is not None:  # the flows of a template are not known
             verify_use(nodes, frozenset[str]().union(*builder.uses.values()), self._evaluator)
         builder.built = change_flows(builder.built, later, self._evaluator)

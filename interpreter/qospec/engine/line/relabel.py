@@ -1,12 +1,13 @@
-"""What becomes of marks on a line: some its frames have no field for, and one counts links."""
+"""What becomes of marks on a line: some its frames have no field for, and one tells the way."""
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
+from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Element, Step
+from qospec.engine.element import Element
 from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, send
 from qospec.engine.kernel import kernel
 from qospec.protocol.marks import LEG
@@ -14,53 +15,74 @@ from qospec.protocol.marks import LEG
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
 
-KEPT, STEPS = 0, 1
-"""The state: the bits that are kept; then, by connection index, what is added to the marks."""
+KEPT, TURNS = 0, 1
+"""The state: the bits that are kept; by connection index, where its turns begin, and behind the
+last, where they end; then each turn: from which leg, to which, and since when."""
+LEG_MASK = LEG.mask
+LEG_FIRST = LEG.first
+
+
+class Turn(NamedTuple):
+    """Where items of connections begin another leg.
+
+    Attributes:
+        first: The index of the first of these connections; what follows their items goes with them.
+        stop: That behind the last.
+        leg: The one that ends.
+        following: The one that begins.
+        since_ps: Only for items that come from then on; of several turns the last holds.
+    """
+
+    first: int
+    stop: int
+    leg: int
+    following: int
+    since_ps: int = 0
 
 
 @dataclass(frozen=True)
 class Relabel(Element):
-    """Clears the bits of marks that a line does not carry, and counts the legs of a way.
+    """Clears the bits of marks that a line does not carry, and begins legs.
 
-    The engine's lines keep all bits. `named` are the first index, and that behind the last, of
-    connections whose flows name the line in `via`; what follows their cells goes with them.
+    The engine's lines keep all bits. The turns of a connection are in order of time.
     """
 
     kept: int
-    named: tuple[tuple[int, int], ...] = ()
+    turns: tuple[Turn, ...] = ()
 
+    answers_at_once = True
     keeps_spacing = True
 
-    def step(self, connection: int) -> int:
-        """Return what it adds to the marks of items, by the connection that they follow."""
-        return any(first <= connection < stop for first, stop in self.named) << LEG.first
-
-    def start(self, setting: Setting) -> Whole:
-        """Return what it keeps and adds."""
-        streams = setting.streams
-        steps = [self.step(streams.connection(index)) for index in range(streams.indices)]
-        return np.array([self.kept, *steps], np.int64)
+    def turn_marks(self, connection: int, marks: int) -> tuple[int, ...]:
+        """Return the marks that items of a connection may have behind it."""
+        mine = [turn for turn in self.turns if turn.first <= connection < turn.stop]
+        taken = [turn for turn in mine if turn.leg == LEG.of(marks)]
+        stays = () if any(turn.since_ps == 0 for turn in taken) else (marks,)
+        return (*stays, *(LEG.put(marks, turn.following) for turn in taken))
 
     def transition(self, setting: Setting) -> Transition:
-        """Return the same, item by item."""
-        return Transition(self.start(setting), _arrive)
-
-    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        """Change all marks."""
-        (batch,) = arrivals
-        if batch.count:
-            marks = batch.marks & np.uint32(self.kept)
-            if self.named:
-                marks += state[STEPS + batch.connection].astype(np.uint32)
-            batch = batch.with_marks(marks)
-        return Step((batch,), (until_ps,))
+        """Return what it keeps, and the turns by connection."""
+        streams = setting.streams
+        mine: list[list[Turn]] = [[] for _ in range(streams.count)]
+        for turn in self.turns:
+            for connection in range(turn.first, turn.stop):
+                mine[connection].append(turn)
+        some = [mine[streams.connection(index)] for index in range(streams.indices)]
+        begins = TURNS + streams.indices + 1
+        places = accumulate((3 * len(turns) for turns in some), initial=begins)
+        rows = (fact for turns in some for turn in turns for fact in turn[2:])
+        return Transition(np.array([self.kept, *places, *rows], np.int64), _arrive)
 
 
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:  # noqa: ARG001
     """Change the marks and send the item on at once; see `engine.event.transition`."""
-    items[item, MARKS] = (items[item, MARKS] & state[KEPT]) + state[STEPS + items[item, CONNECTION]]
+    marks, connection = items[item, MARKS] & state[KEPT], items[item, CONNECTION]
+    leg = (marks & LEG_MASK) >> LEG_FIRST
+    for place in range(state[TURNS + connection], state[TURNS + connection + 1], 3):
+        if state[place] == leg and state[place + 2] <= now_ps:
+            marks = marks & ~LEG_MASK | state[place + 1] << LEG_FIRST
+    items[item, MARKS] = marks
     send(out, 0, item, now_ps)
     return DONE
