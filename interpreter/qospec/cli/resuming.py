@@ -77,7 +77,6 @@ def read_options(
     """
     from qospec.record.parts import read_part
 
-    provenance = begun.frame["provenance"]
     return {
         "paths": paths or tuple(map(str, _find_files(record, begun.frame))),
         "only": None
@@ -88,11 +87,19 @@ def read_options(
             for case in cases or begun.planned
             if case["test"] == test["name"]
         ),
-        "settings": read_settings(begun.planned[0]),
-        "seed": begun.frame["seed"],
+        **read_values(begun.frame, begun.planned[0]),
+        "part": read_part(begun.frame),
+    }
+
+
+def read_values(frame: Document, case: Document) -> dict[str, Any]:
+    """Return the options on which the result of any case depends, of which `case` is one."""
+    provenance = frame["provenance"]
+    return {
+        "settings": read_settings(case),
+        "seed": frame["seed"],
         "max_cells": provenance["limits"]["cells per trial"],
         "keep_going": provenance["policy"].get("a failed require") == "goes on",
-        "part": read_part(begun.frame),
     }
 
 

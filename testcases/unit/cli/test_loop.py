@@ -147,9 +147,14 @@ def test_the_first_case_that_does_not_pass_ends_the_run_and_failed_goes_on() -> 
     assert (code, list(verdicts.values())) == (exits.PASSED, ["pass"] * 4)
 
 
-def test_failed_repeats_the_seed_unless_another_is_given() -> None:
-    run("--seed", "7")
-    assert json.loads(qos("run", "--failed", "--json").stdout)["seed"] == "7"
+def test_failed_repeats_what_the_results_depend_on_unless_that_is_given() -> None:
+    assert (
+        qos("run", "--seed", "7", "--max-cells", "5000", "--keep-going").exit_code == exits.FAILED
+    )
+    again = json.loads(qos("run", "--failed", "--json").stdout)
+    assert again["seed"] == "7"
+    assert again["provenance"]["limits"]["cells per trial"] == 5000
+    assert again["provenance"]["policy"]["a failed require"] == "goes on"
     assert json.loads(qos("run", "--failed", "--json", "--seed", "8").stdout)["seed"] == "8"
 
 

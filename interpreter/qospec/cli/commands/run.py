@@ -151,7 +151,7 @@ def _find_failed(root: Path) -> dict[str, Any]:
         for case in outcome["cases"]
         if case["verdict"] in PROBLEMS
     )
-    asked = {"seed": outcome["seed"], "settings": resuming.read_settings(outcome["cases"][0])}
+    asked = resuming.read_values(outcome, outcome["cases"][0])
     asked = {name: value for name, value in asked.items() if not resuming.is_given(name)}
     of = f"{len(failed)} of {loading.count_things(len(outcome['cases']), 'case')}"
     with_values = "".join(f", with `--set {value}`" for value in asked.get("settings", ()))
