@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
@@ -11,7 +12,7 @@ from qospec.dataclass import NamedTuple, dataclass
 from qospec.secret import WITHHELD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from qospec.source import Span
 
@@ -137,6 +138,25 @@ def _without_keys(found: Diagnostic) -> Diagnostic:
     return found
 
 
+_sought: dict[str, dict[str, None]] = {}
+"""By a name that stands for any, the names that may stand there."""
+
+
+@contextmanager
+def collect_candidates(stand_in: str) -> Iterator[dict[str, None]]:
+    """Collect what a name that stands for any other is compared with: what may stand there."""
+    _sought[stand_in] = {}
+    try:
+        yield _sought[stand_in]
+    finally:
+        del _sought[stand_in]
+
+
+def _note_candidates(name: str, known: Iterable[str]) -> None:
+    if name in _sought:
+        _sought[name].update(dict.fromkeys(known))
+
+
 def suggest_name(name: str, known: Iterable[str]) -> str:
     """Return the known name that is similar enough to be meant, or nothing.
 
@@ -145,6 +165,7 @@ def suggest_name(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     compared = list(islice(known, _COMPARED))
+    _note_candidates(name, compared)
     same = [
         candidate
         for candidate in compared
@@ -168,6 +189,7 @@ def correct_spelling(
     """
     from difflib import get_close_matches
 
+    _note_candidates(written, known)
     close = get_close_matches(written, list(known), n=2, cutoff=NEAR)
     matches = [name for name in known if name.lower() == written.lower()]
     if len(matches) != 1:

@@ -152,6 +152,11 @@ def load_table() -> tuple[dict[str, Unit], frozenset[str]]:
     return simple, frozenset(alone)
 
 
+def list_units() -> list[str]:
+    """Return the units as they are usually written."""
+    return list(dict.fromkeys(unit.canonical for unit in load_table()[0].values()))
+
+
 def find_base_unit(dimension: Dimension) -> str:
     """Return the base unit of a dimension: `s`, `bit/s`, or `1` for a ratio."""
     return _build_compound(BASE_UNITS, dimension.exponents)

@@ -144,8 +144,14 @@ def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
 def test_what_the_package_imports_is_required() -> None:
     missing = undeclared(PACKAGE)
     fuzzing = {path.name for path in importers("hypothesis")}
-    assert missing == {"hypothesis": fuzzing, "pytest": {"pytest_plugin.py"}}
-    assert undeclared(PACKAGE, "fuzz", "pytest") == {}
+    serving = {"server.py"}
+    assert missing == {
+        "hypothesis": fuzzing,
+        "lsprotocol": serving,
+        "pygls": serving,
+        "pytest": {"pytest_plugin.py"},
+    }
+    assert undeclared(PACKAGE, "fuzz", "lsp", "pytest") == {}
 
 
 def test_only_fuzzing_imports_hypothesis_which_is_an_extra() -> None:

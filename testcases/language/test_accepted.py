@@ -77,7 +77,7 @@ class Meaning:
 
     def __init__(self, path: Path) -> None:
         problems = Problems()
-        self.declarations = Declarations([path], CATALOGUE, problems)
+        self.declarations = Declarations.read([path], CATALOGUE, problems)
         checked = check([path], CATALOGUE, problems)
         self.suite: Suite = checked.suite
         self.makers = checked.makers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.builtins import BuiltIns
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from qospec.catalogue.kinds import Catalogue
+    from qospec.check.modules.loader import Unit
 
 __all__ = ["Checked", "Limits", "check"]
 
@@ -59,6 +61,7 @@ class Checked:
         evaluator: What evaluates expressions in them.
         problems: The mistakes in them.
         found: Their suite, with what makes its trials.
+        read: The text that was checked last, behind those of its imports that were new.
     """
 
     def __init__(
@@ -68,18 +71,22 @@ class Checked:
         *,
         limits: Limits = DEFAULT_LIMITS,
         texts: Mapping[Path, str] | None = None,
+        notes_names: bool = False,
     ) -> None:
         """Check all files named and all `.qos` files below the folders named; None: no file.
 
-        `texts` are read in place of what files hold, by the paths of these.
+        `texts` are read in place of what files hold, by the paths of these. If it `notes_names`,
+        the evaluator's context has what each name means.
         """
         self.problems = Problems()
         context = Context(catalogue, self.problems, limits, BuiltIns(catalogue))
+        context.names = {} if notes_names else None
         self._loader = Loader(context, texts or {})
         self.evaluator = Evaluator(context)
         self.units = () if paths is None else self._loader.load(paths)
         self.scopes = collect_scopes(self.units, self.evaluator)
         self.found = NOTHING
+        self.read: tuple[Unit, ...] = ()
         with suppress(LimitReached):
             self.found = build_suite(self.units, self.scopes, self.evaluator)
 
@@ -102,20 +109,33 @@ class Checked:
             return texts
         return {}
 
-    def check(self, text: str, path: Path, problems: Problems) -> CheckedSuite:
+    def check(
+        self, text: str, path: Path, problems: Problems, *, around: int | None = None
+    ) -> CheckedSuite:
         """Return the suite of a text, which imports as if it were the file `path`.
 
-        Its mistakes go to `problems`, with those of files that it is the first to import.
+        Its mistakes go to `problems`, with those of files that it is the first to import. Only the
+        declaration `around` an offset is checked, if there is one, with what that uses.
         """
         context = self.evaluator.context
         with context.check_apart() as found:
             try:
-                units = self._loader.read_text(Source(str(path), text), path)
-                scopes = collect_scopes(units, self.evaluator, self.scopes)
-                self.scopes |= {unit.path: scopes[unit.path] for unit in units if not unit.named}
-                return build_suite(units, scopes, self.evaluator)
+                units = self.read = self._loader.read_text(Source(str(path), text), path)
+                self.scopes = collect_scopes(units, self.evaluator, self.scopes)
+                if around is not None:
+                    units = tuple(_narrow(unit, around) for unit in units if unit.path == path)
+                return build_suite(units, self.scopes, self.evaluator)
             except LimitReached:
                 return NOTHING
             finally:
                 for problem in found.all:
                     problems.add(problem)
+
+
+def _narrow(unit: Unit, around: int) -> Unit:
+    """Return a file with no declaration but the one around an offset."""
+    tree = unit.tree
+    if tree is None:
+        return unit
+    kept = (node for node in tree.declarations if node.span.start <= around <= node.span.end)
+    return replace(unit, tree=replace(tree, declarations=tuple(kept)))

@@ -48,7 +48,9 @@ class ModuleValue(Value):
         """Return what the file declares under that name."""
         if name.text not in self._own:
             raise explain_unknown(name.text, name.span, sorted(self._own), self.name)
-        return self._scope.names[name.text].evaluate(evaluator.context)
+        known = self._scope.names[name.text]
+        evaluator.context.add_meaning(name, known.span)
+        return known.evaluate(evaluator.context)
 
 
 class TrafficValue(Value):
@@ -304,6 +306,7 @@ class ReferenceValue(Value):
                 note=f"its fields: {' '.join(self._scope.names)}",
                 near=near,
             )
+        evaluator.context.add_meaning(name, known.span)
         return known.evaluate(evaluator.context)
 
     def verify(self, evaluator: Evaluator) -> Reference:

@@ -30,7 +30,9 @@ from qospec.units import CELLS, PS_PER_S, RATIO, format_number
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from qospec.diagnostics import Problems
     from qospec.judge.repeats import RepeatReadings
+    from qospec.model.checked import CheckedSuite
     from qospec.model.expression import Expression, Measured
     from qospec.model.suite import Flow, Statement
     from qospec.plan.phases import Examined
@@ -100,6 +102,22 @@ def needs(statement: Statement) -> Iterator[Need]:
             yield from _needs_of_quantiles(part, statement)
             if binding:
                 yield from _needs_of_ratios(part, statement)
+
+
+def examine(checked: CheckedSuite, problems: Problems, max_cells: int) -> None:
+    """Report what `qos run` will not carry out of a sound suite, and what that cannot show.
+
+    The most cells are of one trial.
+    """
+    from qospec.plan.survey import list_in_batches, verify
+
+    for warning in warn_of_evidence(verify(checked, problems, max_cells)):
+        problems.add(warning)
+    batchwise = list_in_batches(checked.suite)
+    if batchwise and not problems.errors:
+        from qospec.plan.plan import Bounds, plan
+
+        plan(checked.select(batchwise), "", Bounds(max_cells), problems)
 
 
 def warn_of_evidence(plans: Iterable[CasePlan | Examined]) -> Iterator[Diagnostic]:

@@ -16,7 +16,7 @@ from qospec.resources import STDLIB
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from qospec.catalogue.kinds import Catalogue
     from qospec.check.evaluate.scope import Scope
@@ -49,12 +49,20 @@ class Declared(NamedTuple):
 class Declarations:
     """Files that were read, with what they import. Mistakes are in the problems."""
 
-    def __init__(self, paths: Sequence[Path], catalogue: Catalogue, problems: Problems) -> None:
+    def __init__(
+        self, units: Sequence[Unit], scopes: Mapping[Path, Scope], evaluator: Evaluator
+    ) -> None:
+        self.catalogue = evaluator.context.catalogue
+        self.evaluator = evaluator
+        self.units = units
+        self._scopes = scopes
+
+    @classmethod
+    def read(cls, paths: Sequence[Path], catalogue: Catalogue, problems: Problems) -> Declarations:
+        """Return those of the files named, and of what they import."""
         context = Context(catalogue, problems, Limits(), BuiltIns(catalogue))
-        self.catalogue = catalogue
-        self.evaluator = Evaluator(context)
-        self.units = Loader(context).load(paths)
-        self._scopes = collect_scopes(self.units, self.evaluator)
+        evaluator, units = Evaluator(context), Loader(context).load(paths)
+        return cls(units, collect_scopes(units, evaluator), evaluator)
 
     def list_named(self) -> Iterator[Declared]:
         """Yield the declarations of the files that were named, in their order."""

@@ -167,7 +167,7 @@ def _explain_in_file(
 ) -> Document:
     """Explain a declaration; errors elsewhere in the file do not matter."""
     found_problems = Problems()
-    declarations = Declarations([file], catalogue, found_problems)
+    declarations = Declarations.read([file], catalogue, found_problems)
     before = found_problems.all
     trees = [unit.tree for unit in declarations.units if unit.named and unit.tree is not None]
     if not trees:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def load_library(catalogue: Catalogue) -> Declarations:
     """Return the whole library, read once."""
     problems = Problems()
-    found = Declarations([STDLIB], catalogue, problems)
+    found = Declarations.read([STDLIB], catalogue, problems)
     problems.raise_errors()
     return found
 

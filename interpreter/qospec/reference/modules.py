@@ -25,7 +25,7 @@ def load_module(
     file = find_module_file(parts, root)
     if file is None:
         return None
-    declarations = Declarations([file], catalogue, problems)
+    declarations = Declarations.read([file], catalogue, problems)
     summary = f"a module: `import {'.'.join(parts)}`"
     return {**_make_document(parts, summary), "declares": list(_list_entries(declarations))}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.diagnostics import MOST, Diagnostic, Edit
+from qospec.diagnostics import MOST, Diagnostic, Edit, Problems
 from qospec.source import Span
 from qospec.syntax import ast
 from qospec.syntax.automaton import Automaton
@@ -16,11 +16,12 @@ from qospec.syntax.limits import explain_too_deep, explain_too_long
 from qospec.syntax.tokens import tokenize
 
 if TYPE_CHECKING:
-    from qospec.diagnostics import Problems
     from qospec.source import Source
     from qospec.syntax.tokens import Tokens
 
 EDITION = "1"
+GOES_ON = "$GOES_ON"
+"""In place of the end of a text, which fits nowhere."""
 
 
 def parse(source: Source, problems: Problems) -> ast.File | None:
@@ -43,6 +44,25 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
     file = automaton.file if at < 0 else _recover(automaton, tokens, problems, at)
     meant = tokens.look_alikes()
     return replace(file, unparsed=file.unparsed | meant) if file is not None and meant else file
+
+
+def parse_beginning(source: Source) -> tuple[Automaton, Tokens]:
+    """Return the automaton at the end of a text that goes on, and the tokens of the text.
+
+    What is wrong in it is recovered from.
+    """
+    from qospec.syntax.recovery.recover import Recovery
+
+    found = Problems()
+    tokens = tokenize(source, found)
+    tokens.kinds[-1] = GOES_ON
+    automaton = Automaton(tokens, TreeBuilder(tokens, found).builders)
+    recovery = Recovery(automaton, tokens, found)
+    at = automaton.run(_read_edition(automaton, tokens, found))
+    while at >= 0 and tokens.kinds[at] != GOES_ON:
+        at = recovery.resume(at)
+        at = automaton.run(at) if at >= 0 else at
+    return automaton, tokens
 
 
 def _explain_line_ends(source: Source) -> Diagnostic | None:

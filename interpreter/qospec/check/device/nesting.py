@@ -43,11 +43,12 @@ class InnerValue(Value):
     inner: Inner
     number: int
 
-    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a port."""
         template = self.inner.template
         ports = template.ports.get(name.text)
         if ports is not None:
+            evaluator.context.add_meaning(name, ports.span)
             return PortValue(ports, None, self.number, self.inner.path)
         near = suggest_name(name.text, template.ports)
         raise make_error(

@@ -159,11 +159,13 @@ class NodeValue(Value):
         ports = template.ports.get(name.text)
         part = _find_part(self.node, name.text)
         if part is not None:
+            evaluator.context.add_meaning(name, part.part.span)
             return part
         if ports is None and any(p.path.startswith(f"{name.text}[") for p in template.parts):
             return NodeParts(self.node, name.text)
         if ports is None:
             raise self._explain_unknown(name, template)
+        evaluator.context.add_meaning(name, ports.span)
         if ports.count is None:
             return NodePort(self.node, (name.text, 0), name.text)
         return NodePorts(self.node, name.text, ports.count, ports.known and self.node.known)

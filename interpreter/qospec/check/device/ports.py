@@ -271,6 +271,7 @@ class PartValue(Located):
             return self._find_observed(name, evaluator)
         if not self.part.loose and name.text not in self.part.ends:
             raise self._explain_unknown(name.text, name.span)
+        evaluator.context.add_meaning(name, self.part.named.get(name.text))
         return replace(self, name=name.text)
 
     def _find_observed(self, name: ast.Name, evaluator: Evaluator) -> Value:

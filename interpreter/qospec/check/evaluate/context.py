@@ -37,6 +37,14 @@ def rename_field(message: str, name: str) -> str:
     return re.sub(r"^`\w+`", f"`{name}`", message) if name else message
 
 
+class Meaning(NamedTuple):
+    """What a name means where it is written: something declared, or what `qos explain` knows."""
+
+    name: ast.Name
+    declared: Span | None
+    explained: str = ""
+
+
 class Case(NamedTuple):
     """A case, or a test: its name, its test, and its sweeps' variables with their places.
 
@@ -246,6 +254,7 @@ class Limits:
         bits: Of a number's numerator and denominator.
         imports: How many files may be read.
         depth: How many files a chain of imports may have.
+        sampled: How many cases of each test are made, for who asks only what names mean; None: all.
     """
 
     cases: int = 10_000
@@ -259,6 +268,7 @@ class Limits:
     bits: int = 4_096
     imports: int = 1_000
     depth: int = 100
+    sampled: int | None = None
 
 
 class CheckError(Exception):
@@ -387,6 +397,7 @@ class Context:
         inner: How much inner devices have added to devices.
         case: The case of a sweep that is being evaluated.
         mistakes: How many were reported, repeated ones included; it rises with each.
+        names: By the identity of each name that was looked up, what it means; None: nobody asks.
     """
 
     catalogue: Catalogue
@@ -404,6 +415,7 @@ class Context:
     inner: int = 0
     case: Case | None = None
     mistakes: int = 0
+    names: dict[int, Meaning] | None = None
     _errors: int = 0
     _reported: set[tuple[str, str, int]] = field(default_factory=set)
     _held: list[tuple[Case, Diagnostic]] = field(default_factory=list)
@@ -447,12 +459,17 @@ class Context:
     def check_apart(self) -> Iterator[Problems]:
         """Check something apart: with problems and counts of its own, within the same limits."""
         kept = dict(vars(self))
-        apart = Context(self.catalogue, Problems(), self.limits, self.built_ins)
+        apart = Context(self.catalogue, Problems(), self.limits, self.built_ins, names=self.names)
         vars(self).update(vars(apart))
         try:
             yield self.problems
         finally:
             vars(self).update(kept)
+
+    def add_meaning(self, name: ast.Name, declared: Span | None, explained: str = "") -> None:
+        """Note where a name is declared, or else what `qos explain` calls what it means."""
+        if self.names is not None:
+            self.names[id(name)] = Meaning(name, declared, explained)
 
     def report(self, mistake: CheckError) -> None:
         """Report a mistake, once per place: what is evaluated again is not reported again.

@@ -187,6 +187,8 @@ class Evaluator:
         known = scope.find(node.name.text)
         if known is not None:
             value = known.evaluate(self.context)
+            if isinstance(value, Text | Symbol | Poison):
+                self.context.add_meaning(node.name, known.span)
             if isinstance(value, Text):
                 return Symbol(value.text, node.span)
             if isinstance(value, Symbol | Poison):
@@ -405,6 +407,7 @@ class Evaluator:
         may_be_file = within and (known is None or self._is_own_field(known))
         imported = built_ins.find_module(name.text) if may_be_file else ""
         if known is not None and not imported:
+            self.context.add_meaning(name, known.span)
             return known.evaluate_at(name.span, self.context)
         lacking = scope.may_hold(name.text) or (within and scope.may_import(name.text))
         # what is built in has no fields

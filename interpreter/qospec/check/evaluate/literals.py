@@ -17,7 +17,7 @@ from qospec.check.evaluate.values import Amount, List, Poison, Symbol, Text, Val
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Edit, correct_spelling, suggest_name
 from qospec.protocol.encapsulation import LAYERS
-from qospec.units import find_unit, format_number, load_table, load_tables
+from qospec.units import find_unit, format_number, list_units, load_table, load_tables
 
 if TYPE_CHECKING:
     from qospec.check.evaluate.context import Limits
@@ -44,13 +44,12 @@ def read_quantity(node: ast.Quantity, limits: Limits) -> Value:
 
 def _explain_no_unit(node: ast.Quantity) -> CheckError:
     meant = suggest_unit(node.unit)
-    listed = dict.fromkeys(unit.canonical for unit in load_table()[0].values())
     return make_error(
         "E0201",
         f"`{meant.part}` is not a unit",
         node.span,
         label=meant.question,
-        note="" if meant.readings or meant.question else f"units: {' '.join(listed)}",
+        note="" if meant.readings or meant.question else f"units: {' '.join(list_units())}",
         help=meant.write_help(node.number),
         fix=_correct_unit(node, meant),
     )

@@ -171,7 +171,8 @@ def explain_unknown_statistic(
         return make_error("E0503", message, name.span, help=help_text)
     named = [statistic for statistic in statistics if statistic and statistic not in PATTERNS]
     meant = (word for word in list_translations(name.text) if offers(statistics, word))
-    near = next(meant, "") or suggest_name(name.text, named)
+    shown = [example for of in statistics if of in PATTERNS for example in PATTERNS[of].shown]
+    near = next(meant, "") or suggest_name(name.text, [*named, *shown])
     help_text = ""
     for statistic in statistics:
         # Not every number is a quantile, and not every one is that of a packet.

@@ -204,10 +204,13 @@ def write_recorded_path(path: Path, root: Path) -> str:
     return Path(os.path.relpath(path, root)).as_posix()
 
 
-def read_source(path: Path, importer: ast.Import | None, root: Path | None = None) -> Source:
+def read_source(
+    path: Path, importer: ast.Import | None, root: Path | None = None, text: str | None = None
+) -> Source:
     """Return the text of a file, by its path as it was written; raises CheckError.
 
-    `root` is what its path in records is relative to, if it is to be in one.
+    `root` is what its path in records is relative to, if it is to be in one. If there is a `text`,
+    that is meant in place of what the file holds.
     """
     found = resolve_links(path)
     recorded_as = write_recorded_path(found, root) if root else ""
@@ -216,6 +219,8 @@ def read_source(path: Path, importer: ast.Import | None, root: Path | None = Non
         span = importer.span if importer else locate_file(path)
         message = f"{name} cannot be read: its name is not UTF-8, and no record could hold it"
         raise make_error("E0108", message, span, help="rename it")
+    if text is not None:
+        return Source(name, text, recorded_as)
     return decode(name, read_content(path, importer), importer, recorded_as)
 
 

@@ -7,7 +7,7 @@ the nearest folder above that holds a `qos.toml`, else the folder of the file th
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -135,9 +135,7 @@ class Loader:
         self._reading.append((path, importer))
         try:
             self._units[path] = None
-            source = files.read_source(written, importer, self._root)
-            if path in self._texts:
-                source = replace(source, text=self._texts[path])
+            source = files.read_source(written, importer, self._root, self._texts.get(path))
             return self._parse(path, source, where, importer)
         except CheckError as mistake:
             self._context.report(mistake)

@@ -180,6 +180,8 @@ class Signature:
                     argument.span,
                     secondary=(given[name].span, "first here"),
                 )
+            if argument.name is not None:
+                self._evaluator.context.add_meaning(argument.name, self.parameters[name].name.span)
             given[name] = argument
         return given
 

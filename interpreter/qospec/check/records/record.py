@@ -312,6 +312,7 @@ def add_field(
             )
         )
         return
+    evaluator.context.add_meaning(each.name, None, f"{kind.name}.{full}")
     given[full] = each
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import context
@@ -335,7 +336,7 @@ class _Expansion:
     def _list_cases(self, room: int) -> tuple[Case, ...]:
         built: dict[str, Case] = {}
         names, sound = set[str](), True
-        for points in self._list_points(room):
+        for points in islice(self._list_points(room), self._context.limits.sampled):
             name = name_case(self._node.name.text, points)
             if name in names:
                 raise make_error(

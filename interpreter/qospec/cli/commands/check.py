@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.diagnostics import Problems
-    from qospec.model.checked import CheckedSuite
     from qospec.model.suite import Suite
     from qospec.repair import Repaired
 
@@ -34,7 +33,9 @@ def check(paths: tuple[str, ...], *, as_json: bool, max_cells: int, fix: bool) -
     repaired = _repair_files(paths) if fix else None
     checked = loading.check_paths(paths, problems)
     if not problems.errors:
-        _verify(checked, problems, max_cells)
+        from qospec.judge.evidence import examine
+
+        examine(checked, problems, max_cells)
     document = loading.describe_problems(problems)
     if repaired is not None:
         done = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}
@@ -55,20 +56,6 @@ def check(paths: tuple[str, ...], *, as_json: bool, max_cells: int, fix: bool) -
     loading.report(problems, as_json=False, hint="" if fix else _suggest_fix(problems, paths))
     found = "no errors" if problems.all else "no problems found"
     output.say(f"{', '.join(_count_checked(checked.suite))}: {found}")
-
-
-def _verify(checked: CheckedSuite, problems: Problems, max_cells: int) -> None:
-    """Report what `qos run` will not carry out of a suite without mistakes."""
-    from qospec.judge import evidence
-    from qospec.plan.survey import list_in_batches, verify
-
-    for warning in evidence.warn_of_evidence(verify(checked, problems, max_cells)):
-        problems.add(warning)
-    batchwise = list_in_batches(checked.suite)
-    if batchwise and not problems.errors:
-        from qospec.plan.plan import Bounds, plan
-
-        plan(checked.select(batchwise), "", Bounds(max_cells), problems)
 
 
 def _count_checked(suite: Suite) -> Iterator[str]:

@@ -37,7 +37,7 @@ def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
     from qospec.writing import WriteError, write_whole
 
     problems = Problems()
-    declarations = Declarations([Path(path) for path in paths], discover(), problems)
+    declarations = Declarations.read([Path(path) for path in paths], discover(), problems)
     loading.report(problems, as_json=False)
     try:
         text = render_page(declarations, title or _choose_title(paths), name)
