@@ -1,6 +1,6 @@
 # Targets for developers. Each target sets up what it needs; `make` alone prints the list.
 .POSIX:
-.PHONY: help setup demo quick test test-browser test-nightly test-seeds test-versions lint lock coverage digests calibration torture bench ratios fuzz-language mutation clean
+.PHONY: help setup demo quick test test-browser test-nightly test-seeds test-versions lint lock coverage digests calibration torture bench ratios fuzz-language mutation extension clean
 
 BIN = .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
@@ -47,7 +47,7 @@ test-browser: setup ## Test reports in Chromium, on screen and printed; needs th
 	    { echo "test-browser needs the extra: $(BIN)/pip install --editable '.[browser]'" >&2; exit 1; }
 	$(BIN)/python -m pytest testcases/browser
 
-test-nightly: test-seeds coverage ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; measure coverage and speed
+test-nightly: test-seeds coverage extension ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; measure coverage and speed
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 	$(BIN)/python testcases/drivers.py 20000
@@ -99,6 +99,16 @@ fuzz-language: setup ## Feed damaged files to the parser and the checker for SEC
 
 mutation: setup ## Change the models one operator at a time; list the changes that no test notices (takes hours)
 	$(BIN)/python testcases/mutation/run.py
+
+VSCE = @vscode/vsce@3.9.2
+
+extension: .venv/users ## Package the extension of VS Code as build/qospec.vsix; needs npm
+	$(BIN)/python editors/grammar.py
+	mkdir -p build
+	cp LICENSE editors/vscode
+	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && \
+	    npx --yes $(VSCE) package --allow-missing-repository --out ../../build/qospec.vsix
+	$(BIN)/python editors/extension.py build/qospec.vsix
 
 # One version of each package for all systems and all Pythons. What is locked stays, unless UPGRADE
 # is `--upgrade`, or `--upgrade-package NAME`.

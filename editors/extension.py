@@ -1,0 +1,33 @@
+"""Checks that a packaged extension has all that it names."""
+
+import json
+import sys
+import zipfile
+
+from qospec.version import VERSION
+
+
+def list_missing(path: str) -> list[str]:
+    """Return what a package lacks."""
+    with zipfile.ZipFile(path) as package:
+        held = set(package.namelist())
+        manifest = json.loads(package.read("extension/package.json"))
+    contributed = manifest["contributes"]
+    named = [manifest["main"], "LICENSE.txt", "readme.md"]
+    named += [grammar["path"] for grammar in contributed["grammars"]]
+    named += [language["configuration"] for language in contributed["languages"]]
+    named += [f"node_modules/{needed}/package.json" for needed in manifest["dependencies"]]
+    missing = [name for name in named if f"extension/{name.removeprefix('./')}" not in held]
+    return missing + ([] if manifest["version"] == VERSION else [f"version {VERSION}"])
+
+
+def main() -> None:
+    """Print what the package lacks, and exit with 1 if that is anything."""
+    (path,) = sys.argv[1:]
+    missing = list_missing(path)
+    print(f"{path}: lacks {' '.join(missing)}" if missing else f"{path}: complete")
+    sys.exit(bool(missing))
+
+
+if __name__ == "__main__":
+    main()
