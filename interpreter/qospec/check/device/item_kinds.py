@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 UNITS = {"cell": "cell", "packet": "pkt"}
 CARRIED = tuple(UNITS)
+ADAPTERS = {"cell": "aal_reassemble", "packet": "aal_segment"}
+"""What takes these and sends the others."""
 ADAPTED = "`aal_segment` makes cells of packets, and `aal_reassemble` packets of cells"
 """What to know where these meet."""
 
@@ -72,20 +74,22 @@ def _follow(
     seen: set[tuple[Origin, str]],
     context: Context,
 ) -> None:
-    waiting = [(start, enters)]
+    waiting = [(start, enters, "")]
     while waiting:
-        origin, carries = waiting.pop()
+        origin, carries, maker = waiting.pop()
         end = template.wires.get(origin)
         if end is None:
             continue
         place = template.places.get(origin)
         if end.kind == "port" and template.ports[end.port[0]].carries != carries:
+            adapts = f"put an `{ADAPTERS[carries]}` ahead of it, or declare it `: {carries}`"
             _report(
                 f"`{end.port[0]}` is a port of {choose_other(carries)}s",
-                start,
+                (start, maker),
                 carries,
                 place,
                 context,
+                help_text=adapts if maker else "",
             )
         if end.kind != "element":
             continue
@@ -93,35 +97,37 @@ def _follow(
         if not part.loose and carries not in find_carried(part):
             what = " and ".join(f"{carried}s" for carried in find_carried(part)) or "neither"
             help_text = _suggest_limit(part, carries)
-            _report(
-                f"`{part.path}` is for {what}", start, carries, place, context, help_text=help_text
-            )
+            message, source = f"`{part.path}` is for {what}", (start, maker)
+            _report(message, source, carries, place, context, help_text=help_text)
             continue
         template.kinds[end.part] = carries
         leaves = find_leaving(part, carries)
         onward = [(Origin(end.part, output), leaves) for output in part.outputs]
-        waiting += [origin for origin in onward if origin not in seen]
+        maker = part.path if leaves != carries else maker
+        waiting += [(*further, maker) for further in onward if further not in seen]
         seen.update(onward)
 
 
 def _report(
     message: str,
-    start: Origin,
+    source: tuple[Origin, str],
     carries: str,
     place: Span | None,
     context: Context,
     *,
     help_text: str = "",
 ) -> None:
+    """Report what does not take what comes from a port, or from the element that makes it."""
+    (start, maker), other = source, choose_other(carries)
+    way_out = f"put it where {other}s pass" if maker else f"declare the port `: {other}`"
     if place is not None:
         context.report(
             make_error(
                 "E0425",
-                f"{message}, but {carries}s come from `{start.port[0]}`",
+                f"{message}, but {carries}s come from `{maker or start.port[0]}`",
                 place,
                 note="" if help_text else ADAPTED,
-                help=help_text
-                or f"use one for {carries}s, or declare the port `: {choose_other(carries)}`",
+                help=help_text or f"use one for {carries}s, or {way_out}",
             )
         )
 
