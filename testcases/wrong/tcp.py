@@ -2,6 +2,12 @@
 
 from replacing import Wrong
 
+HOLDS_NOTHING = {
+    f"{size} B\n  nagle = waits": f"{size} B\n  nagle = waits and not waits"
+    for size in ("4_096", "100")
+}
+"""A stack without Nagle's algorithm, whatever it is told."""
+
 WRONG = [
     Wrong(
         "tcp.unlimited",
@@ -48,6 +54,15 @@ WRONG = [
         "anomaly.qos",
         ("a_larger_buffer_is_slower:room=24_576B",),
         {"slow"},
+        changes=HOLDS_NOTHING,
+    ),
+    Wrong(
+        "tcp.holds_nothing",
+        "writers",
+        "closed_forms.qos",
+        ("write_write_read:waits=true",),
+        {"transaction"},
+        changes=HOLDS_NOTHING,
     ),
     Wrong(
         "tcp.announces_little",
@@ -55,6 +70,7 @@ WRONG = [
         "anomaly.qos",
         ("a_larger_buffer_is_slower:room=24_576B",),
         {"slow"},
+        changes={"windows = bsd": "windows = standard"},
     ),
     Wrong(
         "tcp.drops_early",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,11 +10,13 @@ from qospec.catalogue.kinds import LONGEST_PS, Boolean, Domain, Time, UnfitError
 from qospec.dataclass import dataclass
 from qospec.engine.endpoint.congestion import CongestionControl
 from qospec.engine.endpoint.tcp_connection import (
+    AS_SAID,
     BLOCK_BYTES,
     BLOCK_OPTION_BYTES,
     BLOCKS,
     STAMP_BYTES,
 )
+from qospec.engine.endpoint.tcp_dialogue import Speaker
 from qospec.engine.endpoint.tcp_receiver import Receiver, WindowRule
 from qospec.engine.endpoint.tcp_sender import Sender
 from qospec.engine.endpoint.traffic import Endpoints, ExchangeTraffic
@@ -118,6 +121,13 @@ class Tcp(ExchangeTraffic):
     transfer: Size = None
     """How much each connection sends. Its exchange is then the whole transfer, from the SYN until
     the last byte is acknowledged. By default it sends until the end of the trial."""
+    request: Size = None
+    """How much each connection asks with, of a server that responds: then it asks again. Its
+    exchanges are these, from asking until all of the `response` has come."""
+    response: Size = None
+    """How much the server responds with."""
+    think: Time = 0
+    """How long the client waits behind a response before it asks again."""
     nagle: Boolean = True
     """Whether a segment that is not full waits until nothing is under way."""
     read_every: Pause = None
@@ -190,11 +200,21 @@ class Tcp(ExchangeTraffic):
                 "transfer: it would end when the last of it is read, so it has no `read_every`: "
                 "leave one out"
             )
+        self._verify_dialogue()
         if self.write_size is not None and self.write_size > self.send_buffer:
             raise ValueError(
                 f"write_size: {self.write_size} B never fit the send buffer of"
                 f" {self.send_buffer} B; write at most that"
             )
+
+    def _verify_dialogue(self) -> None:
+        if (self.request is None) != (self.response is None):
+            raise ValueError("response: it answers a `request`; write both, or neither")
+        if self.request is None and self.think:
+            raise ValueError("think: it is between exchanges; write `request` and `response`, too")
+        for name in ("transfer", "read_every", "time_stamps", "ecn"):
+            if self.request is not None and getattr(self, name):
+                raise ValueError(f"request: not with `{name}`; leave one out")
 
     @property
     def _control(self) -> CongestionControl:
@@ -221,10 +241,11 @@ class Tcp(ExchangeTraffic):
         sent = self._fill_line(Sizes((header_bytes, mss + header_bytes), (1, 1)), near, "mss")
         if self.ecn:
             sent = sent._replace(other_marks=(self._marks | CAPABLE,))
-        answers = self._fill_line(Sizes((header_bytes,)), far, "")
+        answers = self._fill_line(sent.sizes if self.request else Sizes((header_bytes,)), far, "")
         if self.sack:
             least = header_bytes + BLOCK_OPTION_BYTES
-            found = (header_bytes, *(least + (1 + k) * BLOCK_BYTES for k in range(BLOCKS)))
+            blocks = tuple(least + (1 + k) * BLOCK_BYTES for k in range(BLOCKS))
+            found = tuple(sorted({*answers.sizes.size_bytes, *blocks}))
             answers = answers._replace(sizes=Sizes(found, (1,) * len(found)))
         rate = min(sent.contract.peak_cell_rate, answers.contract.peak_cell_rate)
         again = Fraction(segments * PS_PER_S, self.min_rto)
@@ -274,16 +295,28 @@ class Tcp(ExchangeTraffic):
 
     def endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the client and the server."""
-        header_bytes = self._header_bytes
-        mss = exchange.sent.sizes.size_bytes[-1] - header_bytes
+        mss = exchange.sent.sizes.size_bytes[-1] - self._header_bytes
+        sender, receiver = self._make_sender(exchange, mss), self._make_receiver(exchange, mss)
+        if self.request is None or self.response is None:
+            return Endpoints(sender, receiver)
+        back = exchange._replace(requests=exchange.answers, answers=exchange.requests)
+        responds = replace(self._make_sender(back, mss), write_bytes=0, is_drawn=False)
+        hears = self._make_receiver(back, mss)
+        asked, answered = self.request, self.response
+        return Endpoints(
+            Speaker(sender, hears, asked, answered, is_client=True, think_ps=self.think),
+            Speaker(responds, receiver, answered, asked, is_client=False, think_ps=0),
+        )
+
+    def _make_sender(self, exchange: Exchange, mss: int) -> Sender:
         first = max(2, min(LARGEST_FIRST_SEGMENTS, LARGEST_FIRST_BYTES // mss))
-        sender = Sender(
+        return Sender(
             exchange,
             mss=mss,
             send_buffer=self.send_buffer,
             limit_bytes=self._limit_bytes,
             write_bytes=self.write_size or 0,
-            transfer_bytes=self.transfer or 0,
+            transfer_bytes=AS_SAID if self.request else self.transfer or 0,
             holds_short=self.nagle,
             places=self._count_places(mss),
             initial_window=self.initial_window or first,
@@ -296,26 +329,25 @@ class Tcp(ExchangeTraffic):
             ecn=self.ecn,
             spread_ps=self.spread,
             is_drawn=self.begins == "random",
-            header_bytes=header_bytes,
+            header_bytes=self._header_bytes,
         )
-        return Endpoints(
-            sender,
-            Receiver(
-                exchange,
-                buffer_bytes=self.receive_buffer,
-                ranges=self._count_places(mss) // 2 + 1,
-                enough_bytes=self.ack_every * mss if self.ack_every > 1 else 1,
-                transfer_bytes=self.transfer or 0,
-                patience_ps=self.ack_timer,
-                rule=self._make_window_rule(mss),
-                sacks=self.sack,
-                is_stamped=self.time_stamps,
-                ecn=self.ecn,
-                tells_of_each=self._control.counts_marks,
-                read_bytes=self.read_size or NEVER_BYTES,
-                read_every_ps=self.read_every or 0,
-                header_bytes=header_bytes,
-            ),
+
+    def _make_receiver(self, exchange: Exchange, mss: int) -> Receiver:
+        return Receiver(
+            exchange,
+            buffer_bytes=self.receive_buffer,
+            ranges=self._count_places(mss) // 2 + 1,
+            enough_bytes=self.ack_every * mss if self.ack_every > 1 else 1,
+            transfer_bytes=self.transfer or 0,
+            patience_ps=self.ack_timer,
+            rule=self._make_window_rule(mss),
+            sacks=self.sack,
+            is_stamped=self.time_stamps,
+            ecn=self.ecn,
+            tells_of_each=self._control.counts_marks,
+            read_bytes=self.read_size or NEVER_BYTES,
+            read_every_ps=self.read_every or 0,
+            header_bytes=self._header_bytes,
         )
 
     def _make_window_rule(self, mss: int) -> WindowRule:

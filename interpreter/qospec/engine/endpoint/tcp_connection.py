@@ -9,7 +9,8 @@ congestion was experienced, of a segment REDUCED if the window was reduced. STAM
 was sent, or of an acknowledgement, when that was of which it tells. Each of the columns from
 FIRST_BLOCK on holds what came out of order, the latest first: how far behind that number it begins,
 and its length in LENGTH_BITS bits; 0 of none. What is sent again has the bounds that it had at
-first.
+first. In a dialogue, which has no time stamps, EXPECTS is what a packet acknowledges, beside the
+number of its data.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.endpoint.deadlines import DEADLINE
+from qospec.engine.event.transition import STAMP
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -31,11 +33,16 @@ RTO_AFTER_LOST_SYN_PS = 3 * PS_PER_S
 """Source: RFC 6298, 5.7."""
 LONGEST_RTO_PS = 60 * PS_PER_S
 """Source: RFC 6298, 2.5: at least 60 s."""
+USER_TIMEOUT_PS = 300 * PS_PER_S
+"""Source: RFC 9293, 3.9.1: 5 min by default."""
 DUPLICATES = 3
 """So many duplicate acknowledgements tell of a loss. Source: RFC 5681, 3.2."""
 MADE_AT_ONCE = 2
 """Of items, for a segment: itself, and its exchange."""
 NO_DATA, PROBE = -1, -2
+EXPECTS = STAMP
+AS_SAID = -1
+"""In place of the size of a transfer: of a dialogue, in which each end says something in turn."""
 UNLIMITED = 2**40
 """The slow start threshold before the first loss, beyond any window."""
 SYN, FIRST_BYTE = 0, 1
@@ -114,9 +121,10 @@ then for each a ring of PLACES for the segments under way."""
     SACKED_TO,
     RESEND,
     WHOLE,
+    END,
     TOLD_WINDOW,
     OWN,
-) = range(DEADLINE, DEADLINE + 35)
+) = range(DEADLINE, DEADLINE + 36)
 OWN_FIELDS = 8
 COLUMNS = OWN + OWN_FIELDS
 """The columns of a row, named in RFC 9293, 5681 and 6298: SND.UNA, SND.NXT, the highest number sent
@@ -128,7 +136,8 @@ since when, at first when the connection begins, retries in a row, probes of a w
 segments, counted from 0: the first under way, the next to send, the one behind the last. Of RFC
 6675: bytes that are sacked, lost, and sent again; up to which segment those not sacked are lost;
 the bytes sacked from there on; the segment behind the last that is sacked; the first segment that
-may be sent again. WHOLE is the exchange, if it is one transfer, TOLD_WINDOW the window that was
+may be sent again. WHOLE is the exchange under way, if it is a transfer or a dialogue, END behind
+what the application has to write so far, TOLD_WINDOW the window that was
 told last. From OWN on, OWN_FIELDS of the congestion control."""
 START, BEHIND, ITEM, STATUS, SEGMENT = range(5)
 """Of a segment: the number of its first byte, the one behind its last, its exchange, its status."""

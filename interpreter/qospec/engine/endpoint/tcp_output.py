@@ -13,6 +13,7 @@ from qospec.engine.endpoint.tcp_connection import (
     DUPLICATES,
     ECN,
     EDGE,
+    END,
     FIRST,
     FIRST_BYTE,
     FIRST_EXCHANGE,
@@ -30,7 +31,6 @@ from qospec.engine.endpoint.tcp_connection import (
     MSS,
     NEXT,
     NEXT_BYTE,
-    NO_END,
     PLACES,
     PROBE,
     PROBED,
@@ -99,7 +99,7 @@ def work(state: Whole, table: Whole, row: int, event: Event) -> None:
     cannot be sent, and nothing is under way, the window is probed. Source: RFC 9293, 3.8.6.1.
     """
     now_ps, write = event[1], state[WRITE]
-    end = FIRST_BYTE + state[TRANSFER] if state[TRANSFER] else NO_END
+    end = table[row, END]
     if write == 0:
         table[row, WRITTEN] = min(end, table[row, ACKNOWLEDGED] + state[SEND_BUFFER])
     _send(state, table, row, event)

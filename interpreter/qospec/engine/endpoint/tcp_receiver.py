@@ -176,7 +176,7 @@ class Receiver(Endpoint):
         table[:, EXPECTED] = table[:, READ] = FIRST_BYTE
         table[:, EDGE] = FIRST_BYTE + self.buffer_bytes
         last = find_last_column(sack=self.sacks, is_stamped=self.is_stamped, ecn=self.ecn)
-        return Transition(state, _receive_segment, _wake, within=count_columns(last))
+        return Transition(state, _receive_segment, wake_receiver, within=count_columns(last))
 
 
 @kernel
@@ -188,14 +188,21 @@ def _receive_segment(
     now_ps: int,
     out: Whole,
 ) -> int:
-    """Take what arrives, and acknowledge it now or later. Source: RFC 5681, 4.2."""
+    """Take what arrives."""
+    send(out, RECEIVED, item, now_ps)
+    take_segment(state, item, (items, now_ps, out))
+    return DONE
+
+
+@kernel
+def take_segment(state: Whole, item: int, event: Event) -> None:
+    """Take a segment, and acknowledge it now or later. Source: RFC 5681, 4.2."""
+    items, now_ps, out = event
     table = view_rows(state, RECEIVER, 1 + 2 * state[CONNECTIONS], COLUMNS)
     row = 1 + items[item, CONNECTION] - state[FIRST_SEGMENT]
     number, end = items[item, NUMBER], items[item, NUMBER] + items[item, SIZE] - state[HEADER_BYTES]
-    event = items, now_ps, out
     if state[STAMPED] and number <= table[row, ANSWERED]:
         table[row, RECENT] = max(table[row, RECENT], items[item, STAMP])  # RFC 7323, 4.3
-    send(out, RECEIVED, item, now_ps)
     if number in (SYN, PROBE):
         _acknowledge(state, table, row, SYN if number == SYN else table[row, EXPECTED], event)
     elif number != NO_DATA:
@@ -211,7 +218,6 @@ def _receive_segment(
             _wait(state, table, row, now_ps, out)
         else:
             _acknowledge(state, table, row, table[row, EXPECTED], event)
-    return DONE
 
 
 @kernel
@@ -276,7 +282,7 @@ def _set_alarm(state: Whole, due_ps: int, out: Whole) -> None:
 
 
 @kernel
-def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
+def wake_receiver(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Send the acknowledgements that have waited long enough, and let readers read."""
     table = view_rows(state, RECEIVER, 1 + 2 * state[CONNECTIONS], COLUMNS)
     event = items, now_ps, out
@@ -315,18 +321,25 @@ def _is_update_due(state: Whole, table: Whole, row: int) -> bool:
 
 
 @kernel
-def _acknowledge(state: Whole, table: Whole, row: int, number: int, event: Event) -> None:
-    """Acknowledge what has come in order, and announce the window, whose edge moves by no little.
-
-    Source: RFC 1122, 4.2.3.3; RFC 9293, 3.8.6.2.2.
-    """
-    items, now_ps, out = event
+def announce(state: Whole, table: Whole, row: int) -> int:
+    """Return the window as an acknowledgement announces it, for which nothing waits any more."""
     edge = table[row, READ] + state[BUFFER]
     is_wide = edge - table[row, EXPECTED] >= state[LEAST_WINDOW]
     if is_wide and edge - table[row, EDGE] >= state[LEAST_MOVE]:
         table[row, EDGE] = edge
     meet_deadline(table, row)
     table[row, UNACKNOWLEDGED] = 0
+    return table[row, EDGE] - table[row, EXPECTED]  # type: ignore[no-any-return]
+
+
+@kernel
+def _acknowledge(state: Whole, table: Whole, row: int, number: int, event: Event) -> None:
+    """Acknowledge what has come in order, and announce the window, whose edge moves by no little.
+
+    Source: RFC 1122, 4.2.3.3; RFC 9293, 3.8.6.2.2.
+    """
+    items, now_ps, out = event
+    window = announce(state, table, row)
     connection = state[FIRST_SEGMENT] + row - 1 + state[MORE_OF_ACKNOWLEDGEMENTS]
     size_bytes = state[HEADER_BYTES]
     is_reported = state[SACKS] and table[row, APART] and number != SYN
@@ -334,7 +347,7 @@ def _acknowledge(state: Whole, table: Whole, row: int, number: int, event: Event
         size_bytes += BLOCK_OPTION_BYTES + min(BLOCKS, table[row, APART]) * BLOCK_BYTES
     packet = make(items, out, connection, size_bytes, state[MARKS], now_ps)
     items[packet, NUMBER] = number
-    items[packet, WINDOW] = table[row, EDGE] - table[row, EXPECTED]
+    items[packet, WINDOW] = window
     table[row, ANSWERED] = table[row, EXPECTED]
     if state[STAMPED]:
         items[packet, STAMP] = table[row, RECENT]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
@@ -38,6 +38,7 @@ from qospec.engine.endpoint.tcp_connection import (
     ECHO,
     ECN,
     EDGE,
+    END,
     ENDED,
     FIRST,
     FIRST_ACKNOWLEDGEMENT,
@@ -60,6 +61,7 @@ from qospec.engine.endpoint.tcp_connection import (
     NEXT,
     NEXT_BYTE,
     NO_DATA,
+    NO_END,
     OPEN,
     OPENING,
     PARTIAL,
@@ -152,7 +154,8 @@ class Sender(Endpoint):
         send_buffer: How much data is written and not acknowledged at most.
         limit_bytes: How much is under way at most: the smaller of the buffers.
         write_bytes: The size of the application's writes; 0: it has always written ahead.
-        transfer_bytes: How much each connection sends, as one exchange; 0: there is no end.
+        transfer_bytes: How much each connection sends, as one exchange; 0: there is no end;
+            AS_SAID: what it says in turn, see `engine.endpoint.tcp_dialogue`.
         holds_short: Whether a short segment waits until nothing is under way (Nagle).
         places: The most segments under way, a power of two.
         initial_window: In segments.
@@ -230,7 +233,8 @@ class Sender(Endpoint):
         table = get_function(view_rows)(state, SENDER, 1 + count, COLUMNS)
         clear_deadlines(table)
         table[1:, TIMED_AT] = self._begin_ps(setting)
-        receive, wake = _link(self.control.hooks)
+        table[1:, END] = FIRST_BYTE + max(0, self.transfer_bytes) if self.transfer_bytes else NO_END
+        receive, wake = link_hooks(self.control.hooks, _receive_acknowledgement, wake_sender)
         return Transition(
             state,
             receive,
@@ -254,14 +258,13 @@ class Sender(Endpoint):
 
 
 @functools.cache
-def _link(hooks: Hooks) -> tuple[Callable[..., int], Callable[..., int]]:
-    """Return the kernels for acknowledgements and for the alarm that call those of a control."""
+def link_hooks(hooks: Hooks, *functions: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """Return kernels of this module that call those of a control."""
     if hooks == Hooks():
-        return _receive_acknowledgement, _wake
+        return list(functions)
     kernels = hooks._replace(on_mark=hooks.on_mark or hooks.on_loss)._asdict()
     label = kernels.pop("label")
-    receive = link_kernel(_receive_acknowledgement, label, kernels)
-    return receive, link_kernel(_wake, label, kernels)
+    return [link_kernel(function, label, kernels) for function in functions]
 
 
 @kernel
@@ -273,14 +276,23 @@ def _receive_acknowledgement(
     now_ps: int,
     out: Whole,
 ) -> int:
-    """Take an acknowledgement, and send what it allows."""
+    """Take what arrives, an acknowledgement."""
     if items[0, SPARE] <= MADE_AT_ONCE * (1 + state[PLACES]):
         return NO_ITEMS
+    event = items, now_ps, out
+    send(out, RECEIVED, item, now_ps)
+    take_acknowledgement(state, item, 0, event)
+    go_on(state, 1 + items[item, CONNECTION] - state[FIRST_ACKNOWLEDGEMENT], event)
+    return DONE
+
+
+@kernel
+def take_acknowledgement(state: Whole, item: int, has_data: int, event: Event) -> None:
+    """Take an acknowledgement, which is no duplicate if it has data."""
+    items, now_ps, _ = event
     table = view_rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
     row = 1 + items[item, CONNECTION] - state[FIRST_ACKNOWLEDGEMENT]
     number, phase = items[item, NUMBER], table[row, PHASE]
-    event = items, now_ps, out
-    send(out, RECEIVED, item, now_ps)
     if phase == OPENING and number == SYN:
         _open(state, table, row, event)
     if table[row, PHASE] == OPEN:
@@ -294,18 +306,24 @@ def _receive_acknowledgement(
             _advance(state, table, row, number, is_told, event)
         elif table[row, ACKNOWLEDGED] == table[row, HIGHEST]:
             table[row, RETRIED] = 0
-        elif number == table[row, ACKNOWLEDGED] and is_duplicate:
+        elif number == table[row, ACKNOWLEDGED] and is_duplicate and has_data == 0:
             _count_duplicate(state, table, row, event)
+
+
+@kernel
+def go_on(state: Whole, row: int, event: Event) -> None:
+    """Send what is allowed, and set the alarm."""
+    table = view_rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
+    if table[row, PHASE] == OPEN:
         work(state, table, row, event)
     _tell_window(state, table, row, event)
     if table[row, DUE] < state[ALARM_AT]:
         state[ALARM_AT] = table[row, DUE]
-        wake_at(out, state[ALARM_AT])
-    return DONE
+        wake_at(event[2], state[ALARM_AT])
 
 
 @kernel
-def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
+def wake_sender(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Begin the connections that begin now, and act on timeouts.
 
     The alarm is not set anew for each acknowledgement: it goes off for a deadline that may have
@@ -352,10 +370,26 @@ def _open(state: Whole, table: Whole, row: int, event: Event) -> None:
     else:
         _take_sample(state, table, row, now_ps - table[row, TIMED_AT], event)
         table[row, CONGESTION_WINDOW] = state[INITIAL_WINDOW]
+    _begin_data(table, row)
+    send_packet(state, row, NO_DATA, state[HEADER_BYTES], event)
+
+
+@kernel
+def open_passively(state: Whole, row: int) -> None:
+    """Let a connection be open for what is sent to the end that has begun it."""
+    table = view_rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
+    if table[row, PHASE] == CLOSED:
+        table[row, RTO] = max(INITIAL_RTO_PS, state[LEAST_RTO])
+        table[row, CONGESTION_WINDOW] = state[INITIAL_WINDOW]
+        _begin_data(table, row)
+
+
+@kernel
+def _begin_data(table: Whole, row: int) -> None:
+    """Begin with the first byte of data."""
     table[row, PHASE], table[row, RETRIED], table[row, THRESHOLD] = OPEN, 0, UNLIMITED
     table[row, ACKNOWLEDGED] = table[row, NEXT_BYTE] = table[row, HIGHEST] = FIRST_BYTE
     table[row, WRITTEN] = table[row, EDGE] = FIRST_BYTE
-    send_packet(state, row, NO_DATA, state[HEADER_BYTES], event)
 
 
 @kernel
@@ -535,7 +569,7 @@ def _expire(state: Whole, table: Whole, row: int, event: Event) -> None:
     if table[row, PHASE] == CLOSED:
         table[row, PHASE], table[row, TIMED_AT] = OPENING, now_ps
         table[row, RTO] = max(INITIAL_RTO_PS, state[LEAST_RTO])
-        if state[TRANSFER]:
+        if state[TRANSFER] > 0:
             connection = state[FIRST_EXCHANGE] + row - 1
             table[row, WHOLE] = make(event[0], out, connection, state[TRANSFER], 0, now_ps)
         _send_syn(state, table, row, event)
@@ -572,6 +606,7 @@ def _give_up(state: Whole, table: Whole, row: int, out: Whole) -> None:
     if table[row, PHASE] == OPEN:
         for number in range(table[row, FIRST], 0 if state[TRANSFER] else table[row, LAST]):
             lose(out, TIMED_OUT, state[find_segment(state, row, number) + ITEM])
-    if state[TRANSFER]:
+    if table[row, WHOLE]:
         lose(out, TIMED_OUT, table[row, WHOLE])
+        table[row, WHOLE] = 0
     table[row, PHASE] = GIVEN_UP
