@@ -1,6 +1,6 @@
 # Targets for developers. Each target sets up what it needs; `make` alone prints the list.
 .POSIX:
-.PHONY: help setup demo quick test test-browser test-nightly test-seeds test-versions lint lock coverage digests calibration torture bench ratios fuzz-language mutation extension clean
+.PHONY: help setup demo quick test site test-browser test-nightly test-seeds test-versions lint lock coverage digests calibration torture bench ratios fuzz-language mutation extension clean
 
 BIN = .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
@@ -41,13 +41,16 @@ quick: setup ## Run the quick unit and language tests with few examples, for use
 test: setup ## Run all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
+site: setup ## Build the documentation site, with reports of examples and suites; print where it begins
+	$(BIN)/python docs/site/build.py
+
 test-browser: setup ## Test reports in Chromium, on screen and printed; needs the package chromium and the extra browser
 	@command -v chromium > /dev/null || { echo 'test-browser needs Chromium: apt-get install chromium' >&2; exit 1; }
 	@$(BIN)/python -c 'import axe_playwright_python, playwright, pypdf' 2> /dev/null || \
 	    { echo "test-browser needs the extra: $(BIN)/pip install --editable '.[browser]'" >&2; exit 1; }
 	$(BIN)/python -m pytest testcases/browser
 
-test-nightly: test-seeds coverage extension ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; measure coverage and speed
+test-nightly: test-seeds coverage extension site ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; build the site; measure coverage and speed
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 	$(BIN)/python testcases/drivers.py 20000
@@ -117,7 +120,7 @@ LOCK = $(BIN)/uv pip compile setup.cfg --quiet --universal --python-version 3.11
 
 lock: setup ## Renew the locks after a change of setup.cfg; UPGRADE=--upgrade takes the newest versions
 	$(LOCK) --output-file requirements-users.lock
-	$(LOCK) --extra fuzz --extra dev --constraint requirements-users.lock --output-file requirements.lock
+	$(LOCK) --extra fuzz --extra site --extra dev --constraint requirements-users.lock --output-file requirements.lock
 
 clean: ## Remove .venv, builds and caches, but not records
 	rm -rf .venv build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

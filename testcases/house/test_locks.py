@@ -10,7 +10,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-LOCKS = {"requirements-users.lock": ("build",), "requirements.lock": ("build", "fuzz", "dev")}
+LOCKS = {
+    "requirements-users.lock": ("build",),
+    "requirements.lock": ("build", "fuzz", "site", "dev"),
+}
 """Each lock, and the extras that it has beside what qospec needs."""
 
 
