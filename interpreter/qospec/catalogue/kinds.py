@@ -123,10 +123,10 @@ class Domain:
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, codes, buffer, burst, limits by mark, ratios by mark, delay per
     length, load, size mix, curve, duration, times, lifetime, address, key, dropping, congestion,
-    contract, width, frame rate. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells,
-    frames/s, 1), inclusive; a load of packets has those of as many bytes.
-    Of an element's rate, load or burst `layers` may be counted; data without any is counted in
-    none.
+    contract, width, frame rate, call rate, calls. Bounds are in the base unit (ps, bytes, bit/s,
+    cells/s, m, cells, frames/s, calls/s, calls, 1), inclusive; a load of packets has those of as
+    many bytes. Of an element's rate, load or burst `layers` may be counted; data without any is
+    counted in none.
     """
 
     name: str

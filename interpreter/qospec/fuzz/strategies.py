@@ -154,6 +154,8 @@ _curves = st.sampled_from(
 )
 USUAL: dict[str, list[Any]] = {
     "rate": [STM1, Fraction(44_736_000 * 84, 85)],
+    "call rate": [Fraction(1, 7), Fraction(15), Fraction(10**4)],
+    "calls": [1, 3, 1_000],
     "frame rate": [Fraction(1, 30), Fraction(3_332), Fraction(10**6, 7)],
     "cell rate": [Fraction(1, 30), Fraction(352_720), Fraction(10**12, 7)],
     "time": [1, SLOT_PS, 10**9],

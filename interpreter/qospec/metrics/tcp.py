@@ -18,7 +18,7 @@ class ConnectionMetric(Metric):
     """A metric of connections of TCP."""
 
     least = 0
-    of_connections = True
+    told_by = "connections"
     needs = frozenset({"samples"})
     quantity: ClassVar[str]
 

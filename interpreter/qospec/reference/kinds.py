@@ -35,6 +35,8 @@ LABELS = {
     "rate": DomainLabel("a bit rate", "149.76 Mbit/s @cell"),
     "cell rate": DomainLabel("a cell rate", "30_000 cell/s"),
     "frame rate": DomainLabel("a frame rate", "830 frame/s"),
+    "call rate": DomainLabel("a call rate", "15 call/s"),
+    "calls": DomainLabel("a number of calls", "3 call"),
     "length": DomainLabel("a length", "50 km"),
     "cells": DomainLabel("a number of cells", "200 cell"),
     "ratio": DomainLabel("a ratio", "10%"),

@@ -7,9 +7,8 @@ from itertools import product
 import pytest
 
 from qospec.catalogue.kinds import Kind, discover
-from qospec.engine.endpoint.tcp_connection import QUANTITIES
 from qospec.engine.measure.calls import RatedCall
-from qospec.engine.measure.samples import Sample
+from qospec.engine.measure.samples import QUANTITIES, Sample
 from qospec.engine.measure.tally import (
     Delays,
     FrameLatencies,

@@ -81,6 +81,8 @@ BASE_UNITS: dict[str, tuple[Dimension, Fraction]] = {
     "cells": (CELLS, Fraction(1)),
     "packet rate": (PACKET_RATE, Fraction(1)),
     "frame rate": (FRAME_RATE, Fraction(1)),
+    "call rate": (CALL_RATE, Fraction(1)),
+    "calls": (CALLS, Fraction(1)),
     "packets": (PACKETS, Fraction(1)),
     "delay per length": (DELAY_PER_LENGTH, Fraction(1, PS_PER_S)),
 }

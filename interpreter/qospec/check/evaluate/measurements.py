@@ -51,7 +51,7 @@ class FlowValue(Value):
 
     `members` is None if it is no array; `has` are the parts that it has. At a `place`, only what
     passes there. The `network` is a point or a control; of a control, it is another topology.
-    `is_connection` if its sender tells of it, as that of `tcp`.
+    What it `tells` are "connections", as the sender of `tcp`, or "calls", as a source of them.
     `unrated` is why it is not rated as calls, in words; "" if it is. By its `rating_field` it is.
     `lengths` are the mean bytes of its items in each layer, as far as these are known; `is_mixed`
     if items differ in them.
@@ -68,7 +68,7 @@ class FlowValue(Value):
     unrated: str = NOT_CALLS
     rating_field: str = ""
     place: Place | None = None
-    is_connection: bool = False
+    tells: frozenset[str] = frozenset()
     controlled: bool = False
     lengths: tuple[tuple[str, Fraction], ...] = ()
     is_mixed: bool = False
@@ -86,9 +86,9 @@ class FlowValue(Value):
         return self.part == "user" and self.place is None and "answers" not in self.has
 
     @property
-    def _is_told(self) -> bool:
-        """Return whether its sender tells of its connections, rather than of a part of it."""
-        return self.is_connection and self.part == "user"
+    def _told(self) -> frozenset[str]:
+        """Return what needs no telling, and what it tells of itself, rather than of a part."""
+        return self.tells | {""} if self.part == "user" else frozenset({""})
 
     def move_to_network(self, network: str, *, controlled: bool) -> FlowValue:
         """Return the same flow on another network."""
@@ -106,13 +106,12 @@ class FlowValue(Value):
             if name.text == part and self.part == "user":
                 return replace(self, part=part, carries=KINDS[part].are or self.carries)
         kind = evaluator.context.catalogue.find("metric", name.text)
-        if kind is None or (kind.build.of_connections and not self._is_told):
+        if kind is None or kind.build.told_by not in self._told:
             parts = self.has if self.part == "user" else ()
             measured = [
                 metric
                 for metric in evaluator.context.catalogue.select_role("metric").values()
-                if self.carries in metric.carries
-                and (self._is_told or not metric.build.of_connections)
+                if self.carries in metric.carries and metric.build.told_by in self._told
             ]
             raise unmeasured.explain_unknown_metric(self.path, measured, parts, name, kind)
         if self.carries not in kind.carries:

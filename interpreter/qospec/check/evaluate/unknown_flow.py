@@ -70,11 +70,10 @@ def make_unknown_flow(network: str) -> OneOf:
     """Return a flow that is not known yet, on a network."""
     cells = list_parts("cell", has_own=True)
     packets = list_parts("packet", has_own=True)
+    tells = frozenset({"connections", "calls"})
     return OneOf(
         (
-            FlowValue(network, "flow", 1, carries="cell", has=cells),
-            FlowValue(
-                network, "flow", 1, carries="packet", has=packets, is_connection=True, unrated=""
-            ),
+            FlowValue(network, "flow", 1, carries="cell", has=cells, tells=tells),
+            FlowValue(network, "flow", 1, carries="packet", has=packets, tells=tells, unrated=""),
         )
     )

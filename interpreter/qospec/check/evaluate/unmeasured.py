@@ -36,6 +36,13 @@ REQUESTS = ("request", "requests", "queries")
 # ---- metrics
 
 
+TOLD_OF = {
+    "connections": ("connections of `tcp`", "measure it of a flow of `tcp` itself"),
+    "calls": ("calls that are offered", "let the flow have a `source = calls { … }`"),
+}
+"""By what metrics are told: of what, and how to have it."""
+
+
 def explain_unknown_metric(
     path: str, known: Sequence[Kind], parts: Sequence[str], name: ast.Name, kind: Kind | None
 ) -> CheckError:
@@ -53,7 +60,7 @@ def explain_unknown_metric(
     meant = meant or translate(word, (*spellings, *parts))
     absent = describe_not_modelled(word)
     near = meant or ("" if absent or kind else suggest_name(name.text, [*spellings, *parts]))
-    help_text = "measure it of a flow of `tcp` itself" if kind else suggest_listing("metrics")
+    told_of, help_text = TOLD_OF[kind.build.told_by] if kind else ("", suggest_listing("metrics"))
     if word in REQUESTS and "answers" in parts:
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
     elif OF_EXCHANGES.get(word) == "exchanges.delay" and not meant:
@@ -61,7 +68,7 @@ def explain_unknown_metric(
     shown = (min((kind.name, *kind.aliases[:1]), key=len) for kind in known)
     note = f"metrics: {' '.join(sorted(shown))}"
     note = f"{note}; parts of `{path}`: {' '.join(parts)}" if parts else note
-    what = "is not a metric" if kind is None else "is measured of connections of `tcp` alone"
+    what = f"is measured of {told_of} alone" if kind else "is not a metric"
     return make_error(
         "E0501",
         f"`{name.text}` {what}",

@@ -65,7 +65,7 @@ NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
 }
 """Per domain of numbers: its dimension, and the engine's base unit in the language's."""
 
-WHOLE = ("time", "data", "cells", "packets", "integer")
+WHOLE = ("time", "data", "cells", "packets", "calls", "integer")
 """Domains that the engine counts in whole base units."""
 
 BITS_OF_A_BYTE = 8

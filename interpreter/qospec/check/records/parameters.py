@@ -447,7 +447,7 @@ PLACEHOLDERS: dict[str, Any] = {
     **dict.fromkeys(MAPS, (("first", 1),)),
 }
 """By domain, values that are not numbers."""
-WHOLE = ("time", "data", "cells", "integer")
+WHOLE = ("time", "data", "cells", "calls", "integer")
 
 
 def make_placeholder(parameter: Parameter) -> Any:

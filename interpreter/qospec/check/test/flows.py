@@ -83,13 +83,23 @@ def _list_measured(record: Record, name: str, many: int | None, evaluator: Evalu
     kind = record.kind
     carries = "cell" if "cell" in kind.carries else "packet"
     parts = list_parts(carries, has_own=kind.build.is_answered or kind.build.is_framed)
-    is_connection = kind.build.is_connection
-    whole = FlowValue("", name, many, carries=carries, has=parts, is_connection=is_connection)
+    asked = kind.build.is_call or "source" in record.given
+    sending = evaluate_sent(record, evaluator) if asked else None
+    tells = frozenset({"connections"} if kind.build.is_connection else _list_told(sending))
+    whole = FlowValue("", name, many, carries=carries, has=parts, tells=tells)
     if not kind.build.is_call:
         return whole
-    sending = evaluate_sent(record, evaluator)
     unrated = "" if sending is None else sending.traffic.unrated
     return replace(whole, unrated=unrated, rating_field=kind.build.rating_field)
+
+
+def _list_told(sending: Sending | None) -> set[str]:
+    """Return what a source tells of itself."""
+    if sending is None:
+        return set()
+    emitted = sending.emitted and sending.emitted.record.kind.build
+    source = emitted if sending.arrivals is None else sending.arrivals
+    return set() if source is None else {source.tells}
 
 
 def _measure_lengths(sending: Sending) -> tuple[tuple[str, Fraction], ...]:

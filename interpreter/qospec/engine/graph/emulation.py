@@ -161,6 +161,9 @@ class _Origin:
     def emit(self, until_ps: int, watermark_ps: int) -> None:
         """Send the items that are ready before `until_ps`."""
         at_ps, connection = self._source.arrivals.emit(self._state, until_ps)
+        if self._recorder.samples.needed:
+            for told in self._source.arrivals.tell(self._state):
+                self._recorder.samples.tell(told, self._source.first)
         count = len(at_ps)
         sizes = self._sizes.next(connection)
         if count > len(self._marks):

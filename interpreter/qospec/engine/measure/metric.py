@@ -59,8 +59,8 @@ class Metric(ABC):
     """Whether it needs the size of packets, which whole exchanges do not have."""
     of_calls: ClassVar[bool] = False
     """Whether it is measured of calls only, whose traffic says how speech is coded and played."""
-    of_connections: ClassVar[bool] = False
-    """Whether it is measured of connections only, whose sender tells of them."""
+    told_by: ClassVar[Literal["", "connections", "calls"]] = ""
+    """What must tell of it, and not every flow does: senders of connections, or offered calls."""
     delivered: ClassVar[bool] = False
     """Whether it grows with what arrives of what was planned, and falls by what does not: for the
     judge, who assumes that it differs downwards from that."""

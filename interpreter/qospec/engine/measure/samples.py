@@ -1,4 +1,4 @@
-"""Samples: what endpoints tell of their connections, for those whose statements use it.
+"""Samples: what endpoints and sources tell of connections, for those whose statements use it.
 
 A sample is a number at a time: so many bytes acknowledged then, or a round trip that took so long.
 What is HELD is so from then on, such as a window; it is weighed by time. Sums are of whole numbers,
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.endpoint.tcp_connection import QUANTITIES
+from qospec.engine.endpoint import tcp_connection
+from qospec.engine.items.batch import build_batch
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Rows, Times, Whole
     from qospec.engine.experiment import Intervals, MeasurementSpec
     from qospec.engine.items.batch import Batch
+    from qospec.engine.source.arrivals import Told
 
-HELD = ("window",)
+QUANTITIES = (*tcp_connection.QUANTITIES, "offered", "established", "refused", "held")
+"""What is told: by senders of TCP, and by sources of calls."""
+HELD = ("window", "held")
 """Those of the quantities that hold until another is told."""
 
 WEIGHT, LOW, HIGH, LEAST, MOST = range(5)
@@ -76,6 +80,20 @@ class Samples:
                 _hold(columns, of, window, held[HELD.index(quantity)], rows[number])
             else:
                 _count(columns, of, window, rows[number])
+
+    def tell(self, told: Told, connection: int) -> None:
+        """Record what a source tells, as of its first connection."""
+        count = len(told.at_ps)
+        self.add(
+            told.quantity,
+            build_batch(
+                at_ps=told.at_ps,
+                sent_ps=told.values,
+                connection=np.full(count, connection, np.int32),
+                size_bytes=np.zeros(count, np.int32),
+                marks=np.zeros(count, np.uint32),
+            ),
+        )
 
     def finish(self) -> None:
         """Take what is held as held until the end of the window."""

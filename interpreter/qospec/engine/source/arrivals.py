@@ -6,14 +6,24 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from qospec.calculus.curve import UNBOUNDED
+from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from fractions import Fraction
     from typing import Self
 
     from qospec.calculus.curve import Curve
-    from qospec.engine.arrays import Indices, Times
+    from qospec.engine.arrays import Indices, Times, Whole
     from qospec.engine.random import Draws
+
+
+class Told(NamedTuple):
+    """What a source tells of itself: a quantity of `engine.measure.samples` at times, in order."""
+
+    quantity: str
+    at_ps: Times
+    values: Whole
 
 
 class Arrivals(ABC):
@@ -28,6 +38,9 @@ class Arrivals(ABC):
 
     "" if the process cannot be made for a rate.
     """
+    tells: ClassVar[str] = ""
+    """What it tells of, beside the items that it has ready: "calls"; "" for nothing. For the
+    checker, which offers the metrics that are `told_by` this."""
 
     @classmethod
     def at_rate(cls, rate: Fraction, **others: Any) -> Self:
@@ -44,6 +57,10 @@ class Arrivals(ABC):
     @abstractmethod
     def emit(self, state: Any, until_ps: int) -> tuple[Times, Indices]:
         """Return all items ready before `until_ps` that were not yet emitted, in order of time."""
+
+    def tell(self, state: Any) -> Iterator[Told]:  # noqa: ARG002
+        """Yield what it tells of what it did in the last `emit`."""
+        return iter(())
 
     @abstractmethod
     def mean_rate(self, connections: int) -> Fraction:

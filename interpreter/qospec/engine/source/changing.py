@@ -16,14 +16,16 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
+    from qospec.engine.source.arrivals import Told
 
 
 @dataclass
 class State:
-    """The states of the processes, and how many of them have ended."""
+    """The states of the processes, how many have ended, and which emitted in the last window."""
 
     processes: list[Any]
     ended: int = 0
+    emitting: range = range(0)
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Changing(Arrivals):
         """Return all items ready before `until_ps` that were not yet emitted, in order of time."""
         at_ps: list[Times] = []
         connection: list[Indices] = []
+        first = state.ended
         for number, (begin_ps, stop_ps, process) in enumerate(self.spans()):
             if number < state.ended or begin_ps >= until_ps:
                 continue
@@ -60,11 +63,19 @@ class Changing(Arrivals):
             )
             at_ps.append(since_ps + begin_ps)
             connection.append(sender)
+            state.emitting = range(first, number + 1)
             if stop_ps <= until_ps:
                 state.ended = number + 1
         if not at_ps:
             return np.empty(0, np.int64), np.empty(0, np.int32)
         return np.concatenate(at_ps), np.concatenate(connection)
+
+    def tell(self, state: State) -> Iterator[Told]:
+        """Yield what its processes tell; what one holds ends with it."""
+        for number in state.emitting:
+            begin_ps, process = self.processes[number]
+            for told in process.tell(state.processes[number]):
+                yield told._replace(at_ps=told.at_ps + begin_ps)
 
     def mean_rate(self, connections: int) -> Fraction:
         """Return the highest mean rate of its processes: the load that a line must carry."""

@@ -11,8 +11,11 @@ from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.changing import Changing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
+    from qospec.engine.source.arrivals import Told
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,19 @@ class Skewed(Arrivals):
     def emit(self, state: Any, until_ps: int) -> tuple[Times, Indices]:
         """Return all items ready before `until_ps` that were not yet emitted, in order of time."""
         shown_ps, connection = self.process.emit(state, self._find_shown_ps(until_ps))
+        return self._find_true_ps(shown_ps), connection
+
+    def tell(self, state: Any) -> Iterator[Told]:
+        """Yield what the process tells, in true time."""
+        for told in self.process.tell(state):
+            yield told._replace(at_ps=self._find_true_ps(told.at_ps))
+
+    def _find_true_ps(self, shown_ps: Times) -> Times:
+        """Return when the clock shows times, in whole ps."""
         shown, true = self.pace.numerator, self.pace.denominator
         # In two steps, since the product of a time and a numerator overflows.
         whole, rest = shown_ps // shown, shown_ps % shown
-        return whole * true + rest * true // shown, connection
+        return whole * true + rest * true // shown
 
     def _find_shown_ps(self, true_ps: int) -> int:
         """Return the first whole ps of the clock that are not before a time."""

@@ -1,0 +1,105 @@
+"""Calls: connections that begin, last for a time, and end."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from qospec.calculus.curve import bound_bursts
+from qospec.catalogue.kinds import CellRate, Domain, Duration, arrivals
+from qospec.dataclass import dataclass
+from qospec.engine.source.arrivals import Arrivals
+from qospec.engine.source.pool import Coming, start
+from qospec.engine.source.two_state import LARGEST_NUMERATOR, LONGEST_STAY_PS
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.calculus.curve import Curve
+    from qospec.engine.arrays import Indices, Times
+    from qospec.engine.random import Draws
+    from qospec.engine.source.arrivals import Told
+    from qospec.engine.source.pool import Pool
+
+Hold = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
+"""A constant duration, or an exponential one."""
+CallRate = Annotated[Fraction, Domain("call rate", Fraction(1, 10**6), 10**9)]
+CallCount = Annotated[int, Domain("calls", 1, 10**9)]
+MostCalls = Annotated[int | None, Domain("calls", 1, 10**9)]
+"""All that are offered; None: as many as there is time for."""
+Gaps = Annotated[Literal["even", "poisson"], Domain("choice", choices=("even", "poisson"))]
+
+
+@arrivals(
+    source="A. K. Erlang, Solution of some problems in the theory of probabilities (1917); ITU-T"
+    " E.600 (call, holding time, lost call)",
+    from_contract={"at": "peak_cell_rate"},
+)
+@dataclass(frozen=True)
+class Calls(Arrivals):
+    """Offer calls: each takes a free connection, sends at a constant rate for a time, and ends.
+
+    The connections of a flow are those that may exist at once. A call takes the first that is free;
+    if none is, it is refused, and does not come back. Its first cell is ready when it begins, and
+    the others 1/at apart, exactly. A connection is free again 1/at after its call has ended, so it
+    keeps its contract whatever calls it carries.
+
+    Not modelled: messages that set up a call, which machines exchange; calls that are tried again.
+    """
+
+    tells = "calls"
+
+    rate: CallRate
+    """Calls/s that are offered to all connections of a host together."""
+    hold: Hold
+    """How long a call lasts."""
+    at: CellRate
+    """Cells/s of a call; by default the peak rate of its contract."""
+    gaps: Gaps = "poisson"
+    """Whether calls come at random, independently of each other, or evenly spaced, the first at
+    once."""
+    burst: CallCount = 1
+    """How many calls come at a time."""
+    count: MostCalls = None
+    """How many are offered; by default as many as there is time for."""
+
+    def __post_init__(self) -> None:
+        if Fraction(self.at).numerator > LARGEST_NUMERATOR:
+            raise ValueError("at: this fraction is too fine to be kept exactly; give fewer digits")
+        if self.hold.mean_ps * Fraction(self.at) < PS_PER_S // 100:
+            raise ValueError("hold: fewer than one in 100 calls would send more than a cell")
+
+    def start(self, connections: int, phases: str, draws: Draws) -> Pool:
+        coming = Coming(self.burst, self.count, self.gaps == "poisson", draws)
+        period_ps = PS_PER_S * self.burst / Fraction(self.rate)
+        return start(period_ps, self.hold, PS_PER_S / Fraction(self.at), connections, coming)
+
+    def emit(self, state: Pool, until_ps: int) -> tuple[Times, Indices]:
+        return state.before(until_ps)
+
+    def tell(self, state: Pool) -> Iterator[Told]:
+        return state.tell()
+
+    def mean_rate(self, connections: int) -> Fraction:
+        return self._mean_held(connections) * Fraction(self.at)
+
+    def _mean_held(self, connections: int) -> Fraction:
+        """Return how many calls are held on average, if none is refused; at most all."""
+        offered = Fraction(self.rate) * (self.hold.mean_ps * Fraction(self.at) + PS_PER_S)
+        return min(offered / (PS_PER_S * Fraction(self.at)), Fraction(connections))
+
+    def highest_rate(self, connections: int) -> Fraction:
+        return connections * Fraction(self.at)
+
+    def curve(self, connections: int, phases: str) -> Curve:
+        """Return that of calls on all connections at once."""
+        return bound_bursts(PS_PER_S / Fraction(self.at)).widen(1).scale_by(connections)
+
+    def most_items(self, connections: int, length_ps: int) -> int | None:
+        if self.gaps == "poisson" or self.hold.law == "exponential":
+            return None
+        calls = (length_ps * Fraction(self.rate) // (PS_PER_S * self.burst) + 1) * self.burst
+        each = self.hold.mean_ps * Fraction(self.at) // PS_PER_S + 1
+        room = connections * (length_ps * Fraction(self.at) // PS_PER_S + 1)
+        return int(min(min(calls, self.count or calls) * each, room))
