@@ -299,6 +299,25 @@ def test_each_reason_is_told(planned, ran) -> None:
     assert case.networks[""].proofs.delay(5, 6).why == "none of it is sent"
 
 
+def test_a_bound_of_cells_is_none_of_their_frames(planned):
+    (case,) = planned(
+        """
+        topology one {
+          a, b = host
+          link a -- b via media.stm1
+        }
+        test t on one {
+          flow f = frames { cells = 3 cell, rate = 1_000 frame/s } from a to b
+          run { measure = 1 ms }
+          expect f.lost == 0 cell
+        }
+        """
+    )
+    proofs = case.networks[""].proofs
+    assert proofs.delay(0, 1).most_ps is not None
+    assert proofs.delay(1, 2).why == "what is proved is of cells, not of whole frames"
+
+
 def test_the_rate_of_the_path_is_that_of_the_arrivals(planned) -> None:
     """Cells evenly apart wait for nothing, whatever their number."""
     text = ROUND.replace("source = replay { at = [0 us, 1 us, 2 us] }", "phases = even")

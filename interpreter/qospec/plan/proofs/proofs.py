@@ -46,6 +46,7 @@ ROUNDS = 3
 
 NOTHING_KNOWN = "nothing is proved of {}"
 NOTHING_PASSES = "none of it is sent"
+OF_CELLS_ALONE = "what is proved is of cells, not of whole frames"
 
 
 class Proof(NamedTuple):
@@ -150,6 +151,10 @@ class _Analysis:
                 for number in component:
                     self._pass(number)
         delays = {self._indices(key): self._delay(key) for key in self._routes.begins}
+        for source in self._experiment.sources:
+            if source.framing is not None:
+                first = source.framing.first
+                delays[first, first + source.connections] = Proof(None, OF_CELLS_ALONE)
         queues = [*self._queues()]
         waiting = {path: each.waiting for path, each in queues if each.waiting is not None}
         unbounded = {path: each.why for path, each in queues if each.waiting is None}
