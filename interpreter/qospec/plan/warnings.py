@@ -10,6 +10,7 @@ cells that packets never become; elements that take several passages for one.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -455,10 +456,10 @@ def idle_contracts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
 def taken_for_one(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each element that takes several passages of a flow for one connection, once."""
     for index, classes in sorted(survey.reach.item_classes.items()):
-        draft, legs = survey.drafts[index], dict[int, set[int]]()
-        for number, item_class in classes:
-            legs.setdefault(number, set()).add(LEG.of(item_class.marks))
-        again = [survey.members[n] for n, passed in sorted(legs.items()) if len(passed) > 1]
+        draft = survey.drafts[index]
+        passed = sorted({(number, LEG.of(item_class.marks)) for number, item_class in classes})
+        ways = Counter((n, survey.members[n].legs[leg][0]) for n, leg in passed)
+        again = [survey.members[n] for (n, _), passages in ways.items() if passages > 1]
         for instance in filter(None, (draft.instance, *draft.queues)) if again else ():
             passing = [(member, case.flows[member.stream.flow]) for member in again]
             found = (flow for member, flow in passing if _remembers(instance, member, flow))
