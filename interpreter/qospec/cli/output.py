@@ -49,9 +49,9 @@ def say_text(text: str, *, err: bool = False, end: str = "\n") -> None:
 
 def say_json(document: Any) -> None:
     """Print a document for programs; what is not ASCII is escaped in it."""
-    import json
+    from qospec.document import write_json
 
-    _print(f"{json.dumps(document, indent=1)}\n", err=False)
+    _print(write_json(document, in_ascii=True), err=False)
 
 
 def show_progress(line: str, columns: int) -> None:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from qospec.dataclass import NamedTuple, dataclass
-from qospec.document import Document
+from qospec.document import Document, write_json
 from qospec.record import seal, signature
 from qospec.record.consistency import list_contradictions
 from qospec.record.outcome import SCHEMA, complete_outcome, is_finished
@@ -92,7 +92,7 @@ class Record:
 
     def end(self, outcome: Document, timing: Document) -> None:
         """Write the timing and the outcome, which ends the record."""
-        self._put({TIMING_FILE: _write_json(timing), OUTCOME_FILE: _write_json(outcome)})
+        self._put({TIMING_FILE: write_json(timing), OUTCOME_FILE: write_json(outcome)})
 
     def add_report(self, name: str, text: str) -> Path:
         """Write a report into the record, or in place of one there, and return its path."""
@@ -229,7 +229,7 @@ class Record:
 
     def sign(self, key: Ed25519PrivateKey) -> None:
         """Sign all files but reports with a key, in place of a signature that there is."""
-        self._put({signature.NAME: _write_json(signature.sign(self._read_seal(), key))})
+        self._put({signature.NAME: write_json(signature.sign(self._read_seal(), key))})
 
     def find_signer(self) -> str:
         """Return the public key of who signed the record, in hexadecimal; "" if nobody did.
@@ -249,7 +249,7 @@ class Record:
 
     def _add(self, name: str, document: Document) -> None:
         """Write a file that is new."""
-        text = _write_json(document)
+        text = write_json(document)
         with _explain_writing():
             seal.append_checksum(self.folder, name, seal.compute_checksum(text.encode()))
             write_whole(self.folder / name, text)
@@ -380,10 +380,6 @@ class _Reading:
 
 def _name_case(number: int) -> str:
     return f"cases/{number:04}.json"
-
-
-def _write_json(document: Document) -> str:
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 @contextmanager

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from qospec.document import write_json
 from qospec.judge.verdict import VERDICTS
 from qospec.report.views import find_worst, shorten_place
 from qospec.units import format_number
@@ -33,7 +33,7 @@ _PIECES = re.compile(
 
 def as_json(value: object) -> str:
     """Return a value as JSON like that of the record's files, with a newline."""
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    return write_json(value)
 
 
 def escape_markdown(text: object) -> str:
