@@ -231,11 +231,7 @@ def choose_unit(value: Fraction, dimension: Dimension) -> tuple[str, Fraction]:
 
 def _list_fitting(value: Fraction, dimension: Dimension) -> list[tuple[str, Fraction]]:
     """Return the units up to the one that fits a value, which is last."""
-    spellings = _FITTING.get(dimension)
-    if spellings is None:
-        return [(find_base_unit(dimension), Fraction(1))]
-    known = [(spelling, find_unit(spelling)) for spelling in spellings]
-    fitting = [(spelling, each.factor) for spelling, each in known if each is not None]
+    fitting = _list_units(dimension)
     if dimension == DATA:
         if value % 8:
             return fitting[-1:]
@@ -243,6 +239,16 @@ def _list_fitting(value: Fraction, dimension: Dimension) -> list[tuple[str, Frac
     least = abs(value) if value else 1
     too_large = sum(least < factor for _, factor in fitting[:-1])
     return fitting[: too_large + 1]
+
+
+@functools.cache
+def _list_units(dimension: Dimension) -> list[tuple[str, Fraction]]:
+    """Return the units in which values are shown, the largest first, each with its factor."""
+    spellings = _FITTING.get(dimension)
+    if spellings is None:
+        return [(find_base_unit(dimension), Fraction(1))]
+    known = [(spelling, find_unit(spelling)) for spelling in spellings]
+    return [(spelling, unit.factor) for spelling, unit in known if unit is not None]
 
 
 def format_number(value: Fraction | int, *, digits: int = 4, exact: bool = False) -> str:

@@ -20,7 +20,7 @@ from qospec.engine.security.end import SecurityEnd
 from qospec.model.expression import list_measurements
 from qospec.plan.forms import largest_carried_bytes
 from qospec.plan.offered import compute_cell_rate
-from qospec.plan.tables import State
+from qospec.plan.tables import State, group_by_flow
 from qospec.protocol.marks import CLP
 from qospec.protocol.streams import NO_FLOW
 from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, RATE, TIME, format_value
@@ -407,8 +407,9 @@ def unknown_latency(case: Case, name: str, survey: Survey) -> Iterator[Diagnosti
     They are those that arrive, or all the same.
     """
     asked = latencies_asked(case, name)
+    of_flow = group_by_flow(survey.members)
     for number, flow in enumerate(case.flows):
-        mine = [n for n, member in enumerate(survey.members) if member.stream.flow == number]
+        mine = of_flow[number]
         sent = survey.forms.sent(mine[0])
         changed = any(form.sizes != sent.sizes for n in mine for form in survey.forms.at_end(n))
         if flow.name in asked and changed and len(sent.sizes) > 1:

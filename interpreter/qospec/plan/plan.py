@@ -38,11 +38,12 @@ from qospec.plan.offered import MOST_ITEMS, items_sent
 from qospec.plan.phases import at_use, between_ends, checked_ends
 from qospec.plan.proofs.proofs import Proofs, proved
 from qospec.plan.survey import survey_network
+from qospec.plan.tables import group_by_flow
 from qospec.protocol.streams import INSERTED, Population, Streams
 from qospec.search.method import begin, count_trials_of_load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from qospec.diagnostics import Diagnostic
     from qospec.engine.arrays import Marks
@@ -283,14 +284,19 @@ def _network(
     )
     legal.verify("measurement", network, members, streams, lowered, experiment)
     populations = {p.name: p for p in _populations(case, name, streams)}
+    of_flow = group_by_flow(members)
+    paths = {
+        flow.name: dict(_on_path(of_flow[number], lowered))
+        for number, flow in enumerate(case.flows)
+    }
     return Planned(
         experiment,
         populations,
-        {flow.name: tuple(_discarders(i, lowered, members)) for i, flow in enumerate(case.flows)},
+        {flow: tuple(_discarders(on_path.values())) for flow, on_path in paths.items()},
         lowered.lines,
         {
-            flow.name: tuple(_holders(populations[flow.name], i, lowered, members))
-            for i, flow in enumerate(case.flows)
+            flow: tuple(_holders(populations[flow], on_path, lowered))
+            for flow, on_path in paths.items()
         },
         frozenset(flow.name for flow in case.flows if flow.packets is not None),
     )
@@ -447,13 +453,10 @@ def _populations(case: Case, network: str, streams: Streams) -> Iterator[Populat
                     yield population
 
 
-def _on_path(
-    flow: int, lowered: Lowered, members: tuple[Member, ...]
-) -> Iterator[tuple[int, Node]]:
-    """Yield the nodes that items of a flow may pass, each with its number."""
-    mine = {number for number, member in enumerate(members) if member.stream.flow == flow}
+def _on_path(members: Iterable[int], lowered: Lowered) -> Iterator[tuple[int, Node]]:
+    """Yield the nodes that items of these members may pass, each with its number."""
     for number, (node, reach) in enumerate(zip(lowered.nodes, lowered.reach, strict=True)):
-        if mine & reach:
+        if not reach.isdisjoint(members):
             yield number, node
 
 
@@ -463,9 +466,8 @@ def _may_pass(wire: Wire, table: Marks | None, rows: slice) -> bool:
 
 
 def _holders(
-    population: Population, flow: int, lowered: Lowered, members: tuple[Member, ...]
+    population: Population, on_path: Mapping[int, Node], lowered: Lowered
 ) -> Iterator[str]:
-    on_path = dict(_on_path(flow, lowered, members))
     rows = slice(population.first, population.stop)
     for number, node in on_path.items():
         if node.queues:
@@ -480,10 +482,8 @@ def _holders(
             yield node.path  # a delay begins when the line of the source sends: none is of it
 
 
-def _discarders(
-    flow: int, lowered: Lowered, members: tuple[Member, ...]
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for _, node in _on_path(flow, lowered, members):
+def _discarders(on_path: Iterable[Node]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for node in on_path:
         for queue in node.queues:  # a scheduler discards nothing itself
             if queue.limit is not None:
                 yield queue.element, drop_policy.list_causes(queue.drop, queue.limit)

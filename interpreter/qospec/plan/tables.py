@@ -104,6 +104,14 @@ class Member:
         return (self.marks, *(() if self.packets is None else self.packets.other_marks))
 
 
+def group_by_flow(members: Sequence[Member]) -> dict[int, list[int]]:
+    """Return the numbers of members by that of their flow."""
+    found: dict[int, list[int]] = {}
+    for number, member in enumerate(members):
+        found.setdefault(member.stream.flow, []).append(number)
+    return found
+
+
 def list_members(members: Sequence[Member], flow: int, kind: KindName) -> list[int]:
     """Return the numbers of a flow's members of one kind."""
     return [n for n, each in enumerate(members) if each.stream[:2] == (flow, kind)]

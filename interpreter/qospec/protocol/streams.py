@@ -279,8 +279,16 @@ class Streams:
 
     def kinds_of(self, flow: str) -> tuple[KindName, ...]:
         """Return the kinds of which a flow has streams: itself first, then what is inserted."""
-        own = (kind for name, kind in self._by_flow if name == flow and kind != "user")
-        return (*self.kinds, *own)
+        return (*self.kinds, *self._own_kinds.get(flow, ()))
+
+    @cached_property
+    def _own_kinds(self) -> dict[str, list[KindName]]:
+        """Return the kinds of the streams of each flow, but for what a user sends."""
+        found: dict[str, list[KindName]] = {}
+        for flow, kind in self._by_flow:
+            if kind != "user":
+                found.setdefault(flow, []).append(kind)
+        return found
 
 
 def number_streams(streams: Iterable[Stream]) -> Iterator[Stream]:

@@ -12,8 +12,10 @@ follows: each round begins with what is true, so it ends with it.
 from __future__ import annotations
 
 import functools
+from bisect import bisect_left, bisect_right
 from collections import deque
 from dataclasses import field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from qospec.calculus.guarantee import (
@@ -105,10 +107,22 @@ class Proofs:
 
     def delay(self, first: int, stop: int) -> Proof:
         """Return the bound of the delay of some connections, by their indices."""
-        mine = [
-            proof for (begin, end), proof in self.delays.items() if begin < stop and first < end
-        ]
-        return _longest(mine) if mine else Proof(None, self.why or NOTHING_PASSES)
+        begins, ends, order = self._intervals
+        mine = sorted(order[bisect_right(ends, first) : bisect_left(begins, stop)])
+        proofs = [proof for _, proof in mine]
+        return _longest(proofs) if proofs else Proof(None, self.why or NOTHING_PASSES)
+
+    @cached_property
+    def _intervals(self) -> tuple[list[int], list[int], list[tuple[int, Proof]]]:
+        """Return where indices that were followed begin, where they end, and their proofs.
+
+        They are in the order of indices, of which each is in one at most; beside each proof is its
+        place among `delays`.
+        """
+        known = sorted((*indices, place) for place, indices in enumerate(self.delays))
+        proofs = list(self.delays.values())
+        order = [(place, proofs[place]) for _, _, place in known]
+        return [begin for begin, _, _ in known], [end for _, end, _ in known], order
 
 
 def proved(experiment: Experiment) -> Proofs:
