@@ -35,12 +35,8 @@ def complete_file(
 def complete_record(
     _context: click.Context, _parameter: click.Parameter, begun: str
 ) -> list[CompletionItem]:
-    """Return `last` and baselines, and leave folders to the shell."""
-    from qospec.cli import loading
-
-    folders = loading.find_baseline("").glob("*/run.json")
-    names = ["last", *sorted(f"{loading.BASELINE}{path.parent.name}" for path in folders)]
-    named = [CompletionItem(name) for name in names if name.startswith(begun)]
+    """Return `last`, and leave folders to the shell."""
+    named = [CompletionItem("last")] * "last".startswith(begun)
     return [*named, CompletionItem(begun, type="dir")]
 
 
