@@ -92,7 +92,11 @@ class Writer:
                 ),
             )
         comment = f"case {trial.case.case.name}, {trial.words}, seed {experiment.seed[0]}"
-        file.write(pcapng.build_opening(kind, link.name, f"qospec {VERSION}", comment))
+        bit_rate = 0
+        if link.node.clock is not None and kind.check_sequence_bytes:  # else its frames are longer
+            bit_rate = int(link.node.clock.bit_rate)
+        opening = pcapng.build_opening(kind, link.name, f"qospec {VERSION}", comment, bit_rate)
+        file.write(opening)
 
     def take(self, items: Items, losses: Sequence[str]) -> None:
         """Write the next items; `losses` says by fate where they were lost."""

@@ -22,7 +22,7 @@ SECTION_HEADER, INTERFACE_DESCRIPTION, ENHANCED_PACKET = 0x0A0D0D0A, 1, 6
 """Types of blocks."""
 BYTE_ORDER = 0x1A2B3C4D
 END_OF_OPTIONS, COMMENT = 0, 1
-INTERFACE_NAME, TIME_RESOLUTION, CHECK_SEQUENCE_BYTES = 2, 9, 13
+INTERFACE_NAME, SPEED, TIME_RESOLUTION, CHECK_SEQUENCE_BYTES = 2, 8, 9, 13
 APPLICATION = 4
 """Codes of options."""
 NANOSECONDS = 9
@@ -46,11 +46,18 @@ class LinkType(NamedTuple):
     check_sequence_bytes: int = 0
 
 
-def build_opening(link: LinkType, name: str, application: str, comment: str) -> bytes:
-    """Return the blocks ahead of all packets; `name` is that of the interface."""
+def build_opening(
+    link: LinkType, name: str, application: str, comment: str, bit_rate: int = 0
+) -> bytes:
+    """Return the blocks ahead of all packets; `name` is that of the interface.
+
+    So is the rate, in bit/s, 0 if it says nothing: from it a reader knows when packets began.
+    """
     versions = struct.pack("<IHHq", BYTE_ORDER, 1, 0, -1)
     options = [(COMMENT, comment.encode()), (APPLICATION, application.encode())]
     description = [(INTERFACE_NAME, name.encode()), (TIME_RESOLUTION, bytes([NANOSECONDS]))]
+    if bit_rate:
+        description.append((SPEED, bit_rate.to_bytes(8, "little")))
     if link.check_sequence_bytes:
         description.append((CHECK_SEQUENCE_BYTES, bytes([link.check_sequence_bytes])))
     interface = struct.pack("<HHI", link.number, 0, 0)

@@ -63,6 +63,8 @@ class Source(NamedTuple):
         call: How speech is coded and played, if each connection is a call.
         monitor: How the host at which they arrive reads delays.
         framing: How its cells form frames; None if they do not.
+        mark_order: Of each item the marks, as uint32, in the order in which a connection repeats
+            them; empty if all have `marks`.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Source(NamedTuple):
     call: Call | None = None
     monitor: Monitor = Monitor()
     framing: Framing | None = None
+    mark_order: bytes = b""
 
     @property
     def indices(self) -> slice:

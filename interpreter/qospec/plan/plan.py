@@ -361,6 +361,7 @@ def _sources(
             framing=Framing(flow.traffic.frame_cells, next(framed), flow.traffic.drawn)
             if flow.traffic.is_framed
             else None,
+            mark_order=b"" if packets is None else packets.mark_order,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from qospec.dataclass import NamedTuple
 from qospec.units import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from qospec.catalogue.kinds import Kind
 
@@ -71,8 +72,9 @@ def _text(value: Any, domain: str) -> str:
     if isinstance(value, Duration):
         mean = _quantity(value.mean_ps, "time")
         return mean if value.law == "constant" else f"{value.law}({mean})"
-    if isinstance(value, tuple):
-        return _listed([_text(item, "time" if domain == "times" else domain) for item in value])
+    if isinstance(value, tuple | array) and domain != "capture":
+        of = "time" if domain == "times" else domain
+        return _listed(value, lambda item: _text(item, of))
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return _quantity(value, domain)
     return _name(value, domain)
@@ -80,6 +82,8 @@ def _text(value: Any, domain: str) -> str:
 
 def _name(value: Any, domain: str) -> str:
     """Return what is no number in words; a contract of cells, with its terms."""
+    if domain == "capture":
+        return f"{value.name} (SHA-256 {value.digest})"
     if domain != "contract":
         return str(value).lower() if isinstance(value, bool) else str(value)
     kind = read_declaration(type(value))
@@ -96,9 +100,10 @@ def _quantity(value: int | Fraction, domain: str) -> str:
     return format_value(value * factor, dimension)
 
 
-def _listed(items: Sequence[str]) -> str:
+def _listed(items: Sequence[Any], write: Callable[[Any], str]) -> str:
     more = len(items) - MOST_LISTED
-    return f"[{', '.join([*items[:MOST_LISTED], *([f'{more} more'] if more > 0 else [])])}]"
+    first = [*map(write, items[:MOST_LISTED])]
+    return f"[{', '.join([*first, *([f'{more} more'] if more > 0 else [])])}]"
 
 
 def _mix(mix: SizeMix) -> str:
@@ -107,5 +112,5 @@ def _mix(mix: SizeMix) -> str:
         return f"{mix.parts[0][0]} B{layer}"
     if mix.law:
         return f"{mix.law}{layer}"
-    parts = _listed([f"{weight} of {size} B" for size, weight in mix.parts])
+    parts = _listed(mix.parts, lambda part: f"{part[1]} of {part[0]} B")
     return f"{parts}{layer}{' in order' if mix.in_order else ''}"

@@ -62,6 +62,7 @@ LABELS = {
     "width": DomainLabel("a ratio, or a difference of loads", "0.5%"),
     "duration": DomainLabel("a time, possibly random", "exponential(16 ms)"),
     "address": DomainLabel("an address", '"10.1.0.7"'),
+    "capture": DomainLabel("the name of a pcap or pcapng file", '"site.pcapng"'),
     "key": DomainLabel(
         "hexadecimal digits, or `file:` and the name of a file with them",
         '"00112233445566778899aabbccddeeff"',

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import field
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 from qospec.calculus.curve import bound_instants
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
 
-Instants = Annotated[tuple[int, ...], Domain("times", 0, LONGEST_PS)]
+Instants = Annotated[Sequence[int], Domain("times", 0, LONGEST_PS)]
 """Whole picoseconds."""
 
 
@@ -45,17 +49,18 @@ class Replay(Arrivals):
     apply. As a load it counts at its mean interval, or one second if there is none.
     """
 
-    at: Instants
+    at: Instants = field(repr=False)
     """The instants since the start of the trial, in ascending order."""
 
     def __post_init__(self) -> None:
         if not self.at:
             raise ValueError("at: at least one time is needed")
-        if list(self.at) != sorted(self.at):
+        if any(after < before for before, after in pairwise(self.at)):
             raise ValueError("at: a time is before the previous one")
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
-        return State(np.repeat(np.array(self.at, np.int64), connections), connections)
+        at_ps = np.array(self.at, np.int64)
+        return State(at_ps if connections == 1 else at_ps.repeat(connections), connections)
 
     def emit(self, state: State, until_ps: int) -> tuple[Times, Indices]:
         first, stop = state.emitted, int(state.at_ps.searchsorted(until_ps))
@@ -73,4 +78,4 @@ class Replay(Arrivals):
         return bound_instants(self.at, connections)
 
     def most_items(self, connections: int, length_ps: int) -> int:
-        return connections * sum(1 for t in self.at if t < length_ps)
+        return connections * bisect_left(self.at, length_ps)

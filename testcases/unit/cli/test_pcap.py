@@ -421,7 +421,7 @@ test one on wires.wire {
     (project / "a.qos").write_text(test.replace("600 B", "700 B"), encoding="utf-8")
     done = qos("pcap", record, "one", "-o", tmp_path / "y.pcapng")
     assert done.exit_code == exits.WRONG
-    assert "if it imports a package, be in its project" in done.output
+    assert "if it imports a package or sends a capture, be in its project" in done.output
 
 
 def test_what_is_no_record_is_said(tmp_path: Path) -> None:

@@ -91,6 +91,13 @@ BESIDE = {
     ),
 }
 """What has to be given with a field, or with any field of a kind: one of several, each optional."""
+CAPTURE = bytes.fromhex(
+    "d4c3b2a1 02000400 0000000000000000 ffff0000 01000000"
+    "00000000 00000000 2e000000 fe010000"
+    "020000000001 020000000002 8100 0004 0800"
+    "45 10 01ec 00000000 40 11 0000 0a010007 0a010007 0004 0004 01d8 0000"
+)
+"""The file of an example: a packet of VLAN 4 with DSCP 4 from 10.1.0.7, port 4, to the same."""
 
 
 def fields(role: str) -> list[object]:
@@ -148,6 +155,7 @@ def refused(text: str, folder: Path) -> list[str]:
     """Return the errors in a file, each with its place."""
     path = folder / "example.qos"
     path.write_text(text, encoding="utf-8")
+    (folder / "site.pcapng").write_bytes(CAPTURE)
     problems = Problems()
     suite = check([path], CATALOGUE, problems)
     if not problems.errors:

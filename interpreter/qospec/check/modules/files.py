@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,6 +147,43 @@ def find_root(file: Path) -> Path:
     return next(
         (above for above in [folder, *folder.parents] if is_there(above / "qos.toml")), folder
     )
+
+
+def find_named(name: str, home: str, what: str, span: Span) -> Path:
+    """Return a file that a specification names, relative to itself, `home`.
+
+    Raises:
+        CheckError: It leads out of the project; `what` is the file in words.
+        OSError: It is none.
+        ValueError: There can be no such file.
+    """
+    path, root = Path(home).parent / name, find_root(Path(home))
+    if Path(name).is_absolute() or not resolve_links(path).is_relative_to(root):
+        raise make_error(
+            "E0214",
+            f"{what} is not in the project",
+            span,
+            note=describe_root(root),
+            help="copy it into the project: neither a path nor a link may lead out of it",
+        )
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise OSError(errno.EINVAL, "it is not a file")
+    return path
+
+
+@contextmanager
+def explain_unread(what: str, span: Span) -> Iterator[None]:
+    """Make errors of the system, of a file that is named, the author's: `what` in words."""
+    try:
+        yield
+    except (OSError, ValueError) as cause:
+        why = getattr(cause, "strerror", None) or "it is not a name of a file"
+        raise make_error(
+            "E0214",
+            f"{what} cannot be read: {why}",
+            span,
+            help="name it relative to the file in which its name is written",
+        ) from None
 
 
 def shorten_path(path: Path) -> str:

@@ -33,6 +33,7 @@ from qospec.check.evaluate.values import (
 )
 from qospec.check.records import layers
 from qospec.check.records.addresses import read_address
+from qospec.check.records.captures import read_capture
 from qospec.check.records.curves import read_curve
 from qospec.check.records.keys import read_key
 from qospec.diagnostics import correct_spelling, suggest_name
@@ -118,6 +119,7 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         "names": _read_names,
         "size mix": mixes.convert_mix,
         "address": read_address,
+        "capture": read_capture,
         "key": read_key,
         "width": _read_width,
     }

@@ -5,7 +5,6 @@ No message shows a text that is meant as a key, nor what a file holds.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import string
@@ -61,31 +60,12 @@ def _read_from_file(file: str, home: str, name: str, span: Span) -> Secret:
     """Return the key in a file that is named in another one, `home`."""
     shown = redact(f'"{file}"')[1:-1]  # a key may stand where its file is meant
     what = f"the file `{shown}` of `{name}`"
-    path, root = Path(home).parent / file, files.find_root(Path(home))
-    try:
-        if Path(file).is_absolute() or not files.resolve_links(path).is_relative_to(root):
-            raise make_error(
-                "E0214",
-                f"{what} is not in the project",
-                span,
-                note=files.describe_root(root),
-                help="copy it into the project: neither a path nor a link may lead out of it",
-            )
-        text = _read_content(path)
-    except (OSError, ValueError) as cause:
-        why = getattr(cause, "strerror", None) or "it is not a name of a file"
-        raise make_error(
-            "E0214",
-            f"{what} cannot be read: {why}",
-            span,
-            help="name it relative to the file in which its name is written",
-        ) from None
+    with files.explain_unread(what, span):
+        text = _read_content(files.find_named(file, home, what, span))
     return _read_digits(text, what, span).with_file(shown)
 
 
 def _read_content(path: Path) -> str:
-    if path.exists() and not path.is_file():  # a pipe would be waited for
-        raise OSError(errno.EINVAL, "it is not a file")
     with path.open("rb") as file:
         return file.read(LONGEST_FILE_BYTES).decode("ascii", "replace")
 

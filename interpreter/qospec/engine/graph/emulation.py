@@ -35,6 +35,7 @@ from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
 from qospec.engine.source.closed_loop import ClosedLoop
 from qospec.engine.source.framing import Numbering
+from qospec.engine.source.sizes import Repeated
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -157,6 +158,9 @@ class _Origin:
             source.framing, source.arrivals, source.first, source.connections, draws
         )
         self._marks = np.empty(0, np.uint32)
+        self._listed = source.mark_order and Repeated(
+            np.frombuffer(source.mark_order, np.uint32), source.connections
+        )
 
     def emit(self, until_ps: int, watermark_ps: int) -> None:
         """Send the items that are ready before `until_ps`."""
@@ -166,7 +170,9 @@ class _Origin:
                 self._recorder.samples.tell(told, self._source.first)
         count = len(at_ps)
         sizes = self._sizes.next(connection)
-        if count > len(self._marks):
+        if self._listed:
+            self._marks = self._listed.next(connection)
+        elif count > len(self._marks):
             # Some more, since windows hold more or fewer by a few items.
             self._marks = np.full(count + count // 8, self._source.marks, np.uint32)
         if self._source.first:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
     from qospec.engine import arrays
     from qospec.engine.arrays import Indices, Rows, Whole
     from qospec.engine.random import Draws
     from qospec.protocol.encapsulation import Encapsulation
+
+Number = TypeVar("Number", bound=Any)
 
 BLOCK = 4_096
 """Sizes are drawn in blocks of this size, so that the size of time steps changes nothing."""
@@ -37,11 +41,14 @@ class Sizes:
         weights: One per size, at least 1. If `in_order`, the number of items in a row.
         in_order: Whether nothing is drawn: the items of a connection repeat the sizes in this
             order.
+        order: The size of each item, as int32, in place of that order, where there are many: then
+            sizes are ascending, and weights as if they were drawn.
     """
 
     size_bytes: tuple[int, ...]
     weights: tuple[int, ...] = (1,)
     in_order: bool = False
+    order: bytes = field(default=b"", repr=False)
 
     @property
     def alike(self) -> bool:
@@ -53,10 +60,15 @@ class Sizes:
         pairs = zip(self.size_bytes, self.weights, strict=True)
         return Fraction(sum(length(size) * weight for size, weight in pairs), sum(self.weights))
 
-    def start(self, connections: int, draws: Draws) -> Drawn | Repeated:
+    def start(self, connections: int, draws: Draws) -> Drawn | Repeated[np.int32]:
         """Return the state at the beginning of a trial, for a source of `connections`."""
-        ordered = self.alike or self.in_order
-        return Repeated(self, connections) if ordered else Drawn(self, draws)
+        once = np.array(self.size_bytes, np.int32)
+        if self.alike:
+            return Repeated(once[:1], 1)
+        if not self.in_order:
+            return Drawn(self, draws)
+        listed = np.frombuffer(self.order, np.int32) if self.order else once.repeat(self.weights)
+        return Repeated(listed, connections)
 
 
 @functools.cache
@@ -94,28 +106,27 @@ class Drawn:
         return taken
 
 
-class Repeated:
-    """Sizes of the items of one source that repeat in an order."""
+class Repeated(Generic[Number]):
+    """Sizes or marks of the items of one source that repeat in an order."""
 
     __slots__ = ("_length", "_position", "_repeated")
 
-    def __init__(self, sizes: Sizes, connections: int) -> None:
-        once = np.array(sizes.size_bytes, np.int32)
-        self._repeated: arrays.Sizes = once[:1] if sizes.alike else np.repeat(once, sizes.weights)
-        self._length = len(self._repeated)
-        self._position = np.zeros(1 if sizes.alike else connections, np.int64)
+    def __init__(self, once: NDArray[Number], connections: int) -> None:
+        self._repeated = once
+        self._length = len(once)
+        self._position = np.zeros(connections, np.int64)
 
-    def next(self, connection: Indices) -> arrays.Sizes:
-        """Return the sizes of the next items, which are shared: do not change them.
+    def next(self, connection: Indices) -> NDArray[Number]:
+        """Return those of the next items, which are shared: do not change them.
 
         Args:
             connection: (n,) The connection of each, from 0 within the source.
         """
         count = len(connection)
         if len(self._position) > 1:
-            sizes = np.empty(count, np.int32)
-            _next_sizes(connection.view(np.uint32), self._repeated, self._position, sizes)
-            return sizes
+            found = np.empty(count, self._repeated.dtype)
+            _take_next(connection.view(np.uint32), self._repeated, self._position, found)
+            return found
         first = int(self._position[0])
         end = first + count
         if end > len(self._repeated):
@@ -125,11 +136,11 @@ class Repeated:
 
 
 @kernel
-def _next_sizes(connection: Rows, once: arrays.Sizes, at: Whole, sizes: arrays.Sizes) -> None:
-    """Write the size of each item: the next one in the order of its connection."""
+def _take_next(connection: Rows, once: Any, at: Whole, found: Any) -> None:
+    """Write what is next of each item, in the order of its connection."""
     for i in range(len(connection)):
         turn = at[connection[i]]
-        sizes[i] = once[turn]
+        found[i] = once[turn]
         at[connection[i]] = turn + 1 if turn + 1 < len(once) else 0
 
 

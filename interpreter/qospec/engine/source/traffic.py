@@ -37,7 +37,9 @@ class SentPackets(NamedTuple):
         size_field: The field of the traffic that says their sizes.
         call: How speech is coded and played, if each connection is a call.
         cell_contract: The contract of each connection where its packets become cells, if any.
-        other_marks: Those that some of them have instead, if endpoints exchange them.
+        other_marks: Those that some of them have instead.
+        mark_order: Of each the marks, as uint32, in the order in which a connection repeats them;
+            empty if all have the same, or if endpoints exchange them.
     """
 
     contract: Contract
@@ -53,6 +55,7 @@ class SentPackets(NamedTuple):
     call: Call | None = None
     cell_contract: Contract | None = None
     other_marks: tuple[int, ...] = ()
+    mark_order: bytes = b""
 
 
 class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods

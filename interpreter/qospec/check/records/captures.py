@@ -1,0 +1,42 @@
+"""Captures: the names of files with packets, which are read where they are sent."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.kinds import CaptureFile
+from qospec.check.evaluate.context import make_error
+from qospec.check.evaluate.values import Text
+from qospec.check.modules import files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from qospec.check.evaluate.values import Value
+    from qospec.source import Span
+
+
+def read_capture(value: Value, name: str, span: Span) -> CaptureFile:
+    """Return the file of a field; raises CheckError."""
+    if not isinstance(value, Text):
+        raise make_error(
+            "E0204",
+            f"`{name}` is the name of a capture, not {value.what}",
+            span,
+            help=f'write it as a text: `{name} = "site.pcapng"`',
+        )
+    what = f"the capture `{value.text}`"
+    with files.explain_unread(what, span):
+        path = files.find_named(value.text, value.home, what, span)
+        known = path.stat()
+        digest = _compute_digest(path, (known.st_mtime_ns, known.st_size))
+    return CaptureFile(value.text, str(path), digest)
+
+
+@functools.lru_cache(maxsize=64)
+def _compute_digest(path: Path, _known: tuple[int, int]) -> str:
+    """Return the SHA-256 of a file, which is read once as long as it is not changed."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
