@@ -21,6 +21,8 @@ PAGES = BUILD / "pages"
 TOOLS = Path(sys.executable).parent
 TEXTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/**/*.md", "spec/*.md")
 GALLERY = "gallery.md"
+NAMED = re.compile(r"^```(\w+) (\S+).*$", re.MULTILINE)
+"""The first line of a block with the name of its file."""
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 EXAMPLES = "docs/examples"
 PUBLICATIONS = {
@@ -52,7 +54,8 @@ def lay_out_texts() -> None:
     texts = sorted({path for pattern in TEXTS for path in ROOT.glob(pattern)})
     for path in texts:
         where = PurePosixPath(path.relative_to(ROOT).as_posix())
-        write(where, LINK.sub(partial(follow, where), path.read_text(encoding="utf-8")))
+        text = NAMED.sub(r'```\1 title="\2"', path.read_text(encoding="utf-8"))
+        write(where, LINK.sub(partial(follow, where), text))
 
 
 def follow(page: PurePosixPath, link: re.Match[str]) -> str:
