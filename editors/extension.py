@@ -1,5 +1,6 @@
 """Checks that a packaged extension has all that it names."""
 
+import argparse
 import json
 import sys
 import zipfile
@@ -23,7 +24,9 @@ def list_missing(path: str) -> list[str]:
 
 def main() -> None:
     """Print what the package lacks, and exit with 1 if that is anything."""
-    (path,) = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", metavar="FILE.vsix")
+    path = parser.parse_args().path
     missing = list_missing(path)
     print(f"{path}: lacks {' '.join(missing)}" if missing else f"{path}: complete")
     sys.exit(bool(missing))

@@ -6,6 +6,7 @@ what is beside it. `qos lsp` says what is right.
 python editors/grammar.py
 """
 
+import argparse
 import json
 import re
 from collections.abc import Iterable
@@ -98,6 +99,7 @@ def _list_words(words: Iterable[str]) -> str:
 
 def main() -> None:
     """Write the grammar."""
+    argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
     OUTPUT.parent.mkdir(exist_ok=True)
     OUTPUT.write_text(json.dumps(build(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
