@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 RESERVED = frozenset(
     [
         "abr",
-        "calls",
         "shaped",
         "trace",
         "esp",
