@@ -26,7 +26,7 @@ from qospec.dataclass import NamedTuple
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.model.expression import Expression
@@ -57,7 +57,23 @@ def build_template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Te
         invariants.add(criterion, where, subscripts, builder.template, evaluator)
         builder.template.written.append((criterion, where))
     builder.template.complete = builder.complete and evaluator.context.mistakes == before
+    found = {part.path.partition("[")[0] for part in builder.template.parts}
+    declared = frozenset(_list_declared(device.body.statements))
+    builder.template.unfinished = declared - found - builder.template.ports.keys()
     return builder.template
+
+
+def _list_declared(statements: Sequence[ast.Statement]) -> Iterator[str]:
+    """Yield the names of ports, elements and machines, as they are written."""
+    for statement in statements:
+        if isinstance(statement, ast.Bind):
+            yield from (name.text for name in statement.names)
+        elif isinstance(statement, ast.Port):
+            yield from (port.name.text for port in statement.names)
+        elif isinstance(statement, ast.Machine):
+            yield statement.name.text
+        elif isinstance(statement, ast.Loop):
+            yield from _list_declared(statement.body.statements)
 
 
 def _is_incomplete(whole: Template, scope: Scope) -> bool:

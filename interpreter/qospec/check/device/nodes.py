@@ -163,6 +163,8 @@ class NodeValue(Value):
             return part
         if ports is None and any(p.path.startswith(f"{name.text}[") for p in template.parts):
             return NodeParts(self.node, name.text)
+        if ports is None and name.text in template.unfinished and not template.complete:
+            return Poison()
         if ports is None:
             raise self._explain_unknown(name, template)
         evaluator.context.add_meaning(name, ports.span)

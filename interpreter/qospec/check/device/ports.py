@@ -129,7 +129,8 @@ class Template:
     `wires` cannot hold them apart; and where the ports of inner devices lead. `inners` are used
     until all wires are joined. `kinds` holds, by number of an element, whether cells or packets
     arrive there. `written` are its own invariants, in each iteration of a loop, with the names that
-    they see. If not `complete`, something in it was wrong.
+    they see. If not `complete`, something in it was wrong; in the declarations of what is
+    `unfinished`, or it is part of another device.
     """
 
     name: str
@@ -143,6 +144,7 @@ class Template:
     inners: list[Inner] = field(default_factory=list)
     written: list[tuple[ast.Criterion, Scope]] = field(default_factory=list)
     complete: bool = True
+    unfinished: frozenset[str] = frozenset()
 
     @property
     def carries(self) -> str:
