@@ -28,7 +28,7 @@ from qospec.record.phases import phase_documents, why_of_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, describe_quantity
 from qospec.record.series import series_document
 from qospec.record.statements import count_by_claim, count_statements, describe_statement
-from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, format_value
+from qospec.units import CELL_RATE, FRAME_RATE, PACKET_RATE, PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -519,6 +519,8 @@ def _is_answered(flow: Flow) -> bool:
 
 
 def _rate(flow: Flow) -> tuple[Dimension, Fraction]:
+    if flow.traffic.is_framed:
+        return FRAME_RATE, flow.traffic.rate
     if flow.packets is None:
         return CELL_RATE, flow.traffic.contract().peak_cell_rate
     return PACKET_RATE, flow.packets.contract.peak_cell_rate

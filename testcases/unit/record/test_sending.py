@@ -51,6 +51,11 @@ test t on bench {
             "ubr, 100 cell/s to 400 cell/s",
         ),
         (
+            "sweep n in [2, 4]",
+            "frames { cells = 9 cell, rate = n * 100 frame/s } from a to b",
+            "frames, 200 frame/s to 400 frame/s",
+        ),
+        (
             "sweep n in [1, 1_000]",
             "ubr { pcr = 80 cell/s, connections = n } from a to b",
             "ubr, 1 to 1_000 connections of 80 cell/s",
