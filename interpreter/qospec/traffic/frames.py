@@ -21,7 +21,7 @@ from qospec.engine.source.contract import (
 )
 from qospec.engine.source.framing import count_in_cells
 from qospec.engine.source.traffic import CellTraffic
-from qospec.protocol.aal import Adaptation
+from qospec.protocol.aal import AALS, LARGEST_SDU_BYTES, Adaptation
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
     from qospec.engine.source.sizes import Sizes
 
-MOST_CELLS = 2_048
-"""In a frame; one of AAL3/4 with 65,535 bytes has 1,490."""
+MOST_CELLS = {aal: layer.count_cells(LARGEST_SDU_BYTES) for aal, layer in AALS.items()}
+"""In a frame: 1,366 of AAL5, and 1,490 of AAL3/4."""
 HIGHEST_CELL_RATE = 10**11
 """In place of a peak that is not stated."""
-FrameCells = Annotated[int | None, Domain("cells", 1, MOST_CELLS)]
+FrameCells = Annotated[int | None, Domain("cells", 1, max(MOST_CELLS.values()))]
 """How many cells a frame has; None: as many as its packet needs."""
 FrameSizes = Annotated[SizeMix | None, Domain("size mix")]
 """Sizes of IP packets; None: there is no packet."""
@@ -91,6 +91,10 @@ class Frames(CellTraffic):
             raise ValueError("give either `cells`, or the `size` of a packet")
         if self.size is not None:
             check_sizes(self._adaptation, self.size)
+        if (self.cells or 0) > MOST_CELLS[self.aal]:
+            raise ValueError(
+                f"cells: a frame of `{self.aal}` has at most {MOST_CELLS[self.aal]:_} cells"
+            )
         cells, is_random = self.frame_cells, self.gaps == "poisson" or self.drawn is not None
         if self.drawn is None and sum(cells) > MOST_IN_TURN:
             raise ValueError(f"size: these frames have more than {MOST_IN_TURN:_} cells together")

@@ -68,6 +68,14 @@ def test_a_packet_has_the_cells_of_its_layers(given, cells) -> None:
     assert Frames(rate=Fraction(10), **given).conforming_source()[1]["size"] == cells
 
 
+@pytest.mark.parametrize(("aal", "most"), [("aal5", 1_366), ("aal3_4", 1_490)])
+def test_a_frame_is_no_longer_than_its_layer_allows(aal, most) -> None:
+    """65,535 B and 8 B around them, in cells of 48 and of 44 B."""
+    assert Frames(rate=Fraction(10), cells=most, aal=aal).frame_cells == (most,)
+    with pytest.raises(ValueError, match=f"cells: a frame of `{aal}` has at most {most:_}"):
+        Frames(rate=Fraction(10), cells=most + 1, aal=aal)
+
+
 @pytest.mark.parametrize("given", [{}, {"cells": 3, "size": ip(40)}])
 def test_it_is_given_by_cells_or_by_a_packet(given) -> None:
     with pytest.raises(ValueError, match="give either `cells`, or the `size` of a packet"):
