@@ -30,7 +30,7 @@ from qospec.reference.declarations import Declarations
 from qospec.yaml_twin.form import is_specification, is_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from qospec.check.modules.loader import Unit
     from qospec.diagnostics import Diagnostic
@@ -73,7 +73,7 @@ class _Base:
     def list_read(self, path: Path) -> list[Unit]:
         """Return the file that was checked last, and all that it imports; none if it is no file."""
         own = [unit for unit in self.checked.read if unit.path == path]
-        return list(_list_units(own[0])) if own else []
+        return own[0].list_with_imports() if own else []
 
 
 class Session:
@@ -174,15 +174,3 @@ def _read(path: Path, texts: Mapping[Path, str]) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-def _list_units(own: Unit) -> Iterator[Unit]:
-    """Yield a file, and all that it imports, each once."""
-    seen: set[Path] = set()
-    waiting = [own]
-    while waiting:
-        unit = waiting.pop(0)
-        if unit.path not in seen:
-            seen.add(unit.path)
-            yield unit
-            waiting += unit.imports.values()

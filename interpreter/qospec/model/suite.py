@@ -585,7 +585,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Suite:
-    """All that was named on the command line."""
+    """All that was named on the command line; `imports` are those of each file, by their names."""
 
     tests: tuple[Test, ...]
     references: tuple[Reference, ...]
@@ -593,3 +593,4 @@ class Suite:
     properties: tuple[Property, ...] = ()
     templates: tuple[Template, ...] = ()
     drawn: tuple[DrawnTest, ...] = ()
+    imports: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import field
 from datetime import UTC, datetime
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from qospec.dataclass import dataclass
@@ -112,8 +113,17 @@ class RunRequest:
         return things if self.part is None else self.part.choose(things)
 
 
-def execute(request: RunRequest, record: Record, listener: ProgressListener) -> Document:
-    """Run all cases, write the record, and return the outcome, which may be interrupted."""
+def execute(
+    request: RunRequest,
+    record: Record,
+    listener: ProgressListener,
+    done: Sequence[Document] = (),
+    times: Mapping[str, float] = MappingProxyType({}),
+) -> Document:
+    """Run all cases, write the record, and return the outcome, which may be interrupted.
+
+    Those that are `done` are taken as they are, with the `times` in seconds that they took.
+    """
     frame = outcome.describe_frame(
         request.suite, request.plans, request.seed, describe_provenance(request)
     )
@@ -121,8 +131,12 @@ def execute(request: RunRequest, record: Record, listener: ProgressListener) -> 
         frame = {**frame, "part": request.part.document()}
     planned = describe_planned(request)
     record.begin(frame, planned)
+    places = {case["name"]: number for number, case in enumerate(planned, 1)}
     with record.reserve():
-        return _run(request, record, listener, BegunRun(frame, planned, [], {}))
+        for case in done:
+            record.add(places[case["name"]], case)
+        begun = BegunRun(frame, planned, [*done], {"cases": {**times}} if done else {})
+        return _run(request, record, listener, begun)
 
 
 def describe_planned(request: RunRequest) -> list[Document]:

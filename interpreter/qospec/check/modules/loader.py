@@ -45,6 +45,17 @@ class Unit:
     imports: dict[str, Unit] = field(default_factory=dict)
     missing_imports: set[str] = field(default_factory=set)
 
+    def list_with_imports(self) -> list[Unit]:
+        """Return this file, and all that it imports, each once."""
+        found: dict[Path, Unit] = {}
+        waiting = [self]
+        while waiting:
+            unit = waiting.pop(0)
+            if unit.path not in found:
+                found[unit.path] = unit
+                waiting += unit.imports.values()
+        return list(found.values())
+
 
 class Loader:
     """Reads files; knows which have been read, and which are being read."""

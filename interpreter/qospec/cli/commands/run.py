@@ -19,6 +19,8 @@ from qospec.version import VERSION
 from qospec.writing import explain_failure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from qospec.cli.terminal import Console
     from qospec.document import Document
     from qospec.model.suite import Suite
@@ -52,6 +54,10 @@ REPORTED_S = 1
     help="Go on with a run that was interrupted or killed; `last` is the newest record.",
 )
 @click.option("--failed", is_flag=True, help="Run only what did not pass in the last run.")
+@click.option(
+    "--changed", is_flag=True, help="Run only what has changed since the last run; keep the rest."
+)
+@click.option("--watch", is_flag=True, help="Run what has changed whenever a file is saved.")
 @click.option("-x", "--exit-first", is_flag=True, help="Stop at the first case that does not pass.")
 @click.option("--keep-going", is_flag=True, help="Continue with repeats after a failed `require`.")
 @click.option(
@@ -65,8 +71,11 @@ REPORTED_S = 1
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdicts are.")
 def run(**asked: Any) -> None:
     """Run tests and judge them. Keeps a record and prints the path of the report."""
-    if asked["quiet"] and asked["verbose"]:
-        raise click.UsageError("-q and -v exclude each other")
+    _refuse_contradictions(asked)
+    if asked["watch"]:
+        from qospec.cli.watching import watch
+
+        watch(loading.list_files(asked["paths"]))
     resumed = resuming.open_record(asked["resume"], asked["record"]) if asked["resume"] else None
     asked |= {} if resumed is None else resuming.read_options(*resumed)
     root = Path(asked["record"] or loading.find_project_folder(asked["paths"], "records"))
@@ -84,7 +93,10 @@ def run(**asked: Any) -> None:
     check_formats(formats)
     _check_chunk()
     suite, plans = loading.plan_request(request)
-    own = _select_own(plans, asked["part"], resumed)
+    more = {name: asked[name] for name in ("jobs", "part", "exit_first")}
+    assignment = replace(_make_run_request(request, suite, plans), **more)
+    unchanged = _find_unchanged(assignment, root) if asked["changed"] else ([], {})
+    own = _select_own(plans, asked["part"], resumed[1].done if resumed else unchanged[0])
     wanted = not asked["no_progress"]
     console = Console(
         len(own),
@@ -95,9 +107,8 @@ def run(**asked: Any) -> None:
         verbose=asked["verbose"],
         brief=asked["quiet"],
     )
-    assignment = _make_run_request(request, suite, plans, console)
-    more = {name: asked[name] for name in ("jobs", "part", "exit_first")}
-    document, kept = _execute(replace(assignment, **more), root, resumed, console)
+    assignment = replace(assignment, notices=console.make_notices())
+    document, kept = _execute(assignment, root, resumed, console, unchanged)
     if request.as_json:
         output.say_json(document)
     else:
@@ -111,11 +122,39 @@ def run(**asked: Any) -> None:
     sys.exit(code)
 
 
-def _select_own(plans: list[CasePlan], part: Part | None, resumed: Resumed) -> list[CasePlan]:
+def _refuse_contradictions(asked: Mapping[str, Any]) -> None:
+    """End the command if options exclude each other."""
+    for one, other in (("quiet", "verbose"), ("resume", "changed"), ("resume", "watch")):
+        if asked[one] and asked[other]:
+            names = {"quiet": "-q", "verbose": "-v"}
+            first, second = (names.get(name, f"--{name}") for name in (one, other))
+            raise click.UsageError(f"{first} and {second} exclude each other")
+
+
+def _select_own(
+    plans: list[CasePlan], part: Part | None, ended: Sequence[Document]
+) -> list[CasePlan]:
     """Return the plans that are to be run: those of a part that have not ended."""
-    ended = {case["name"] for case in resumed[1].done} if resumed else ()
+    names = {case["name"] for case in ended}
     own = plans if part is None else part.choose(plans)
-    return [plan for plan in own if plan.case.name not in ended]
+    return [plan for plan in own if plan.case.name not in names]
+
+
+def _find_unchanged(assignment: RunRequest, root: Path) -> tuple[list[Document], dict[str, float]]:
+    """Return the results of the last run that hold, and how long they took in s, and say so."""
+    from qospec.cli.reusing import find_unchanged
+    from qospec.record import store
+
+    try:
+        last = store.find_last(root)
+        done, times = find_unchanged(assignment, last) if last else ([], {})
+    except store.RecordError as error:
+        output.say(f"note: {error}: all cases are run", err=True)
+        return [], {}
+    if last is not None:
+        of = f"{len(done)} of {loading.count_things(len(assignment.plans), 'case')}"
+        output.say(f"{of} kept from {last.folder}", err=True)
+    return done, times
 
 
 def _print_end(kept: store.Record, document: Document, planned: int, *, quiet: bool) -> None:
@@ -172,9 +211,7 @@ def _check_chunk() -> None:
     exits.end_for_user(f"QOS_CHUNK must be a whole number of cells, at least 1; it is `{chunk}`")
 
 
-def _make_run_request(
-    request: loading.Request, suite: Suite, plans: list[CasePlan], console: Console
-) -> RunRequest:
+def _make_run_request(request: loading.Request, suite: Suite, plans: list[CasePlan]) -> RunRequest:
     from qospec.plan.plan import Bounds
     from qospec.run.runner import RunRequest
 
@@ -190,12 +227,15 @@ def _make_run_request(
         settings=request.settings,
         texts=request.texts,
         keep_going=request.keep_going,
-        notices=console.make_notices(),
     )
 
 
 def _execute(
-    assignment: RunRequest, root: Path, resumed: Resumed, console: Console
+    assignment: RunRequest,
+    root: Path,
+    resumed: Resumed,
+    console: Console,
+    unchanged: tuple[list[Document], dict[str, float]],
 ) -> tuple[Document, store.Record]:
     from qospec.record import store
     from qospec.run import runner
@@ -208,7 +248,7 @@ def _execute(
         if resumed is not None:
             return runner.resume(assignment, resumed[0], console, resumed[1]), resumed[0]
         kept = store.create(root, assignment.seed)
-        return runner.execute(assignment, kept, console), kept
+        return runner.execute(assignment, kept, console, *unchanged), kept
     except StaleError as error:
         exits.end_for_environment(str(error))
     except store.RecordError as error:

@@ -1,0 +1,146 @@
+"""What has not changed since the last run is kept; what a file that is saved changes is run."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from qospec import cli
+from qospec.cli import exits
+from qospec.cli.reusing import _is_newer
+
+LIBRARY = (
+    "qos 1\nimport std.media\n\ntopology wire {\n  a, b = host\n  link a -- b via media.stm1\n}\n"
+)
+TEST = """qos 1
+import lib
+
+test {name} on lib.wire {{
+  sweep n in [1, 2]
+  flow f = cbr {{ pcr = n * 1_000 cell/s, cdvt = 1 ms }} from a to b
+  run {{ measure = 2 ms }}
+  expect all: f.lost == 0
+}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qos.toml").write_text("")
+    (tmp_path / "lib.qos").write_text(LIBRARY)
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.qos").write_text(TEST.format(name=name))
+    return tmp_path
+
+
+def change(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.qos, ["run", "--changed", "--no-progress", *arguments])
+
+
+def list_run(result: Result) -> list[str]:
+    """Return the cases that have a line of their own in the output, which kept ones have not."""
+    assert result.exit_code in (exits.PASSED, exits.FAILED), result.output
+    return re.findall(r"^[✓✗] \w+  (\S+:n=\d)", result.stdout, re.MULTILINE)
+
+
+def add(path: Path, text: str) -> None:
+    path.write_text(path.read_text() + text)
+
+
+def test_what_has_not_changed_is_kept_and_the_record_is_that_of_a_whole_run(here: Path) -> None:
+    every = ["one:n=1", "one:n=2", "two:n=1", "two:n=2"]
+    assert list_run(change()) == every
+    again = change()
+    assert list_run(again) == []
+    assert "4 of 4 cases kept from records/" in again.stderr
+    add(here / "two.qos", "# a comment\n")
+    assert list_run(change()) == every[2:]
+    add(here / "lib.qos", "# a comment\n")
+    assert list_run(change()) == every, "both import it"
+    outcomes = {path.read_bytes() for path in here.glob("records/*/outcome.json")}
+    assert len(outcomes) == 3, "the second is that of the first, byte for byte"
+    assert CliRunner().invoke(cli.qos, ["verify", "last"]).exit_code == exits.PASSED
+    timing = json.loads(sorted(here.glob("records/*/timing.json"))[1].read_text())
+    assert sorted(timing["cases"]) == every
+
+
+def test_another_seed_limit_or_selection_runs_what_it_concerns() -> None:
+    assert len(list_run(change("one.qos"))) == 2
+    assert list_run(change()) == ["two:n=1", "two:n=2"]
+    assert len(list_run(change("--seed", "1"))) == 4
+    assert len(list_run(change())) == 4
+    assert len(list_run(change("--max-cells", "5000"))) == 4
+    assert list_run(change("--max-cells", "5000", "-k", "n=1")) == []
+
+
+def test_a_failure_is_kept_with_its_words(here: Path) -> None:
+    path = here / "one.qos"
+    path.write_text(path.read_text().replace("f.lost == 0", "f.lost == 1 cell"))
+    change()
+    kept = change()
+    assert list_run(kept) == []
+    assert kept.exit_code == exits.FAILED
+    assert "one.qos:8:15: expect f.lost == 1 cell" in kept.stdout
+
+
+def test_what_has_a_key_is_run_whatever_it_is(here: Path) -> None:
+    add(here / "one.qos", 'let secret = "c0ffee0badf00dc0ffee0badf00d123456789012"\n')
+    change()
+    assert list_run(change()) == ["one:n=1", "one:n=2"]
+
+
+def test_a_record_that_was_changed_is_not_believed(here: Path) -> None:
+    change()
+    (outcome,) = here.glob("records/*/outcome.json")
+    outcome.write_text(outcome.read_text().replace('"pass"', '"fail"'))
+    result = change()
+    assert len(list_run(result)) == 4
+    assert "is damaged" in result.stderr
+
+
+def test_results_of_another_program_are_not_kept() -> None:
+    assert _is_newer({"started": "2001-01-01T00:00:00Z"})
+    assert _is_newer({})
+    assert not _is_newer({"started": "2999-01-01T00:00:00Z"})
+
+
+def test_a_run_that_goes_on_keeps_what_it_has_anyway() -> None:
+    result = CliRunner().invoke(cli.qos, ["run", "--resume", "last", "--changed"])
+    assert result.exit_code == exits.WRONG
+    assert "--resume and --changed exclude each other" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_watch_outlives_a_broken_file(here: Path) -> None:
+    command = [sys.executable, "-m", "qospec", "run", "one.qos", "--watch", "--no-progress"]
+    path = here / "one.qos"
+    sound = path.read_text()
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=here
+    ) as process:
+        assert process.stdout is not None
+
+        def read() -> str:
+            lines: list[str] = []
+            while not lines or not lines[-1].startswith("watching"):
+                line = process.stdout.readline() if process.stdout else ""
+                assert line, "it ended:\n" + "".join(lines)
+                lines.append(line)
+            return "".join(lines)
+
+        try:
+            assert "2 pass" in read()
+            path.write_text(sound.replace("expect", "exepct"))
+            assert "error" in read()
+            path.write_text(sound.replace("f.lost == 0", "f.lost == 1 cell"))
+            assert "2 fail" in read()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == exits.INTERRUPTED
+        finally:
+            process.kill()
