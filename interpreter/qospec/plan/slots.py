@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic
+from qospec.engine.source.periodic import Periodic
 from qospec.plan.assembly import feeders
 from qospec.protocol.streams import NO_FLOW
 from qospec.units import PS_PER_S, TIME, format_value
@@ -161,8 +162,9 @@ class Arbitrations:
 
 
 def _is_at_random(flow: Flow) -> bool:
-    """Return whether a flow sends cells that begin at random; of packets, nothing is known."""
-    return flow.packets is None and flow.phases == "random"
+    """Return whether a flow sends cells at times that are drawn; of packets, nothing is known."""
+    drawn = flow.phases == "random" and isinstance(flow.arrivals, Periodic)
+    return flow.packets is None and (drawn or flow.arrivals.most_items(1, 1) is None)
 
 
 def _list_meetings(index: int, routes: Routes) -> dict[int, list[int]]:

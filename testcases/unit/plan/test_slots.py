@@ -1,6 +1,10 @@
-"""What a warning says of tolerances behind slots is what a run shows."""
+"""What warnings say of tolerances behind slots is what a run shows, and of arbitration, why."""
 
 import pytest
+
+from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.plan.survey import verify
 
 TEXT = """
 device policer {
@@ -61,3 +65,45 @@ def test_a_delay_on_the_way_keeps_the_slots(planned, problems):
 def test_what_may_conform_is_not_reported(planned, problems, text):
     planned(text)
     assert problems.all == ()
+
+
+CROSSING = """
+device crossing {
+  port p[3]: cell
+  fabric = vc_switch { ports = 3, arbitration = random }
+  for i in 0 .. 2 {
+    out = fifo { limit = 9 cell }
+    p[i].rx -> fabric.entry[i]
+    fabric.exit[i] -> out -> p[i].tx
+  }
+}
+topology bench {
+  a, b, c = host(slotted = false)
+  box = crossing
+  link a -- box.p[0] via media.stm1
+  link b -- box.p[1] via media.stm1
+  link c -- box.p[2] via media.stm1
+}
+test t on bench {
+  flow f = ubr { pcr = 400 cell/s, SENT } from a to c
+  flow g = ubr { pcr = 400 cell/s, SENT } from b to c
+  run { measure = 10 ms }
+  expect kept: f.lost + g.lost == 0
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sent", "warned"),
+    [
+        ("phases = random", ["W0633"]),
+        ("source = poisson { rate = 100 cell/s }", ["W0633"]),
+        ("phases = even", []),
+        ("source = replay { at = [1 ms, 5 ms] }", []),
+    ],
+)
+def test_what_comes_at_the_same_times_is_arbitrated_without_slots(tmp_path, problems, sent, warned):
+    path = tmp_path / "a.qos"
+    path.write_text("qos 1\nimport std.media\n" + CROSSING.replace("SENT", sent), encoding="utf-8")
+    verify(check([path], discover(), problems), problems)
+    assert [problem.code for problem in problems.all] == warned
