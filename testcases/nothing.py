@@ -209,6 +209,19 @@ NOTHING = [
         },
     ),
     Nothing(
+        "packets",
+        {"queues": "packets.nothing", "meters": "packets.no_meters"},
+        {
+            "active_queues.qos": {
+                NOTHING_LOST: (
+                    "a_call_beside_downloads.none_lost",
+                    "between_the_thresholds.never_full",
+                ),
+            },
+        },
+        unclaimed="expected",
+    ),
+    Nothing(
         "signalling",
         {
             "std.devices.signalling": "signalling.nothing",

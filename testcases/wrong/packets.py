@@ -1,0 +1,68 @@
+"""Wrong devices of `suites/packets`, and how they are noticed."""
+
+from replacing import Wrong
+
+QUEUES, METERS = "queues", "meters"
+AQM, PROFILES = "active_queues.qos", "profiles.qos"
+ORDER = "[nc1, af4, af3, af2, af1, be1]"
+
+WRONG = [
+    Wrong(
+        "packets.half_interval",
+        QUEUES,
+        AQM,
+        ("the_control_law",),
+        {"ten"},
+        changes={"codel { limit = 1_000 pkt }": "codel { limit = 1_000 pkt, interval = 50 ms }"},
+    ),
+    Wrong(
+        "packets.short_target",
+        QUEUES,
+        AQM,
+        ("a_delay_at_its_target:load=11Mbit_per_s-line",),
+        {"held"},
+        changes={"pie { limit = 1_000 pkt }": "pie { limit = 1_000 pkt, target = 12 ms }"},
+    ),
+    Wrong(
+        "packets.one_queue",
+        QUEUES,
+        AQM,
+        ("a_call_beside_downloads", "shares_in_bytes"),
+        {"waits", "large_rate", "small_rate"},
+        changes={"fq_codel { limit = 10_240 pkt }": "fq_codel { limit = 10_240 pkt, flows = 1 }"},
+    ),
+    Wrong(
+        "packets.uniform_gaps",
+        QUEUES,
+        AQM,
+        ("between_the_thresholds",),
+        {"queue"},
+        changes={"      spacing = geometric\n": ""},
+    ),
+    Wrong(
+        "packets.best_effort_first",
+        QUEUES,
+        "strict_priority.qos",
+        ("losses_by_class",),
+        {"loss[3]"},
+        changes={
+            f"strict {{ order = {ORDER} }}": "strict { order = [be1, af1, af2, af3, af4, nc1] }"
+        },
+    ),
+    Wrong(
+        "packets.counts_packets",
+        METERS,
+        PROFILES,
+        ("frames_are_counted:size=40B-ip", "frames_are_counted:size=1_500B-ip"),
+        {"rate"},
+        changes={"10 Mbit/s @frame, cbs = 20_000 B @frame": "10 Mbit/s @ip, cbs = 20_000 B @ip"},
+    ),
+    Wrong(
+        "packets.never_coupled",
+        METERS,
+        PROFILES,
+        ("tokens_that_go_on:kind=meters.coupled",),
+        {"rate"},
+        changes={"profile { coupling = true }": "profile"},
+    ),
+]
