@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from qospec.catalogue.statistics import GOES_ON, PATTERNS, parse_bound
 from qospec.check.evaluate.measurements import CAUSES
@@ -240,10 +240,7 @@ class Readings:
         return Fraction(sum(lost.get((leaf.path, cause), 0) for cause in leaf.causes))
 
     def _measure(self, metric: str, tally: Tally, statistic: str) -> Fraction | None:
-        instance = self._metric(metric)
-        value = instance.measure(tally, statistic)
-        _, scale = DIMENSIONS[instance.dimension]
-        return None if value is None else Fraction(value) / scale
+        return _measure_scaled(self._metric(metric), tally, statistic)
 
     def _metric(self, name: str) -> Metric:
         kind = self._catalogue.find("metric", name)
@@ -254,10 +251,11 @@ class Readings:
 
     def all(self) -> Iterator[tuple[str, str, Fraction | None, Dimension]]:
         """Yield population, metric with statistic, value and dimension of everything measured."""
+        kinds = sorted(self._catalogue.select_role("metric").items())
+        metrics = [(name, kind, cast("Metric", kind.build())) for name, kind in kinds]
         for population, tally in self._tallies.items():
-            for name, kind in sorted(self._catalogue.select_role("metric").items()):
-                metric: Metric = kind.build()
-                carries = self._carries(population)
+            carries = self._carries(population)
+            for name, kind, metric in metrics:
                 if carries not in kind.carries or "flow" not in metric.measured_at:
                     continue
                 if not metric.needs <= tally.recorded:
@@ -268,7 +266,7 @@ class Readings:
                 dimension = COUNTED[carries].get(dimension, dimension)
                 for statistic in _statistics(kind.list_statistics(carries)):
                     shown = f"{name}.{statistic}" if statistic else name
-                    yield population, shown, self._measure(name, tally, statistic), dimension
+                    yield population, shown, _measure_scaled(metric, tally, statistic), dimension
 
     def bounds(self) -> Iterator[Bounded]:
         """Yield the delays of flows and the queues that were observed, and what is proved."""
@@ -363,6 +361,15 @@ class Readings:
     def _carries(self, population: str) -> str:
         frames = population in self._wholes.get("frames", ())
         return "packet" if population in self._packets else "frame" if frames else "cell"
+
+
+def _measure_scaled(metric: Metric, tally: Tally, statistic: str) -> Fraction | None:
+    """Return a value in units of the language; None without data."""
+    value = metric.measure(tally, statistic)
+    if value is None:
+        return None
+    _, scale = DIMENSIONS[metric.dimension]
+    return Fraction(value) if scale == 1 else Fraction(value) / scale
 
 
 def _check_bounds(

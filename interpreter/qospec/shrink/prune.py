@@ -36,7 +36,8 @@ def pruned(draft: Draft, name: str) -> Draft:
     ends = [import_.span.end for import_ in draft.tree.imports]
     if ends:
         edits.append(Edit(draft.between(start, max(ends)), lines))
-    found = Draft.read(without_comments(draft.changed(edits)))
+    text = without_comments(draft.changed(edits))
+    found = draft if text == draft.text else Draft.read(text)
     assert found is not None  # noqa: S101 -- whole declarations and imports are left
     return found
 
