@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import fields
 from typing import TYPE_CHECKING
@@ -49,11 +50,10 @@ class Damage:
         self._random = random
         self._texts = texts
         self._words = sorted({piece for text in texts for piece in PIECE.findall(text)})
-        self._trees = [tree for text in texts if (tree := _tree(text)) is not None]
-        self._nodes: dict[type, list[ast.Node]] = {}
-        for tree in self._trees:
-            for node in nodes(tree):
-                self._nodes.setdefault(type(node), []).append(node)
+
+    @property
+    def _nodes(self) -> dict[type, list[ast.Node]]:
+        return _nodes_of(tuple(self._texts))
 
     def ways(self, *, yaml: bool) -> list[Callable[[str], str]]:
         """Return ways to damage a text; first those after which it can likely still be parsed."""
@@ -181,6 +181,16 @@ def nodes(node: object) -> Iterator[ast.Node]:
         yield node
         for field in fields(node):
             yield from nodes(getattr(node, field.name))
+
+
+@functools.cache
+def _nodes_of(texts: tuple[str, ...]) -> dict[type, list[ast.Node]]:
+    """Return the nodes of texts by type; to parse all takes seconds, so it is done when needed."""
+    found: dict[type, list[ast.Node]] = {}
+    for tree in map(_tree, texts):
+        for node in nodes(tree):
+            found.setdefault(type(node), []).append(node)
+    return found
 
 
 def _tree(text: str) -> ast.File | None:

@@ -19,6 +19,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NoReturn
@@ -96,9 +97,9 @@ def child(seed: int, seconds: float, most: int, folder: Path, found: Path) -> No
     failures: dict[str, str] = {}
     slowest = (0.0, "")
     begun = time.perf_counter()
-    for how, name, data in inputs(seed):
+    for how, name, data in islice(inputs(seed), most):
         start = time.perf_counter()
-        if start - begun > seconds or sum(stages.values()) >= most:
+        if start - begun > seconds:
             break
         path = folder / name
         path.write_bytes(data)
@@ -112,10 +113,10 @@ def child(seed: int, seconds: float, most: int, folder: Path, found: Path) -> No
             what = _words(stage, error)
             failures[what] = failures.get(what) or _kept(folder, found, stage, error)
         signal.setitimer(signal.ITIMER_PROF, 0)
+        faulthandler.cancel_dump_traceback_later()
         path.unlink()
         stages[stage] += 1
         slowest = max(slowest, (time.perf_counter() - start, how))
-    faulthandler.cancel_dump_traceback_later()
     print(json.dumps({"stages": stages, "failures": failures, "slowest": slowest}))
 
 

@@ -44,7 +44,7 @@ def test_no_input_does_harm(tmp_path) -> None:
 
 @pytest.mark.slow
 def test_the_time_is_kept(tmp_path) -> None:
-    assert "inputs" in driven(tmp_path, "--seed", "2", "--seconds", "4")
+    assert "inputs" in driven(tmp_path, "--seed", "2", "--seconds", "1")
 
 
 def test_the_same_seed_gives_the_same_inputs(language) -> None:
@@ -69,12 +69,12 @@ def test_harm_is_seen_and_kept(tmp_path, harm, stage, words) -> None:
 
 
 def test_a_child_that_hears_nothing_is_ended(tmp_path) -> None:
-    done = child(tmp_path, "import time; time.sleep(60)")
+    done = child(tmp_path, "import time; time.sleep(60)", wall_s=1)
     assert done.returncode != 0
     assert "Timeout" in done.stderr
 
 
-def child(folder: Path, harm: str) -> subprocess.CompletedProcess[str]:
+def child(folder: Path, harm: str, *, wall_s: int = 10) -> subprocess.CompletedProcess[str]:
     """Try one input with another `attempt`, in a process of its own for its bound on memory."""
     (folder / "project").mkdir()
     program = f"""
@@ -86,7 +86,7 @@ class reading:
     def attempt(path):
         {harm}
 sys.modules["reading"] = reading
-language.LIMIT_S, language.WALL_S = 0.5, 10
+language.LIMIT_S, language.WALL_S = 0.5, {wall_s}
 folder = Path({str(folder)!r})
 language.child(1, 60, 1, folder / "project", folder / "found")
 """
