@@ -96,9 +96,11 @@ def try_out(which: str, version: str, python: str, folder: Path) -> None:
     pins = run(*UV, "pip", "compile", "setup.cfg", *extras, *how, "--no-header", "--no-annotate")
     print(f"\nPython {version}, {which} versions: {declared(pins.split())}", flush=True)
     run(*UV, "venv", "--python", python, folder)
-    install = (*UV, "pip", "install", "--python", folder)
+    # Compiled here: an environment may forbid Python to keep what it compiles at a start.
+    install = (*UV, "pip", "install", "--compile-bytecode", "--python", folder)
     run(*install, "--requirement", "-", text=pins)
     run(*install, "--no-deps", "--no-build-isolation", "--editable", ".")
+    run(folder / "bin" / "python", "-m", "compileall", "-q", "interpreter/qospec")
     for command, code in SUITE.items():
         program, *arguments = shlex.split(command.format(folder=folder))
         printed = run(folder / "bin" / program, *arguments, expected=code)
