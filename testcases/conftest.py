@@ -1,11 +1,12 @@
 """Published results as tests: each case of a .qos file in suites/ is a test item."""
 
+import gc
 import os
 import signal
 import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,10 @@ for number in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
 
+# As the command does: collecting garbage, most of all among what pytest has collected, takes a
+# twentieth of the time of all tests.
+gc.set_threshold(100_000)
+
 os.environ.pop("GITHUB_ACTIONS", None)  # what tests run fail on purpose: not for the job's summary
 os.environ.setdefault("QOS_CHECK", "plan")  # plans are held to `plan.legal` in all tests
 
@@ -52,6 +57,7 @@ SUITES = Path(__file__).parent / "suites"
 DIGESTS = stored()
 
 
+@lru_cache(maxsize=1)
 def cases_of(path: Path) -> list[CheckedSuite]:
     """Return a suite of each case of a specification, in which there may be no mistake."""
     problems = Problems()
@@ -101,6 +107,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--seeds", type=int, default=1, help="Run each case of the suites at so many seeds, from 0."
     )
+    parser.addoption(
+        "--most", type=int, help="Run at most so many of a test's parameters, spread evenly."
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out parameters beyond `--most`, the same each time: the first and the last stay."""
+    gc.freeze()
+    most = config.getoption("--most")
+    if most is None:
+        return
+    alike: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        alike.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = {
+        its[number * (len(its) - 1) // max(1, most - 1)]
+        for its in alike.values()
+        for number in range(most if len(its) > most else 0)
+    } | {item for its in alike.values() if len(its) <= most for item in its}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> pytest.Collector | None:
