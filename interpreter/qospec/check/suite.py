@@ -90,13 +90,6 @@ def build_suite(
         for warning in unused.warn_of_unused(units):
             evaluator.context.report(warning)
     sources = tuple(unit.source for unit in units)
-    imports = {
-        unit.source.recorded_name: frozenset(
-            imported.source.recorded_name for imported in unit.list_with_imports()
-        )
-        for unit in units
-        if unit.named
-    }
     found = Suite(
         tuple(tests),
         tuple(references),
@@ -104,7 +97,7 @@ def build_suite(
         tuple(each for each, _ in examined),
         tuple(templates),
         tuple(each for each, _ in drawn),
-        imports,
+        {unit.source.recorded_name: unit.name_imports() for unit in units if unit.named},
     )
     return CheckedSuite(
         found,

@@ -56,6 +56,10 @@ class Unit:
                 waiting += unit.imports.values()
         return list(found.values())
 
+    def name_imports(self) -> frozenset[str]:
+        """Return all that it imports, and itself, by the names that records have."""
+        return frozenset(unit.source.recorded_name for unit in self.list_with_imports())
+
 
 class Loader:
     """Reads files; knows which have been read, and which are being read."""
