@@ -33,9 +33,10 @@ setup: .venv/developers ## Create .venv with the tested versions, and compile wh
 demo: .venv/users ## Run the acceptance suites of the ATM encryptor and write their report; installs no tools for developers
 	$(BIN)/qos run testcases/suites/eantc -j 2
 
-# Tests of commands and reports start processes, so they are left out.
-quick: setup ## Run the quick unit and language tests with few examples, for use while you work
-	$(BIN)/python -m pytest testcases/unit testcases/language -m 'not slow' --hypothesis-profile quick \
+# Each test that takes less than half a second, and does not start processes as those of commands and
+# reports do: of its parameters four, spread evenly, of what it draws few examples.
+quick: setup ## Run the quick unit and language tests on a sample of their cases, for use while you work
+	$(BIN)/python -m pytest testcases/unit testcases/language -m 'not slow' --hypothesis-profile quick --most 4 \
 	    --ignore testcases/unit/cli --ignore testcases/unit/report --numprocesses 2 --dist worksteal
 
 test: setup ## Run all tests

@@ -50,6 +50,7 @@ def test_checking_ends_at_so_many_mistakes(codes):
     assert codes(text, limits=Limits(errors=3)) == ["E0101"] * 3
 
 
+@pytest.mark.slow
 def test_many_names_misspelt_among_many_are_reported_at_once(codes):
     """Comparing each with each would take minutes."""
     text = "".join(f"let name_{n} = mane_{n}\n" for n in range(10_000))

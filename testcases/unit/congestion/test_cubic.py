@@ -12,6 +12,7 @@ from qospec.engine.kernel import get_function
 WIDE = replace(BULK, algorithm=Cubic(), send_buffer=2**21, receive_buffer=2**21)
 
 
+@pytest.mark.slow
 def test_the_window_is_the_cubic_function_of_time():
     """The 51st segment of 100 is lost: 150 are under way, W_max is 150, 105 are left.
 
@@ -27,6 +28,7 @@ def test_the_window_is_the_cubic_function_of_time():
         assert windows[begin + k] == pytest.approx(expected, abs=3), k
 
 
+@pytest.mark.slow
 def test_a_small_window_grows_as_renos_of_the_same_mean():
     """At 10 ms the cubic function would take seconds: W_est adds 9/17 of a segment in a round trip.
 
@@ -42,6 +44,7 @@ def test_a_small_window_grows_as_renos_of_the_same_mean():
     assert windows[begin + 75] - windows[begin + 45] == pytest.approx(30, abs=2)
 
 
+@pytest.mark.slow
 def test_a_second_loss_before_the_first_window_is_back_makes_room():
     """RFC 9438, 4.7: W_max is then 85 % of the window, 30 % of which is lost.
 

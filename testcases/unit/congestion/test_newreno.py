@@ -101,6 +101,7 @@ class Book:
         return (counted[times[-1]] - counted[times[0]]) / (times[-1] - times[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("period", "every", "mean"), [(96, 1, 9.90), (192, 2, 10.61)])
 def test_of_regular_losses_the_book_leaves_less_than_the_square_root(period, every, mean):
     """V8: 12 segments in a round trip, by 3 W^2 / 8 = N, are what is left of many.

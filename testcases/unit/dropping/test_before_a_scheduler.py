@@ -157,6 +157,7 @@ def carried(bench, scheduler, inputs, kept, cuts):
     return [(at_ps, *divmod(name, 1_000), marks) for at_ps, name, marks in rows], sorted(lost)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SCHEDULERS)
 @given(data=st.data())
 def test_each_queue_keeps_to_its_policy(bench, books, kind, data):

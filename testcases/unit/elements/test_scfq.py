@@ -67,6 +67,7 @@ def test_what_is_sent_in_any_time_is_near_the_weights(lab, sizes, weights):
                 assert sent[i] - sent[j] <= allowed
 
 
+@pytest.mark.slow
 def test_virtual_time_goes_on_while_one_packet_waits(lab):
     """A byte takes 1 ps, and all have 100; what is urgent comes at 150, and is sent until 300.
 

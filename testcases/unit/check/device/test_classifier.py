@@ -28,6 +28,7 @@ def apart(number):
     )
 
 
+@pytest.mark.slow
 def test_long_conditions_are_tried_on_fewer_items(codes, monkeypatch):
     looked_at = []
 
@@ -67,6 +68,7 @@ def test_what_is_sorted_is_called_by_its_name(checked):
     assert [each.message for each in checked(cells)[1]] == ["some cells match no class"]
 
 
+@pytest.mark.slow
 def test_an_array_of_ports_is_counted_each_time_that_it_is_asked_for(codes):
     ports = sorting(*["pkt.input in p"] * 12, "otherwise").replace("port p:", "port p[90_000]:")
     assert "E0608" in codes(ports)

@@ -183,6 +183,7 @@ def test_parts_of_parts_come_to_an_end(codes, body, limits, expected):
     assert set(codes(doubled(body), limits=limits)) == expected
 
 
+@pytest.mark.slow
 def test_parts_of_parts_come_to_an_end_soon(checked):
     """Without a limit of its own the last of these would take hours, and all memory."""
     start = time.perf_counter()

@@ -121,6 +121,7 @@ def test_a_where_of_what_can_be_counted_is_refused_if_no_values_meet_it(reported
     assert is_never_met(reported, where) is not met
 
 
+@pytest.mark.slow
 @given(where=conditions_of("nlx"))
 def test_no_where_that_some_numbers_meet_is_refused(reported, where) -> None:
     values = [{"n": n, "l": item, "x": x} for n, item, x in product(WHOLE, LISTED, ANY)]
