@@ -36,6 +36,7 @@ NAMES = (
     "data_plane",
     "calls",
     "report_scale",
+    "estimate",
     "search",
     "crypto",
     "fuzz",

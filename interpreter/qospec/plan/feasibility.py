@@ -406,8 +406,7 @@ def unknown_latency(case: Case, name: str, survey: Survey) -> Iterator[Diagnosti
 
     They are those that arrive, or all the same.
     """
-    asked = latencies_asked(case, name)
-    of_flow = group_by_flow(survey.members)
+    asked, of_flow = latencies_asked(case, name), group_by_flow(survey.members)
     for number, flow in enumerate(case.flows):
         mine = of_flow[number]
         sent = survey.forms.sent(mine[0])

@@ -1,11 +1,13 @@
 """`qos plan`, and what `qos check` tells of it: bounds that hold, ways, loads, properties."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from qospec.cli import qos
+from qospec.cli import budget, qos
 
 WIRE = """qos 1
 import std.media
@@ -180,3 +182,37 @@ test t on {topology} {{
         assert [f'"code": "{code}"' in result.stdout for code in codes] == [True]
     else:
         assert result.exit_code == 0
+
+
+LONG = """
+test t on wire {
+  flow f = steady { pcr = 100_000 cell/s } from a to b
+  run { measure = 1_000 s, repeat = 100 }
+  expect f.lost == 0 cell
+}
+"""
+
+
+def test_a_run_beyond_its_budget_is_refused_with_what_to_change(tmp_path) -> None:
+    """10^10 cells take minutes at least, at more than ten nanoseconds each."""
+    refused = asked(tmp_path, LONG, "run", "", "--budget", "60s", "--record", str(tmp_path / "r"))
+    assert refused.exit_code == 2
+    assert "and its budget is 1 min 0 s: shorten `measure`, lower `repeat`" in refused.output
+    assert "`t` first; or allow it by `--budget" in refused.output
+    assert not (tmp_path / "r").exists()
+    assert re.search(r"a run takes about \d+ (min|h)", asked(tmp_path, LONG, "plan").output)
+
+
+def test_a_run_that_needs_more_memory_or_disk_than_there_is_is_refused(
+    tmp_path, monkeypatch
+) -> None:
+    test = LONG.replace("1_000 s, repeat = 100", "1 ms")
+    for name, thing in (("_read_disk_bytes", "disk"), ("_read_memory_bytes", "memory")):
+        with monkeypatch.context() as small:
+            small.setattr(budget, name, lambda *_: 10_000)
+            refused = asked(tmp_path, test, "run", "", "--record", str(tmp_path / "r"))
+        assert refused.exit_code == 2
+        assert f"of {thing}, and there are 1 MB: shorten" in refused.output
+    estimate = json.loads(asked(tmp_path, test, "plan", "", "--json").stdout)["estimate"]
+    assert estimate["items"] == 100
+    assert all(estimate[name] > 0 for name in ("time_s", "memory_bytes", "disk_bytes"))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from qospec.cli import exits, loading, options
+from qospec.cli import budget, exits, loading, options
 from qospec.cli.output import say, say_json
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
     from qospec.model.suite import Case, Goal, Search
     from qospec.plan.plan import CasePlan, PhasePlan
-
-MINUTE_S, HOUR_S = 60, 3600
 
 
 @click.command()
@@ -31,9 +28,13 @@ def plan(**asked: Any) -> None:
     """Show what a run would do, and how much. Nothing is run."""
     request = loading.make_request(asked)
     suite, plans = loading.plan_request(request, runs=False)
+    from qospec.run.estimate import estimate_run
+
     rows = [_describe_row(plan) for plan in plans]
+    estimate = estimate_run(suite, plans)
     if request.as_json:
-        say_json({"schema": 1, "seed": request.seed, "cases": rows})
+        whole = {"schema": 1, "seed": request.seed, "cases": rows}
+        say_json({**whole, "estimate": estimate._asdict()})
         sys.exit(exits.PASSED)
     for row, planned in zip(rows, plans, strict=True):
         if row["skip"]:
@@ -44,7 +45,7 @@ def plan(**asked: Any) -> None:
             continue
         most = "at most " if any(phase["kind"] == "search" for phase in row["phases"]) else ""
         trials = f"{most}{loading.count_things(row['trials'], 'trial')}"
-        emulated = f"{most}{_format_duration(row['seconds'])} emulated in total"
+        emulated = f"{most}{budget.format_duration(row['seconds'])} emulated in total"
         cells = (
             f"{'at most' if row['bounded'] else 'about'} {_count_items(row['cells'], planned.case)}"
         )
@@ -55,6 +56,7 @@ def plan(**asked: Any) -> None:
         say(note)
     trials = loading.count_things(sum(row["trials"] for row in rows), "trial")
     say(f"{loading.count_things(len(rows), 'case')}, {trials}, seed {request.seed}")
+    say(f"a run takes {budget.describe(estimate)}")
 
 
 def _describe_row(plan: CasePlan) -> dict[str, Any]:
@@ -76,7 +78,8 @@ def _say_phase(row: dict[str, Any], case: Case) -> None:
     most = "at most " if row["kind"] == "search" else ""
     trials = f"{most}{loading.count_things(row['trials'], 'trial')}"
     cells = f"{'at most' if row['bounded'] else 'about'} {_count_items(row['cells'], case)} each"
-    say(f"  {row['text']}: {trials}, {cells}, {most}{_format_duration(row['seconds'])} emulated")
+    time = f"{most}{budget.format_duration(row['seconds'])}"
+    say(f"  {row['text']}: {trials}, {cells}, {time} emulated")
     for goal in row.get("goals", ()):
         say(f"    goal {goal['name']}: {goal['text']}")
 
@@ -95,8 +98,8 @@ def _describe_phase(plan: PhasePlan) -> dict[str, Any]:
     }
     if isinstance(phase, Search):
         return {"name": phase.name, "kind": "search", **_describe_search(phase, plan.loads), **cost}
-    length = _format_duration(phase.run.measure_ps / PS_PER_S)
-    changes = [_format_duration(change_ps / PS_PER_S) for change_ps in phase.run.changes_ps]
+    length = budget.format_duration(phase.run.measure_ps / PS_PER_S)
+    changes = [budget.format_duration(change_ps / PS_PER_S) for change_ps in phase.run.changes_ps]
     later = f", changing after {', '.join(changes)}" if changes else ""
     restarting = dict.fromkeys(path for restart in phase.run.restarts for path in restart.elements)
     later += f", restarting {', '.join(restarting)}" if restarting else ""
@@ -133,17 +136,3 @@ def _count_items(count: int, case: Case) -> str:
     sent = sorted({"cell" if flow.packets is None else "packet" for flow in case.flows})
     plural = "" if count == 1 else "s"
     return f"{count:_} {' and '.join(noun + plural for noun in sent)}"
-
-
-def _format_duration(seconds: float) -> str:
-    """Return a length of time: `2 h 11 min`, `1 min 3 s`, `500 ms`."""
-    if seconds < MINUTE_S:
-        from fractions import Fraction
-
-        from qospec.units import PS_PER_S, TIME, format_value
-
-        return format_value(Fraction(round(seconds * PS_PER_S), PS_PER_S), TIME)
-    whole = math.ceil(seconds)
-    if whole < HOUR_S:
-        return f"{whole // MINUTE_S} min {whole % MINUTE_S} s"
-    return f"{whole // HOUR_S} h {math.ceil(whole % HOUR_S / MINUTE_S)} min"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from qospec.cli import exits, loading, options, output, resuming, streams
+from qospec.cli import budget, exits, loading, options, output, resuming, streams
 from qospec.cli.commands.report import check_formats, write_all
 from qospec.version import VERSION
 from qospec.writing import explain_failure
@@ -52,6 +52,13 @@ REPORTED_S = 1
     metavar="RECORD",
     shell_complete=options.complete_record,
     help="Go on with a run that was interrupted or killed; `last` is the newest record.",
+)
+@click.option(
+    "--budget",
+    default=budget.DEFAULT,
+    show_default=True,
+    type=options.Duration(),
+    help="How long the run may take by its estimate, as `90min` or `48h`; else it is refused.",
 )
 @click.option("--failed", is_flag=True, help="Run only what did not pass in the last run.")
 @click.option(
@@ -97,6 +104,7 @@ def run(**asked: Any) -> None:
     assignment = replace(_make_run_request(request, suite, plans), **more)
     unchanged = _find_unchanged(assignment, root) if asked["changed"] else ([], {})
     own = _select_own(plans, asked["part"], resumed[1].done if resumed else unchanged[0])
+    budget.keep(suite, own, root, budget_s=asked["budget"], jobs=asked["jobs"])
     wanted = not asked["no_progress"]
     console = Console(
         len(own),

@@ -95,7 +95,7 @@ def run(
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
-    answering = frozenset(range(len(experiment.nodes))) if by_events else _answering(experiment)
+    answering = frozenset(range(len(experiment.nodes))) if by_events else list_answering(experiment)
     experiment = fuse_classifiers(experiment, answering)
     recorder = Recorder(experiment, observer)
     draws = Draws(experiment.seed)
@@ -320,7 +320,7 @@ def on_cycles(experiment: Experiment) -> frozenset[int]:
     return frozenset(node for component in cycles for node in component)
 
 
-def _answering(experiment: Experiment) -> frozenset[int]:
+def list_answering(experiment: Experiment) -> frozenset[int]:
     """Return the nodes that are on cycles, and those that make items."""
     making = {number for number, node in enumerate(experiment.nodes) if node.element.makes}
     return on_cycles(experiment) | making

@@ -1,0 +1,105 @@
+"""The budget of a run: what it may take, and what to change if it would take more."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from qospec.cli import exits, output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from qospec.model.suite import Suite
+    from qospec.plan.plan import CasePlan
+    from qospec.run.estimate import Estimate
+
+LONG_S = 60
+"""Of a run that takes longer it is said before."""
+DEFAULT = "24h"
+MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
+MEGABYTE, KILO = 10**6, 1_000
+CHANGE = "shorten `measure`, lower `repeat`, or select fewer cases by `-k`"
+
+
+def keep(
+    suite: Suite, plans: Sequence[CasePlan], root: Path, *, budget_s: float, jobs: int
+) -> None:
+    """End the command if a run would take more time than it may, or more room than there is.
+
+    `root` is the folder of records. Of a long run it says what it takes.
+    """
+    from qospec.run.estimate import estimate_case, estimate_run
+
+    if not plans:
+        return
+    estimate = estimate_run(suite, plans)
+    takes_s = estimate.time_s / jobs
+    if takes_s > budget_s:
+        most = max(plans, key=lambda plan: estimate_case(plan).time_s)
+        exits.end_for_user(
+            f"the run takes {describe(estimate, jobs)}, and its budget is"
+            f" {format_duration(budget_s)}: {CHANGE}, `{most.case.name}` first; or allow it by"
+            f" `--budget {max(1, round(2 * takes_s / HOUR_S))}h`"
+        )
+    for thing, needed, there in (
+        ("disk", estimate.disk_bytes, _read_disk_bytes(root)),
+        ("memory", estimate.memory_bytes * jobs, _read_memory_bytes()),
+    ):
+        if needed > there:
+            exits.end_for_user(
+                f"the run takes about {_format_size(needed)} of {thing}, and there are"
+                f" {_format_size(there)}: {CHANGE}"
+            )
+    if takes_s > LONG_S:
+        output.say(f"note: the run takes {describe(estimate, jobs)}", err=True)
+
+
+def describe(estimate: Estimate, jobs: int = 1) -> str:
+    """Return in words what a run takes."""
+    with_jobs = f" with {jobs} processes" * (jobs > 1)
+    return (
+        f"about {format_duration(_round(estimate.time_s / jobs))}{with_jobs},"
+        f" {_format_size(estimate.memory_bytes * jobs)} of memory and"
+        f" {_format_size(estimate.disk_bytes)} of disk"
+    )
+
+
+def _read_disk_bytes(folder: Path) -> int:
+    """Return how much of the disk is free on which a folder is, or will be."""
+    nearest = next(above for above in (folder, *folder.resolve().parents) if above.exists())
+    return shutil.disk_usage(nearest).free
+
+
+def _read_memory_bytes() -> int:
+    """Return how much memory the computer has."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def format_duration(seconds: float) -> str:
+    """Return a length of time: `3 d 4 h`, `2 h 11 min`, `1 min 3 s`, `500 ms`."""
+    if seconds < MINUTE_S:
+        from fractions import Fraction
+
+        from qospec.units import PS_PER_S, TIME, format_value
+
+        return format_value(Fraction(round(seconds * PS_PER_S), PS_PER_S), TIME)
+    whole = math.ceil(seconds)
+    if whole < HOUR_S:
+        return f"{whole // MINUTE_S} min {whole % MINUTE_S} s"
+    if whole < DAY_S:
+        return f"{whole // HOUR_S} h {math.ceil(whole % HOUR_S / MINUTE_S)} min"
+    return f"{whole // DAY_S:_} d {math.ceil(whole % DAY_S / HOUR_S)} h"
+
+
+def _format_size(size_bytes: int) -> str:
+    megabytes = max(1, round(size_bytes / MEGABYTE))
+    return f"{megabytes} MB" if megabytes < KILO else f"{megabytes / KILO:_.1f} GB"
+
+
+def _round(seconds: float) -> float:
+    """Return a time with the two digits that an estimate has at most."""
+    return float(f"{seconds:.1e}")
