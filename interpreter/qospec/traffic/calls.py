@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -28,6 +29,8 @@ CallRate = Annotated[Fraction, Domain("call rate", Fraction(1, 10**6), 10**9)]
 CallCount = Annotated[int, Domain("calls", 1, 10**9)]
 MostCalls = Annotated[int | None, Domain("calls", 1, 10**9)]
 """All that are offered; None: as many as there is time for."""
+Rest = Annotated[int | None, Domain("time", 1, LONGEST_STAY_PS)]
+"""A time; None: 1/at."""
 Gaps = Annotated[Literal["even", "poisson"], Domain("choice", choices=("even", "poisson"))]
 
 
@@ -42,8 +45,8 @@ class Calls(Arrivals):
 
     The connections of a flow are those that may exist at once. A call takes the first that is free;
     if none is, it is refused, and does not come back. Its first cell is ready when it begins, and
-    the others 1/at apart, exactly. A connection is free again 1/at after its call has ended, so it
-    keeps its contract whatever calls it carries.
+    the others 1/at apart, exactly. A connection is free again some time after its call has ended,
+    so it keeps its contract whatever calls it carries.
 
     Not modelled: messages that set up a call, which machines exchange; calls that are tried again.
     """
@@ -63,17 +66,22 @@ class Calls(Arrivals):
     """How many calls come at a time."""
     count: MostCalls = None
     """How many are offered; by default as many as there is time for."""
+    rest: Rest = None
+    """How long a connection is not free after a call, at least 1/at, as by default: so long may
+    machines take to release it."""
 
     def __post_init__(self) -> None:
         if Fraction(self.at).numerator > LARGEST_NUMERATOR:
             raise ValueError("at: this fraction is too fine to be kept exactly; give fewer digits")
         if self.hold.mean_ps * Fraction(self.at) < PS_PER_S // 100:
             raise ValueError("hold: fewer than one in 100 calls would send more than a cell")
+        if self.rest is not None and self.rest * Fraction(self.at) < PS_PER_S:
+            raise ValueError("rest: the first cell of a call would come too early, before 1/at")
 
     def start(self, connections: int, phases: str, draws: Draws) -> Pool:
-        coming = Coming(self.burst, self.count, self.gaps == "poisson", draws)
         period_ps = PS_PER_S * self.burst / Fraction(self.rate)
-        return start(period_ps, self.hold, PS_PER_S / Fraction(self.at), connections, coming)
+        coming = Coming(period_ps, self.burst, self.count, self.gaps == "poisson", draws)
+        return start(coming, self.hold, PS_PER_S / Fraction(self.at), connections, self._rest_ps)
 
     def emit(self, state: Pool, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
@@ -86,8 +94,12 @@ class Calls(Arrivals):
 
     def _mean_held(self, connections: int) -> Fraction:
         """Return how many calls are held on average, if none is refused; at most all."""
-        offered = Fraction(self.rate) * (self.hold.mean_ps * Fraction(self.at) + PS_PER_S)
-        return min(offered / (PS_PER_S * Fraction(self.at)), Fraction(connections))
+        offered = Fraction(self.rate) * (self.hold.mean_ps + self._rest_ps) / PS_PER_S
+        return min(offered, Fraction(connections))
+
+    @property
+    def _rest_ps(self) -> int:
+        return self.rest or math.ceil(PS_PER_S / Fraction(self.at))
 
     def highest_rate(self, connections: int) -> Fraction:
         return connections * Fraction(self.at)

@@ -30,7 +30,7 @@ def by_the_book(process, connections, until_ps):
         calls.append((begins, place is not None))
         if place is not None:
             ends = begins + process.hold.mean_ps
-            free[place] = ends + math.ceil(apart)
+            free[place] = ends + (process.rest or math.ceil(apart))
             times = (begins + math.floor(k * apart) for k in range(until_ps))
             for at_ps in times:
                 if at_ps >= min(ends, until_ps):
@@ -43,7 +43,9 @@ def by_the_book(process, connections, until_ps):
     sends=st.tuples(st.integers(1, 3_000), st.fractions(1, 900, max_denominator=97)),
     every=st.fractions(50, 2_000, max_denominator=7),
     connections=st.integers(1, 4),
-    coming=st.tuples(st.integers(1, 3), st.none() | st.integers(1, 9)),
+    coming=st.tuples(
+        st.integers(1, 3), st.none() | st.integers(1, 9), st.none() | st.integers(900, 2_000)
+    ),
     cuts=st.lists(st.integers(0, 5_000), max_size=4),
 )
 def test_calls_by_the_book(flow, sends, every, connections, coming, cuts):

@@ -33,27 +33,26 @@ that, as a numerator; when the call ends."""
 
 
 class Coming(NamedTuple):
-    """How calls come: so many at a time, so many in all, at random or evenly, and the streams."""
+    """How calls come: how far apart, how many at a time and in all, at random or not, streams."""
 
+    period_ps: Fraction
     burst: int
     most: int | None
     is_random: bool
     draws: Draws
 
 
-def start(
-    period_ps: Fraction, hold: Duration, gap_ps: Fraction, connections: int, coming: Coming
-) -> Pool:
+def start(coming: Coming, hold: Duration, gap_ps: Fraction, connections: int, rest_ps: int) -> Pool:
     """Return the state of a pool before its first call.
 
     Args:
-        period_ps: The mean time between bursts of calls.
+        coming: How calls come.
         hold: How long calls last.
         gap_ps: Between two cells of a call.
         connections: How many calls there may be at once.
-        coming: How calls come.
+        rest_ps: How long a connection is not free after a call.
     """
-    burst, most, is_random, draws = coming
+    period_ps, burst, most, is_random, draws = coming
     whole_ps, rest = divmod(gap_ps, 1)
     holds = DrawnTimes(hold.mean_ps, draws.below("hold") if hold.law == "exponential" else None)
     return Pool(
@@ -65,6 +64,7 @@ def start(
         holds,
         np.empty(0, np.int64),
         (int(whole_ps), rest.numerator, rest.denominator),
+        rest_ps,
         np.zeros(connections, np.int64),
         np.empty((0, 4), np.int64),
         (np.empty(0, np.int64), np.empty(0, np.bool_)),
@@ -85,6 +85,7 @@ class Pool:
         holds: Draws how long they last.
         held_ps: Holding times that were drawn and not yet used.
         gap: Between cells: whole ps, and a numerator over a denominator.
+        rest_ps: How long a connection is not free after a call.
         free_ps: (n,) By connection, since when it is free.
         calls: (m, 4) Those that go on.
         begins_ps: When those of the last window began, and whether each found a place.
@@ -101,6 +102,7 @@ class Pool:
     holds: DrawnTimes
     held_ps: Times
     gap: tuple[int, int, int]
+    rest_ps: int
     free_ps: Times
     calls: Whole
     begins_ps: tuple[Times, Truths]
@@ -114,7 +116,7 @@ class Pool:
         begins_ps = self._list_begins(until_ps)
         places = np.empty(len(begins_ps), np.int64)
         ends_ps = begins_ps + self._draw_holds(len(begins_ps))
-        _place_calls(begins_ps, ends_ps, self.gap[0] + (self.gap[1] > 0), self.free_ps, places)
+        _place_calls(begins_ps, ends_ps, self.rest_ps, self.free_ps, places)
         found = places >= 0
         fresh = np.zeros((int(found.sum()), 4), np.int64)
         fresh[:, PLACE], fresh[:, NEXT], fresh[:, END] = (
