@@ -174,16 +174,16 @@ def _missing_path(
         help_text = f"add the missing `link`, or name other hosts for `{flow.name}`"
         return f"no path for {cells} from `{origin}` to `{target}`", help_text
     ports = {line: end[:-3] for end, line in network.sides.items() if end.endswith(".tx")}
-    lines = {ports[line]: line for line in via}
     ends = {network.elements[w.element].path: w.to for w in network.wires if w.end == "host"}
-    for port, line in lines.items():
+    for line in via:
         if line in ends and (line != via[-1] or ends[line] != error.member.target):
-            message = f"`{port}` leads to `{network.hosts[ends[line]].path}`, where cells end"
+            message = (
+                f"`{ports[line]}` leads to `{network.hosts[ends[line]].path}`, where cells end"
+            )
             return message.replace("cells", cells), "name ports that are linked to devices"
     message = f"no path for {cells} from `{ports[via[-1]]}` on to `{target}`"
-    for port, line in lines.items():
-        if line == error.missed:
-            message = f"no path for {cells} from `{origin}` leaves by `{port}`"
+    if error.missed:
+        message = f"no path for {cells} from `{origin}` leaves by `{ports[error.missed]}`"
     return message, "name ports in the order in which they are passed, or add the missing `link`"
 
 
