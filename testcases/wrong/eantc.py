@@ -275,6 +275,17 @@ WRONG = [
         changes={"state agreeing {\n      forward = discard": "state agreeing {"},
     ),
     Wrong(
+        "eantc.passes_cells_in_the_clear",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("all_encrypted",),
+        {"only_encrypted"},
+        changes={
+            "  seal = cell_encrypt\n": "",
+            "call.out -> seal -> to_black": "call.out -> to_black",
+        },
+    ),
+    Wrong(
         "eantc.passes_cells_back",
         KEY_AGREEMENT,
         "signalling.qos",
