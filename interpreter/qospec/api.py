@@ -124,6 +124,7 @@ class Specification:
             MatchError: As of `plan`.
             RecordError: The record cannot be written.
         """
+        from qospec.cli.progress import Progress, measure_workload
         from qospec.cli.terminal import Console
         from qospec.plan.plan import Bounds
         from qospec.run import runner, workers
@@ -153,7 +154,8 @@ class Specification:
             settings=self._settings,
             texts=self._texts,
         )
-        silent = Console(len(plans), quiet=True, progress=None)
+        progress = Progress(measure_workload(plans), live=False, reports=False)
+        silent = Console(len(plans), quiet=True, progress=progress)
         return RecordedRun(kept.folder, runner.execute(assignment, kept, silent))
 
     def _plan(self, match: str, seed: str) -> tuple[CheckedSuite, Sequence[CasePlan]]:
