@@ -64,7 +64,7 @@ class Numbering:
         self._first, self._connections = first, connections
         self._cells = np.array(framing.cells[: 1 if framing.drawn else None], np.int64)
         self._next = np.full(connections, note_piece(NEXT, 0, MORE_FOLLOW), np.int64)
-        self._turn, self._length = np.zeros((2, connections), np.int64)
+        self._last, self._turn = np.zeros((2, connections), np.int64)
         self._drawn = framing.drawn
         self._stages = deque(zip(list_spans(arrivals), list_draws(arrivals, draws), strict=True))
         self._begin_stage()
@@ -75,8 +75,8 @@ class Numbering:
         drawn = self._drawn
         self._sizes = None if drawn is None else drawn.start(self._connections, draws)
         self._ahead = np.empty(0, np.int64)
-        self._turn[:], self._length[:] = 0, self._cells[0]
-        _begin_frames(self._next)
+        self._turn[:] = 0
+        _begin_frames(self._next, self._last, self._cells[0])
 
     def note(self, batch: Batch) -> Batch:
         """Return the same cells, with what is noted of them."""
@@ -95,17 +95,18 @@ class Numbering:
         if self._sizes is not None and len(self._ahead) < len(connection):
             sizes = self._sizes.next(np.zeros(len(connection), np.int32)) // CELL_BYTES
             self._ahead = np.concatenate([self._ahead, sizes])
-        frames = self._next, self._turn, self._length
+        frames = self._next, self._last, self._turn
         used = _number(connection, self._first, (self._cells, self._ahead), frames, more)
         self._ahead = self._ahead[used:]
 
 
 @kernel
-def _begin_frames(following: Whole) -> None:
-    """Let the next cell of each connection begin a frame; see `_number`."""
+def _begin_frames(following: Whole, last: Whole, cells: int) -> None:
+    """Let the next cell of each connection begin a frame of so many cells; see `_number`."""
     for c in range(len(following)):
         if number_in(following[c]):
             following[c] = note_piece(read_whole(following[c]) + NEXT, 0, MORE_FOLLOW)
+        last[c] = note_piece(read_whole(following[c]), cells - 1, MORE_FOLLOW)
 
 
 @kernel
@@ -123,30 +124,31 @@ def _number(
         first: The index of the source's first.
         sizes: How many cells frames have in turn; and those that are drawn, in order of their
             beginning, none if that is not so.
-        frames: (connections,) each, updated: what is noted of the next cell, if others follow it;
-            whose turn it is; and how many cells its frame has.
+        frames: (connections,) each, updated: what is noted of the next cell and of the last one of
+            its frame, if others followed them; and whose turn it is.
         more: (n, WIDTH) Written.
 
     Returns:
         How many sizes that were drawn have been used.
     """
     cells, ahead = sizes
-    following, turn, length = frames
+    following, last, turn = frames
     takes_turns, is_drawn, used = len(cells) > 1, len(ahead) > 0, 0
     for i in range(len(connection)):
         c = connection[i] - first
         piece = following[c]
         if is_drawn and number_in(piece) == 0:
-            length[c] = ahead[used]
+            last[c] = note_piece(read_whole(piece), ahead[used] - 1, MORE_FOLLOW)
             used += 1
-        if number_in(piece) + 1 < length[c]:
+        if piece != last[c]:
             following[c] = piece + 2
         else:
             piece -= MORE_FOLLOW
             if takes_turns:
                 turn[c] = turn[c] + 1 if turn[c] + 1 < len(cells) else 0
-                length[c] = cells[turn[c]]
-            following[c] = note_piece(read_whole(piece) + NEXT, 0, MORE_FOLLOW)
+            whole = read_whole(piece) + NEXT
+            following[c] = note_piece(whole, 0, MORE_FOLLOW)
+            last[c] = note_piece(whole, cells[turn[c]] - 1, MORE_FOLLOW)
         more[i, :FRAME] = 0
         more[i, FRAME] = piece
     return used
