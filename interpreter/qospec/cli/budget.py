@@ -101,5 +101,5 @@ def _format_size(size_bytes: int) -> str:
 
 
 def _round(seconds: float) -> float:
-    """Return a time with the two digits that an estimate has at most."""
-    return float(f"{seconds:.1e}")
+    """Return a time with the two digits that an estimate has at most, and no part of a second."""
+    return float(f"{max(1, math.ceil(seconds)):.1e}")
