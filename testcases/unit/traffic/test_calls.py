@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Duration
 from qospec.engine.random import Draws
+from qospec.engine.source.changing import Changing
 from qospec.traffic.calls import Calls
 from qospec.units import PS_PER_S
 
@@ -73,6 +74,22 @@ def test_cuts_change_nothing(flow, cuts, connections):
     whole = flow.cells(DRAWN, 10**6, connections, "random")
     assert len(whole) > 1_000
     assert flow.cells(DRAWN, 10**6, connections, "random", cuts) == whole
+
+
+def test_calls_end_where_their_source_changes():
+    """Two are held at 100 s, and nobody calls for a while from then on."""
+    early = Calls(Fraction(10), Duration(200 * S), Fraction(1), "even", 1, 2)
+    late = Calls(Fraction(1, 100), Duration(S), Fraction(1), "poisson")
+    changing, held = Changing(((0, early), (100 * S, late))), {}
+    state = changing.start(9, "even", Draws(("f",)))
+    for until_ps in (S, 150 * S, 300 * S, 900 * S):
+        changing.emit(state, until_ps)
+        for each in changing.tell(state):
+            if each.quantity == "held":
+                held |= dict(zip(each.at_ps.tolist(), each.values.tolist(), strict=True))
+    times = sorted(held)
+    assert [held[at_ps] for at_ps in times[:4]] == [1, 2, 0, 1]
+    assert times[:3] == [0, S // 10, 100 * S]
 
 
 def compute_erlang_b(offered, servers):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.source.arrivals import Arrivals
+from qospec.engine.source.arrivals import Arrivals, Told
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -16,16 +16,23 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
-    from qospec.engine.source.arrivals import Told
 
 
 @dataclass
 class State:
-    """The states of the processes, how many have ended, and which emitted in the last window."""
+    """Where a source is.
+
+    Attributes:
+        processes: The states of its processes.
+        ended: How many of them have ended.
+        emitting: Which of them emitted in the last window.
+        telling: The last of them that has told of itself.
+    """
 
     processes: list[Any]
     ended: int = 0
     emitting: range = range(0)
+    telling: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,9 +78,12 @@ class Changing(Arrivals):
         return np.concatenate(at_ps), np.concatenate(connection)
 
     def tell(self, state: State) -> Iterator[Told]:
-        """Yield what its processes tell; what one holds ends with it."""
+        """Yield what its processes tell; calls that one holds end with it."""
         for number in state.emitting:
             begin_ps, process = self.processes[number]
+            if process.tells == "calls" and number > state.telling:
+                state.telling = number
+                yield Told("held", np.array([begin_ps]), np.zeros(1, np.int64))
             for told in process.tell(state.processes[number]):
                 yield told._replace(at_ps=told.at_ps + begin_ps)
 
