@@ -24,7 +24,9 @@ from qospec.engine.endpoint.deadlines import (
 )
 from qospec.engine.endpoint.tcp_connection import (
     ALARM_AT,
+    CLOSED,
     COLUMNS,
+    CONGESTION_WINDOW,
     CONNECTIONS,
     END,
     ENDED,
@@ -35,11 +37,15 @@ from qospec.engine.endpoint.tcp_connection import (
     FIRST_SEGMENT,
     GIVEN_UP,
     HAS_BEGUN,
+    INITIAL_RTO_PS,
+    INITIAL_WINDOW,
+    LEAST_RTO,
     MADE_AT_ONCE,
     NO_DATA,
     OPEN,
     PHASE,
     PLACES,
+    RTO,
     SENDER,
     SYN,
     TELLS,
@@ -48,6 +54,7 @@ from qospec.engine.endpoint.tcp_connection import (
     WHOLE,
     find_last_column,
 )
+from qospec.engine.endpoint.tcp_output import begin_data
 from qospec.engine.endpoint.tcp_receiver import (
     EXPECTED,
     RECEIVER,
@@ -60,7 +67,6 @@ from qospec.engine.endpoint.tcp_sender import (
     Sender,
     go_on,
     link_hooks,
-    open_passively,
     take_acknowledgement,
     wake_sender,
 )
@@ -190,7 +196,7 @@ def _receive(
     row, number = 1 + items[item, CONNECTION] - sender[FIRST_ACKNOWLEDGEMENT], items[item, NUMBER]
     send(out, RECEIVED, item, now_ps)
     if number == SYN:
-        open_passively(sender, row)
+        _open_passively(sender, row)
     take_segment(receiver, item, event)
     _acknowledge_alone(items, out, 1)
     first = out[0, 0] + 1
@@ -228,6 +234,16 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     _acknowledge_by(sender, receiver, first, event)
     _set_alarm(state, sender, receiver, event)
     return DONE
+
+
+@kernel
+def _open_passively(state: Whole, row: int) -> None:
+    """Let a connection be open for what is sent to the end that has begun it."""
+    table = view_rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
+    if table[row, PHASE] == CLOSED:
+        table[row, RTO] = max(INITIAL_RTO_PS, state[LEAST_RTO])
+        table[row, CONGESTION_WINDOW] = state[INITIAL_WINDOW]
+        begin_data(table, row)
 
 
 @kernel

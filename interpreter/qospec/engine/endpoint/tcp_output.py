@@ -31,6 +31,8 @@ from qospec.engine.endpoint.tcp_connection import (
     MSS,
     NEXT,
     NEXT_BYTE,
+    OPEN,
+    PHASE,
     PLACES,
     PROBE,
     PROBED,
@@ -50,11 +52,15 @@ from qospec.engine.endpoint.tcp_connection import (
     STATUS,
     STOP,
     TELLS,
+    THRESHOLD,
     TIMED,
     TIMED_AT,
     TOLD_AGAIN,
+    TOLD_WINDOW,
+    TOLD_WINDOWS,
     TRANSFER,
     UNKNOWN,
+    UNLIMITED,
     WRITE,
     WRITTEN,
 )
@@ -88,6 +94,22 @@ def tell_of(state: Whole, row: int, quantity: int, value: int, event: Event) -> 
     """Tell a number of a connection, if that is asked for."""
     if state[TELLS]:
         tell(event[2], quantity, state[FIRST_SEGMENT] + row - 1, value)
+
+
+@kernel
+def tell_window(state: Whole, table: Whole, row: int, event: Event) -> None:
+    """Tell of the congestion window, if it is another than before."""
+    if table[row, CONGESTION_WINDOW] != table[row, TOLD_WINDOW]:
+        table[row, TOLD_WINDOW] = table[row, CONGESTION_WINDOW]
+        tell_of(state, row, TOLD_WINDOWS, table[row, CONGESTION_WINDOW], event)
+
+
+@kernel
+def begin_data(table: Whole, row: int) -> None:
+    """Begin with the first byte of data."""
+    table[row, PHASE], table[row, RETRIED], table[row, THRESHOLD] = OPEN, 0, UNLIMITED
+    table[row, ACKNOWLEDGED] = table[row, NEXT_BYTE] = table[row, HIGHEST] = FIRST_BYTE
+    table[row, WRITTEN] = table[row, EDGE] = FIRST_BYTE
 
 
 @kernel

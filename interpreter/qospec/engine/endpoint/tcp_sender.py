@@ -37,7 +37,6 @@ from qospec.engine.endpoint.tcp_connection import (
     DUPLICATES,
     ECHO,
     ECN,
-    EDGE,
     END,
     ENDED,
     FIRST,
@@ -90,15 +89,12 @@ from qospec.engine.endpoint.tcp_connection import (
     TOLD_ACKNOWLEDGED,
     TOLD_ROUND_TRIP,
     TOLD_TIMEOUT,
-    TOLD_WINDOW,
-    TOLD_WINDOWS,
     TRANSFER,
-    UNLIMITED,
     WHOLE,
-    WRITTEN,
     find_last_column,
 )
 from qospec.engine.endpoint.tcp_output import (
+    begin_data,
     probe,
     resend,
     send_again,
@@ -106,6 +102,7 @@ from qospec.engine.endpoint.tcp_output import (
     send_segments,
     take_window,
     tell_of,
+    tell_window,
     work,
 )
 from qospec.engine.endpoint.tcp_scoreboard import (
@@ -316,7 +313,7 @@ def go_on(state: Whole, row: int, event: Event) -> None:
     table = view_rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
     if table[row, PHASE] == OPEN:
         work(state, table, row, event)
-    _tell_window(state, table, row, event)
+    tell_window(state, table, row, event)
     if table[row, DUE] < state[ALARM_AT]:
         state[ALARM_AT] = table[row, DUE]
         wake_at(event[2], state[ALARM_AT])
@@ -341,7 +338,7 @@ def wake_sender(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
         if table[row, DUE] > now_ps:
             break
         _expire(state, table, row, (items, now_ps, out))
-        _tell_window(state, table, row, (items, now_ps, out))
+        tell_window(state, table, row, (items, now_ps, out))
     state[ALARM_AT] = table[find_earliest(table), DUE]
     if state[ALARM_AT] < FOREVER_PS:
         wake_at(out, max(state[ALARM_AT], now_ps))
@@ -370,34 +367,8 @@ def _open(state: Whole, table: Whole, row: int, event: Event) -> None:
     else:
         _take_sample(state, table, row, now_ps - table[row, TIMED_AT], event)
         table[row, CONGESTION_WINDOW] = state[INITIAL_WINDOW]
-    _begin_data(table, row)
+    begin_data(table, row)
     send_packet(state, row, NO_DATA, state[HEADER_BYTES], event)
-
-
-@kernel
-def open_passively(state: Whole, row: int) -> None:
-    """Let a connection be open for what is sent to the end that has begun it."""
-    table = view_rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
-    if table[row, PHASE] == CLOSED:
-        table[row, RTO] = max(INITIAL_RTO_PS, state[LEAST_RTO])
-        table[row, CONGESTION_WINDOW] = state[INITIAL_WINDOW]
-        _begin_data(table, row)
-
-
-@kernel
-def _begin_data(table: Whole, row: int) -> None:
-    """Begin with the first byte of data."""
-    table[row, PHASE], table[row, RETRIED], table[row, THRESHOLD] = OPEN, 0, UNLIMITED
-    table[row, ACKNOWLEDGED] = table[row, NEXT_BYTE] = table[row, HIGHEST] = FIRST_BYTE
-    table[row, WRITTEN] = table[row, EDGE] = FIRST_BYTE
-
-
-@kernel
-def _tell_window(state: Whole, table: Whole, row: int, event: Event) -> None:
-    """Tell of the congestion window, if it is another than before."""
-    if table[row, CONGESTION_WINDOW] != table[row, TOLD_WINDOW]:
-        table[row, TOLD_WINDOW] = table[row, CONGESTION_WINDOW]
-        tell_of(state, row, TOLD_WINDOWS, table[row, CONGESTION_WINDOW], event)
 
 
 @kernel
