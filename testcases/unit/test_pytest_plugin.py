@@ -78,7 +78,8 @@ def test_items_have_the_verdicts_of_qos_run_and_failures_their_places() -> None:
     for name, verdict in VERDICTS.items():
         mark = {"skip": "- skip", "measured": "· measured"}.get(verdict, verdict)
         assert f"{mark}  {name}  " in found.stdout
-    counts, said = run("-rA", "--junitxml=junit.xml")
+    counts, said = run("-rA", "--junitxml=junit.xml", "-n", "1")
+    assert "1 worker [6 items]" in said, "pytest-xdist has run them"
     assert counts == {"passed": 2, "failed": 3, "skipped": 1}
     for name, verdict in VERDICTS.items():
         outcome = OUTCOMES.get(verdict, "failed")
