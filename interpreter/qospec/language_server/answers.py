@@ -79,9 +79,9 @@ class Answers:
             return None, []
         checked = self.session.check_project(path, here.text, {})
         names = Names(checked.units, checked.evaluator.context.names or {})
-        unit = next(unit for unit in checked.units if unit.path == path)
-        name = names.find_file(unit).find_at(offset)
-        if name is None or names.find_file(unit).find_import(name) is not None:
+        unit = next((unit for unit in checked.units if unit.path == path), None)
+        name = names.find_file(unit).find_at(offset) if unit is not None else None
+        if unit is None or name is None or names.find_file(unit).find_import(name) is not None:
             return None, []
         declared = names.find_declaration(unit, name)
         return declared, list(names.list_uses(declared)) if declared is not None else []

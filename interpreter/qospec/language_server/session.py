@@ -77,7 +77,10 @@ class _Base:
 
 
 class Session:
-    """The open files, by their paths with links resolved."""
+    """The open files, by their paths with links resolved.
+
+    `diagnose` may be called in another thread than all else, so dictionaries are copied first.
+    """
 
     def __init__(self) -> None:
         self.texts: dict[Path, str] = {}
@@ -88,8 +91,8 @@ class Session:
         """Forget a file."""
         self.texts.pop(path, None)
         self._views.pop(path, None)
-        for key in [key for key in self._bases if key[0] == path]:
-            del self._bases[key]
+        for key in [key for key in list(self._bases) if key[0] == path]:
+            self._bases.pop(key, None)
 
     def is_ours(self, path: Path) -> bool:
         """Return whether an open file is a specification: a YAML file may be anything."""
@@ -149,7 +152,8 @@ class Session:
         """Return what was kept for a file if what it imports is as it was, else make it anew."""
         base = self._bases.get((path, limits))
         if base is None or any(self._read_state(p) != state for p, state in base.imported.items()):
-            others = {other: text for other, text in self.texts.items() if other != path}
+            others = dict(self.texts)
+            others.pop(path, None)
             base = self._bases[path, limits] = _Base(others, limits)
             self._views.pop(path, None)
         return base
