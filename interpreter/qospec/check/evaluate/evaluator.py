@@ -417,7 +417,8 @@ class Evaluator:
             return built_in or POISON
         listed, start = self._listed
         role = ROLES.get(listed) if name.span.start == start else None
-        everything = [*scope.list_known(), *built_ins.list_names(role)]
+        kinds = () if imported else built_ins.list_names(role)  # what is built in has no fields
+        everything = [*scope.list_known(), *kinds]
         if imported:  # a missing import is reported once
             scope.find_outermost().unparsed |= {name.text}
         help_text = (

@@ -16,6 +16,8 @@ _STATISTIC = "a statistic follows what is measured, as in `flow.delay.{}`"
     ("text", "help_"),
     [
         ("let fast = media.stm1", "write `import std.media` below the first line"),
+        # not `dctcp`, which is a kind that is built in and has no fields
+        ("let mark = dscp.ef", "write `import std.dscp` below the first line"),
         (
             "let few = [1, 2]\nlet asked = few.size",
             "choose an item, as in `[0].size`, or loop: `for one in … { … }`",
