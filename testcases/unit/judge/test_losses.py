@@ -167,3 +167,17 @@ def test_what_is_above_a_bound_is_not_lost():
     found = pool_losses(above, [Repeat({}, delays), Repeat({}, delays)])
     assert (found.lost, found.sent, found.uncertain) == (12, 20, 0)
     assert found.delays.nth_longest_ps(1) == (20, 29)
+
+
+def test_delays_above_a_bound_depend_on_each_other_as_two_thresholds_show():
+    """Above 40 are 2 of 20 of each repeat; above 30, 12 of one and 2 of the others.
+
+    Their squares are 0 and 80, and at the third threshold, which the few at the second let count,
+    0 again; independent ones have 7.2, 12.8 and 19.2. Of five repeats it is 1.6797 times as much.
+    """
+    slow = Delays(20, min_ps=10, max_ps=49, buckets=((10, 20, 8), (30, 40, 10), (40, 50, 2)))
+    usual = Delays(20, min_ps=10, max_ps=49, buckets=((10, 20, 8), (20, 30, 10), (40, 50, 2)))
+    above = replace(DELAY, statistic="above_40", dimension=RATIO)
+    found = pool_losses(above, [Repeat({}, each) for each in (slow, *[usual] * 4)])
+    effect = found.design_effect(CONFIDENCE)
+    assert float(effect) == pytest.approx(80 / 39.2 * 1.6797, rel=1e-3)
