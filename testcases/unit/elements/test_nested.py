@@ -2,14 +2,19 @@
 
 The books of schedulers are those of `conftest.py`. Whenever the line is free, one below another is
 asked first; the one above sees of it what it would send next, and how many wait.
+
+Each set of schedulers is a loop to compile, which takes seconds. So kernels run as Python, but for
+two sets in the network; of others `test_transition.py` compares compiled loops with each other.
 """
 
+import contextlib
 import math
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 from connected import connected
+from definition import kernels_as_python
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -168,7 +173,9 @@ PAIRS = [
     ("wfq", "strict"),
     ("wfq", "wfq"),
 ]
-"""Kinds that take turns from level to level; each pair is compiled once."""
+"""Kinds that take turns from level to level."""
+COMPILED = [{"strict", "drr"}, {"scfq", "wf2q_plus"}]
+"""Without virtual times, and with those of either sort."""
 ORDERS = sorted({*PAIRS, *(pair[::-1] for pair in PAIRS)})
 
 
@@ -228,7 +235,8 @@ def test_it_serves_by_the_book(lab, books, data, shape, kinds, clock):
         for each in inputs
     ]
     queues = tuple(Waiting(f"q{k}", limit) for k, limit in enumerate(room))
-    got = lab.carry(element, lab.setting(clock=clock, queues=queues), *batches, cuts=cuts)
+    with kernels_as_python():
+        got = lab.carry(element, lab.setting(clock=clock, queues=queues), *batches, cuts=cuts)
     (out,) = got.departures
     left, lost = carried(top, inputs, clock)
     assert dict(zip(out.sent_ps.tolist(), out.at_ps.tolist(), strict=True)) == left
@@ -294,17 +302,16 @@ def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, ch
     )
     packets = sum(counts)
     contracts = (Contract("packets", Fraction(1_000), 0),) * packets
-    seen = emulation.run(
-        Experiment(
-            *connected(contracts),
-            sources,
-            nodes,
-            (*(Wire(0, n, 1, n) for n in range(3)), Wire(1, 0, END)),
-            MeasurementSpec(0, 2 * 10**11, (-1,) * packets),
-            ("test",),
-        ),
-        chunk=chunk,
+    experiment = Experiment(
+        *connected(contracts),
+        sources,
+        nodes,
+        (*(Wire(0, n, 1, n) for n in range(3)), Wire(1, 0, END)),
+        MeasurementSpec(0, 2 * 10**11, (-1,) * packets),
+        ("test",),
     )
+    with contextlib.nullcontext() if {*kinds} in COMPILED else kernels_as_python():
+        seen = emulation.run(experiment, chunk=chunk)
     left, lost = carried(top, inputs, clock)
     together = [packet for each in inputs for packet in each]
     assert seen.received.tolist() == [packet.name in left for packet in together]

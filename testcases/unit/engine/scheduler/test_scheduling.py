@@ -1,10 +1,15 @@
-"""Schedulers before schedulers: the inner one is asked when the line is free, and not before."""
+"""Schedulers before schedulers: the inner one is asked when the line is free, and not before.
+
+Kernels run as Python, since each set of schedulers would be a loop to compile; compiled loops of
+several sets are compared with books in `testcases/unit/elements/test_nested.py`.
+"""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from connected import connected
+from definition import kernels_as_python
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +35,13 @@ TOP = Combined(Strict(("ef", "rest")), (None, FAIR))
 WEIGHTED = [Scfq(SHARES), Wfq(SHARES), Wf2qPlus(SHARES), Drr(SHARES), Wrr((("af", 3), ("be", 1)))]
 
 PAIRS = [(each, other) for n, each in enumerate(WEIGHTED) for other in (each, WEIGHTED[n - 1])]
-"""Each above itself and above another: every pair is a loop to compile."""
+"""Each above itself and above another."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _interpreted():
+    with kernels_as_python():
+        yield
 
 
 def packets(first, cells):
@@ -135,13 +146,12 @@ def test_alone_below_another_it_is_as_without(data, inner, inputs):
     assert [(path.removeprefix("rest."), name) for path, name in lost] == alone[2]
 
 
-# Ahead of the one that draws pairs: here each loop is compiled in an item of its own.
 @pytest.mark.parametrize(("outer", "inner"), PAIRS)
 def test_shares_are_shares_of_shares(outer, inner):
     """3 : 1, and the 1 once more 3 : 1, so of 16 packets 12, 3 and 1."""
-    always = [(0, 1_500)] * 400
+    always = [(0, 1_500)] * 250
     names, _, _ = carried(Combined(outer, (None, inner)), [always, always, always])
-    sent = np.bincount(np.array(names[:320]) // 400)
+    sent = np.bincount(np.array(names[:320]) // 250)
     assert np.abs(sent - [240, 60, 20]).max() <= 3
 
 
