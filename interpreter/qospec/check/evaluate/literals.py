@@ -285,7 +285,8 @@ def suggest_unit(text: str) -> UnitSuggestion:
         units = get_close_matches(wrong, [known for known in simple if known[0] == wrong[:1]], n=1)
     candidates = ["/".join(unit if part == wrong else part for part in parts) for unit in units]
     readings = tuple(candidate for candidate in candidates if find_unit(candidate) is not None)
-    factor, question = Fraction(row.get("is", "1").replace("_", "")), row.get("ask", "")
+    factor = Fraction(row.get("is", "1").replace("_", ""))
+    question = row.get("ask", "") if len(readings) > 1 else ""
     if factor != 1:
         question = f"each is {format_number(factor, exact=True)} {units[0]}"
     scale = factor if wrong == parts[0] else 1 / factor

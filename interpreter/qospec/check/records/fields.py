@@ -338,7 +338,9 @@ def _read_choice(value: Value, name: str, domain: Domain, span: Span) -> str:
         value.name if isinstance(value, Symbol) else value.text if isinstance(value, Text) else None
     )
     if text is None:
-        raise _explain_wrong_type(name, "one of " + ", ".join(domain.choices), value.what, span)
+        help_text = f"write one of these words, as in `{name} = {domain.choices[0]}`"
+        expected = "one of " + ", ".join(domain.choices)
+        raise _explain_wrong_type(name, expected, value.what, span, help_text)
     if text not in domain.choices:
         place = value.span if isinstance(value, Symbol) else span
         near = suggest_name(text, domain.choices)

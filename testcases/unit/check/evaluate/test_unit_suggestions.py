@@ -17,6 +17,8 @@ from qospec.units import find_unit, load_tables
         ("MBPS", "MBPS", ("Mbit/s", "Mibit/s", "MB/s")),
         ("mB", "mB", ("MB", "Mbit")),
         ("bits", "bits", ("bit",)),
+        ("Mbits", "Mbits", ("Mbit/s", "Mbit")),
+        ("Mbits/s", "Mbits", ("Mbit/s",)),
         ("usec", "usec", ("us",)),
         ("mus", "mus", ("us", "ms")),
         ("Ms", "Ms", ("ms", "us")),

@@ -76,6 +76,13 @@ def test_a_wrong_field_is_reported(codes, fields, code):
     assert codes(f"traffic t = cbr {{ {fields} }}\n") == [code]
 
 
+def test_a_number_for_a_word_is_told_the_words(checked):
+    text = "traffic t = packets { rate = 1 pkt/s, size = 100 B @ip, ecn = 1 }\n"
+    [problem] = [each for each in checked(text)[1] if each.code == "E0204"]
+    assert problem.message == "`ecn` is one of not_ect, ect1, ect0, ce, not a number"
+    assert problem.help == "write one of these words, as in `ecn = not_ect`"
+
+
 def test_a_field_may_have_the_name_that_it_is_given(codes):
     text = "traffic t(connections: Int) = ubr { pcr = 1 cell/s, connections = connections }\n"
     assert codes(text + "traffic u = t(connections = 3)\n") == []
