@@ -15,6 +15,7 @@ GOES_ON = "goes_on"
 QUANTILE = re.compile(r"p(?!0+(?:_0+)?\Z)(\d{1,2})(?:_(\d{1,6}))?")
 ABOVE = re.compile(r"above_(\d+)")
 PACKET = re.compile(r"packet_(10000|[1-9]\d{0,3})")
+MARK = re.compile(r"dscp_(?:6[0-3]|[1-5]?\d)|(?:priority|traffic_class|precedence)_[0-7]")
 CELL = re.compile(r"cell_([1-9]\d{0,3})|cells_([1-9]\d{0,3})_([1-9]\d{0,3})")
 
 KINDS_OF_CAUSES = {"policed": ("policed_pcr", "policed_scr")}
@@ -79,6 +80,14 @@ PATTERNS = {
         re.compile(r"packet|n?\d"),
         frozenset({"variation"}),
     ),
+    "mark_*": Pattern(
+        MARK,
+        "marks such as dscp_46 priority_5",
+        (),
+        "write a mark and its value, as `dscp_46` for packets that arrive with DSCP 46",
+        re.compile(r"dscp|priority|traffic_class|precedence|marks?|by"),
+        frozenset({"marks"}),
+    ),
     "cell_*": Pattern(
         CELL,
         "cells by their place in a frame such as cell_1 cells_2_191",
@@ -118,6 +127,14 @@ def parse_packet_number(name: str) -> int | None:
     """Return the number, from 1, of the packet that a statistic is named for; None for others."""
     named = PACKET.fullmatch(name)
     return int(named[1]) if named else None
+
+
+def parse_mark(name: str) -> tuple[str, int] | None:
+    """Return the mark and its value that a statistic is named for; None for others."""
+    if MARK.fullmatch(name) is None:
+        return None
+    mark, _, value = name.rpartition("_")
+    return mark, int(value)
 
 
 def parse_cells(name: str) -> slice | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
 from qospec.engine.measure.metric import Counting, Metric
+from qospec.protocol.marks import CONGESTION
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
@@ -26,4 +27,6 @@ class CeMarked(Metric):
 
     def measure(self, tally: Tally, _statistic: str = "") -> int | None:
         """Return a number of packets; None if none arrived, or marks were not read."""
-        return tally.congested if tally.received else None
+        if not tally.received:
+            return None
+        return tally.count_marked(lambda marks: marks & CONGESTION == CONGESTION)

@@ -23,7 +23,13 @@ from qospec.engine.measure.tally import (
 from qospec.voice.calls import Call, Heard
 
 METRICS = discover().select_role("metric")
-EXAMPLES = {"p*": "p99", "packet_*": "packet_3", "cell_*": "cells_1_2", "causes": "policed"}
+EXAMPLES = {
+    "p*": "p99",
+    "packet_*": "packet_3",
+    "mark_*": "dscp_46",
+    "cell_*": "cells_1_2",
+    "causes": "policed",
+}
 CALL = Call(Fraction(0), Fraction("4.3"), 20 * 10**9, 10**9)
 STEPS = Delays(2, 6, 36, 0, 6, ((0, 1, 1), (6, 7, 1)))
 VARIATION = Variation(
@@ -57,7 +63,7 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
                 carried=sent - lost,
                 up=min(1, sent - lost),
                 errored=min(1, sent - lost),
-                congested=min(1, sent - lost),
+                marked={46 << 3 | 3 << 23: min(1, sent - lost)},
                 samples=dict.fromkeys(QUANTITIES, Sample(len(delays), sum(delays), 0, max(delays))),
                 lost={("q", "policed"): lost},
                 delays_ps=delays,

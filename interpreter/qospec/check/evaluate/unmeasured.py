@@ -137,7 +137,8 @@ def describe_offered(metric: str, statistics: tuple[str, ...]) -> str:
     named = [statistic for statistic in statistics if statistic and statistic not in PATTERNS]
     plural = [PATTERNS[statistic].plural for statistic in statistics if statistic in PATTERNS]
     plural += ["shares such as above(1 ms)"] if "p*" in statistics else []
-    return f"statistics of {metric}: {', and '.join([' '.join(named), *plural])}"
+    families = [*([" ".join(named)] if named else []), *plural]
+    return f"statistics of {metric}: {', and '.join(families)}"
 
 
 def explain_unframed(

@@ -31,7 +31,6 @@ from qospec.engine.measure.series import Series
 from qospec.engine.measure.tally import Tally
 from qospec.engine.measure.variation import Variations
 from qospec.protocol.atm import CELL_BYTES
-from qospec.protocol.marks import CONGESTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,7 +78,7 @@ class Observation(NamedTuple):
         outages: The times without arrivals that statements use; None if none were recorded.
         calls: The calls that statements use; None if none were recorded.
         errored: (n,) Those of `sent` that arrived with other bytes; None if no bytes were made.
-        congested: (n,) Those of `sent` that arrived with CE; None if marks were not read.
+        marked: By marks, (n,) those of `sent` that arrived with them; None if marks were not read.
         samples: What endpoints tell of connections; None if none was recorded.
         machines: By path, what was observed of each machine.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
@@ -111,7 +110,7 @@ class Observation(NamedTuple):
     outages: OutageRecorder | None = None
     calls: Calls | None = None
     errored: Whole | None = None
-    congested: Whole | None = None
+    marked: Mapping[int, Whole] | None = None
     samples: Samples | None = None
     machines: dict[str, Counts] = {}  # noqa: RUF012
     drawn: bool = True
@@ -168,7 +167,9 @@ class Observation(NamedTuple):
             outages=None if self.outages is None else self.outages.of(first, stop),
             calls=None if self.calls is None else self.calls.of(first, stop),
             errored=None if self.errored is None else int(self.errored[part].sum()),
-            congested=None if self.congested is None else int(self.congested[part].sum()),
+            marked=None
+            if self.marked is None
+            else {marks: int(counts[part].sum()) for marks, counts in self.marked.items()},
             samples=None if self.samples is None else self.samples.of(first, stop),
         )
 
@@ -240,7 +241,8 @@ class Recorder:
         self._outages = OutageRecorder(experiment)
         self._calls = Calls(experiment)
         self._reads_marks = bool(self._measurement.ranges("marks"))
-        self._congested = np.zeros(indices, np.int64)
+        self._marked: dict[int, Whole] = {}
+        self._indices = indices
         self.reported: dict[str, Counts] = {}
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
@@ -376,10 +378,15 @@ class Recorder:
         if self._calls.needed:
             self._calls.arrived(batch)
         if self._reads_marks:
-            is_congested = batch.marks & np.uint32(CONGESTION) == CONGESTION
-            delays.count(batch.connection[is_congested].view(np.uint32), self._congested, 1)
+            self._count_marks(batch)
         if self._has_one_point_variation:
             self._follow_variation(batch, point)
+
+    def _count_marks(self, batch: Batch) -> None:
+        for marks in np.unique(batch.marks).tolist():
+            counts = self._marked.setdefault(marks, np.zeros(self._indices, np.int64))
+            mine = batch.connection[batch.marks == np.uint32(marks)]
+            delays.count(mine.view(np.uint32), counts, 1)
 
     def _follow_variation(self, batch: Batch, point: int) -> None:
         """Record the 1-point variation of cells at an end."""
@@ -459,7 +466,7 @@ class Recorder:
             passages=self.passages,
             outages=self._outages if self._outages.needed else None,
             calls=self._calls if self._calls.needed else None,
-            congested=self._congested if self._reads_marks else None,
+            marked=self._marked if self._reads_marks else None,
             samples=self.samples if self.samples.needed else None,
             machines=self.reported,
             drawn=drawn,

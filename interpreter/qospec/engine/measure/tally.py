@@ -271,7 +271,7 @@ class Tally:
         fates: Of each of these, the parts of `sent` and of `lost`.
         outages: Times without arrivals; None if they were not recorded.
         errored: Those of `received` whose bytes are others; None if no bytes were made.
-        congested: Those of `received` with CE; None if marks were not read.
+        marked: By their marks, how many of `received` there were; None if marks were not read.
         samples: By quantity, what endpoints tell of connections; None if it was not recorded.
         calls: Each call, by connection; None if they were not recorded.
         delay_bound_ps: The longest delay that is possible; None if none is proved.
@@ -304,7 +304,7 @@ class Tally:
     outages: Outages | None = None
     calls: tuple[RatedCall, ...] | None = None
     errored: int | None = None
-    congested: int | None = None
+    marked: Mapping[int, int] | None = None
     samples: Mapping[str, Sample] | None = None
     delay_bound_ps: int | None = None
 
@@ -312,6 +312,12 @@ class Tally:
     def lost_count(self) -> int:
         """Return the number of cells lost, whatever the cause."""
         return sum(self.lost.values())
+
+    def count_marked(self, chosen: Callable[[int], bool]) -> int | None:
+        """Return how many arrived with marks that are chosen; None if marks were not read."""
+        if self.marked is None:
+            return None
+        return sum(count for marks, count in self.marked.items() if chosen(marks))
 
     def lost_for(self, name: str) -> int:
         """Return the number of cells lost for a cause, or for those that have this name."""
