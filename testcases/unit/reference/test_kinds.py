@@ -1,5 +1,6 @@
 """The words of kinds, and examples that the checker takes."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,8 +44,12 @@ def test_every_field_is_described(kind: Kind, name: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), FIELDS)
-def test_every_example_is_one(kind: Kind, name: str) -> None:
-    """An example is a value of the field, within its bounds."""
+def test_every_example_is_one(
+    kind: Kind, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An example is a value of the field, within its bounds; a file that it names is there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "site.pcapng").touch()
     problems = Problems()
     example = field(kind, name)["example"]
     file = parse(Source("example", f"qos 1\nlet a = {example}\n"), problems)
