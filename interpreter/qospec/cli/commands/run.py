@@ -125,8 +125,7 @@ def run(**asked: Any) -> None:
     _print_end(kept, document, len(plans), quiet=request.as_json)
     code = exits.choose_exit_code(document)
     if code != exits.INTERRUPTED:
-        code = code if not asked["exit_zero"] else exits.PASSED
-        code = code if has_reports else exits.ERROR
+        code = exits.ERROR if not has_reports else exits.PASSED if asked["exit_zero"] else code
     sys.exit(code)
 
 
