@@ -328,7 +328,7 @@ def _read_some(data: mmap.mmap, records: Records, start: int, stop: int) -> Pack
     place, held, length, interface = (
         np.frombuffer(column, column.typecode)[start:stop].astype(np.int64) for column in columns
     )
-    links = np.array([each.link for each in records.interfaces], np.int64)[interface]
+    links = np.array([known.link for known in records.interfaces], np.int64)[interface]
     unknown = sorted({*links.tolist()} - LINK_BYTES.keys())
     if unknown:
         raise UnfitError(
@@ -351,7 +351,7 @@ def _read_some(data: mmap.mmap, records: Records, start: int, stop: int) -> Pack
     group = np.where(six, reader.read(ip, 2) >> 4 & 0xFF, reader.read(ip + 1, 1))
     marks |= group >> 2 << MARKS["dscp"].first | (group & 3) << MARKS["ecn"].first
     is_ethernet = links == ETHERNET
-    checked = np.array([each.check_sequence_bytes for each in records.interfaces])[interface]
+    checked = np.array([known.check_sequence_bytes for known in records.interfaces])[interface]
     frame_bytes = length + np.where(is_ethernet & (checked == 0), CHECK_SEQUENCE_BYTES, 0)
     whole = Packets(
         np.frombuffer(records.at_ps, np.int64)[start:stop],
