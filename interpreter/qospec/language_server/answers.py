@@ -74,10 +74,13 @@ class Answers:
         return [Place.from_span(name.span) for name in self._find_uses(path, offset)[1]]
 
     def _find_uses(self, path: Path, offset: int) -> tuple[Span | None, list[ast.Name]]:
-        here = _find_name(self.session.view(path, offset), offset)
-        if here is None:
+        view = self.session.view(path, offset)
+        here = _find_name(view, offset)
+        if view.unit is None or here is None:
             return None, []
-        checked = self.session.check_project(path, here.text, {})
+        known = view.names.find_declaration(view.unit, here)
+        home = Place.from_span(known).path if known is not None else path
+        checked = self.session.check_project(home, here.text, {})
         names = Names(checked.units, checked.evaluator.context.names or {})
         unit = next((unit for unit in checked.units if unit.path == path), None)
         name = names.find_file(unit).find_at(offset) if unit is not None else None
@@ -107,9 +110,9 @@ class Answers:
         for place in sorted(set(places), key=lambda each: each.start, reverse=True):
             text = texts[place.path]
             texts[place.path] = text[: place.start] + new + text[place.end :]
-        word = declared.text
-        before = Counter(problem.code for problem in self._check(path, word, {}))
-        for problem in self._check(path, new, texts):
+        word, home = declared.text, Place.from_span(declared).path
+        before = Counter(problem.code for problem in self._check(home, word, {}))
+        for problem in self._check(home, new, texts):
             before[problem.code] -= 1
             if before[problem.code] < 0:
                 raise RenameError(f"with that name, {problem.message} ({problem.span.place})")

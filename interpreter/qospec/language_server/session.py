@@ -135,9 +135,10 @@ class Session:
         self._find_base(path, QUICK).check(path, text, Problems(), offset)
 
     def check_project(self, path: Path, word: str, texts: Mapping[Path, str]) -> Checked:
-        """Return the files of the project of a file that have a word in them, checked.
+        """Return a file and those that may import it and have a word in them, checked.
 
-        Without a project, the open files. `texts` are read in place of what files hold.
+        They are those of its project, or without one those that are open. `texts` are read in place
+        of what files hold.
         """
         whole = {**self.texts, **texts}
         root = find_root(path)
@@ -145,8 +146,9 @@ class Session:
         if is_there(root / "qos.toml"):
             with suppress(CheckError):
                 files = [*files, *map(resolve_links, list_specifications(root))]
-        own = [file for file in dict.fromkeys(files) if word in _read(file, whole)]
-        return Checked(own or [path], discover(), limits=QUICK, texts=whole, notes_names=True)
+        held = {file: _read(file, whole) for file in files}
+        own = [file for file in _list_importing(path, held) if word in held.get(file, word)]
+        return Checked(own, discover(), limits=QUICK, texts=whole, notes_names=True)
 
     def _find_base(self, path: Path, limits: Limits) -> _Base:
         """Return what was kept for a file if what it imports is as it was, else make it anew."""
@@ -168,6 +170,16 @@ class Session:
         except OSError:
             return None
         return found.st_mtime_ns, found.st_size
+
+
+def _list_importing(path: Path, texts: Mapping[Path, str]) -> list[Path]:
+    """Return a file, those that name it, as an import must, those that name these, and so on."""
+    found = [path]
+    for file in found:
+        found += [
+            other for other, text in texts.items() if file.stem in text and other not in found
+        ]
+    return found
 
 
 def _read(path: Path, texts: Mapping[Path, str]) -> str:
