@@ -201,7 +201,7 @@ def check_recorded(
 def _explain_unusable(files: str, why: str) -> CaptureError:
     return CaptureError(
         f"what the record holds of `{files}` cannot be run by itself: {why}; if it imports a"
-        " package, be in its project, as it was when the record was made"
+        " package or sends a capture, be in its project, as it was when the record was made"
     )
 
 
