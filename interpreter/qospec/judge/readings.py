@@ -131,10 +131,12 @@ class Readings:
         self._packets: set[str] = set()
         self._wholes: dict[KindName, set[str]] = {}
         self._silent: list[str] = []
+        self._told_by: dict[str, str] = {}
         for network, (planned, observation) in seen.items():
             prefix = f"{network}." if network else ""
             if observation.ledger.imbalance:
                 raise ConservationError(f"{prefix}{observation.ledger.imbalance}")
+            tells = {source.name: source.arrivals.tells for source in planned.experiment.sources}
             for population in planned.populations.values():
                 tally = observation.tally(population.first, population.stop, population.each)
                 proof = planned.proofs.delay(population.first, population.stop)
@@ -144,6 +146,9 @@ class Readings:
                     self._packets.add(prefix + population.name)
                 if KINDS[population.kind].follows == "nothing":
                     self._wholes.setdefault(population.kind, set()).add(prefix + population.name)
+                # What no source sends, endpoints do, which tell of connections.
+                told_by = tells.get(population.flow, "connections")
+                self._told_by[prefix + population.name] = told_by
                 if population.member is None and population.kind == "user" and not tally.sent:
                     self._silent.append(prefix + population.name)
             _check_bounds(prefix, planned, observation, self._tallies)
@@ -259,6 +264,8 @@ class Readings:
                 if carries not in kind.carries or "flow" not in metric.measured_at:
                     continue
                 if not metric.needs <= tally.recorded:
+                    continue
+                if metric.told_by not in ("", self._told_by[population]):
                     continue
                 if metric.sized and population in self._wholes.get("exchanges", ()):
                     continue
