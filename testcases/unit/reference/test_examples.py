@@ -85,6 +85,8 @@ BESIDE = {
     "tamper": "first = 4",
     "remark.by": "dscp = { green: 10 }",
     "tcp.read_size": "read_every = 10 ms",
+    "tcp.request": "response = 20 kB",
+    "tcp.response": "request = 480 B",
     **dict.fromkeys(
         (f"{fault}.mean_run" for fault in ("duplicate", "lose", "misinsert", "reorder", "tamper")),
         "probability = 5%",
