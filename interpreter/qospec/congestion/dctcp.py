@@ -35,8 +35,6 @@ class Dctcp(CongestionControl):
     The average is over windows of data, of which each counts 1/16. Losses halve the window, and it
     grows, as by RFC 5681. The traffic has `ecn = true`; its server then tells of the marks of each
     segment.
-
-    Not modelled: a second acknowledgement, of what came before, where marks begin or end (3.2).
     """
 
     counts_marks = True

@@ -201,6 +201,7 @@ def take_segment(state: Whole, item: int, event: Event) -> None:
     table = view_rows(state, RECEIVER, 1 + 2 * state[CONNECTIONS], COLUMNS)
     row = 1 + items[item, CONNECTION] - state[FIRST_SEGMENT]
     number, end = items[item, NUMBER], items[item, NUMBER] + items[item, SIZE] - state[HEADER_BYTES]
+    is_told = number >= FIRST_BYTE and _note_congestion(state, table, row, item, event)
     if state[STAMPED] and number <= table[row, ANSWERED]:
         table[row, RECENT] = max(table[row, RECENT], items[item, STAMP])  # RFC 7323, 4.3
     if number in (SYN, PROBE):
@@ -212,8 +213,7 @@ def take_segment(state: Whole, item: int, event: Event) -> None:
         elif table[row, READ] < table[row, EXPECTED]:
             _await_reader(state, table, row, now_ps, out)
         is_enough = table[row, UNACKNOWLEDGED] >= state[ENOUGH] or end == state[END]
-        is_enough = _note_congestion(state, table, row, items, item) or is_enough
-        is_enough = is_enough or _is_update_due(state, table, row)
+        is_enough = is_enough or is_told or _is_update_due(state, table, row)
         if is_next and not is_enough:
             _wait(state, table, row, now_ps, out)
         else:
@@ -221,17 +221,20 @@ def take_segment(state: Whole, item: int, event: Event) -> None:
 
 
 @kernel
-def _note_congestion(state: Whole, table: Whole, row: int, items: Whole, item: int) -> bool:
+def _note_congestion(state: Whole, table: Whole, row: int, item: int, event: Event) -> bool:
     """Tell of congestion from a mark on, until the window was reduced. Source: RFC 3168, 6.1.3.
 
-    Or as long as segments are marked; then return whether that has changed, which is told at once.
-    Source: RFC 8257, 3.2.
+    Or as long as segments are marked; then return whether that has changed, which is told at once,
+    behind what came before and waits for its acknowledgement. Source: RFC 8257, 3.2.
     """
     if state[ECN] == 0:
         return False
+    items = event[0]
     is_marked = items[item, ITEM_MARKS] & CONGESTION == CONGESTION
     if state[ECN] == EXACT:
         is_changed = is_marked != table[row, CONGESTED]
+        if is_changed and table[row, UNACKNOWLEDGED] > 0:
+            _acknowledge(state, table, row, table[row, EXPECTED], event)
         table[row, CONGESTED] = is_marked
         return is_changed  # type: ignore[no-any-return]
     if items[item, FLAGS] == REDUCED:
