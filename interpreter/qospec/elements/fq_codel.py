@@ -74,6 +74,10 @@ class FqCodel(ControlledDelay):
     `ecn`, as by `codel`. When more than the `limit` waits in all of them, half of the packets of
     the longest queue, 64 at most, are lost as `overflow` at its head.
 
+    A quantum is sent when 0 bytes of it are left: RFC 8290, 4.2, says "a negative number of
+    credits" and explains it as "at least a quantum" dequeued, and Linux takes 0 likewise. Bytes
+    are of IP; Linux counts the 14 of an Ethernet header, too, and its quantum of 1,514 has them.
+
     Not modelled: marks by a threshold of their own (`ce_threshold` of Linux).
     """
 

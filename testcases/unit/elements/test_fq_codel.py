@@ -118,7 +118,10 @@ def test_with_one_queue_it_drops_as_codel_does(lab, capable):
 
 
 class FairQueues:
-    """RFC 8290, 4.1 and 4.2, with its words."""
+    """RFC 8290, 4.1 and 4.2, with its words.
+
+    "At least a quantum" dequeued, as 4.2 explains "a negative number of credits", is 0 or less.
+    """
 
     def __init__(self, element, capable):
         self.element = element
