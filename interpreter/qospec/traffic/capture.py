@@ -7,7 +7,7 @@ from array import array
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from qospec.catalogue.kinds import CaptureFile, Domain, UnfitError, traffic
+from qospec.catalogue.kinds import LONGEST_PS, CaptureFile, Domain, UnfitError, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.items.contract import Contract
@@ -64,7 +64,10 @@ class Capture(PacketTraffic):
     speed: Speed = Fraction(1)
     """How much faster they are sent: with 2 all gaps are halved."""
     rounds: Rounds = 1
-    """How often all are sent: the next round begins a mean gap behind the last packet."""
+    """How often all are sent: the next round begins a mean gap behind the last packet.
+
+    If there is no gap, because all are sent at one time, it begins a second behind it.
+    """
     line_rate: LineRate = None
     """The rate of the line that was captured, if times in the file are those of last bits."""
     protocol: OfProtocol = None
@@ -171,22 +174,29 @@ class Capture(PacketTraffic):
         begun_ps = chosen.begin(self.line_rate)
         early = np.flatnonzero(np.diff(begun_ps) < 0)
         if len(early):
+            field, rate = ("line_rate", "the") if self.line_rate else ("file", "as `line_rate` the")
             raise UnfitError(
-                f"line_rate: in `{self.file.name}` packet {int(early[0]) + 2} would have begun"
-                " before the one ahead of it",
-                "leave it out, or give the rate of the line that was captured",
+                f"{field}: in `{self.file.name}` packet {int(early[0]) + 2} would have begun before"
+                " the one ahead of it",
+                f"give {rate} rate of the line that was captured, if times are of last bits",
             )
         if len(begun_ps) * self.rounds > MOST_SENT:
-            raise ValueError(f"rounds: more than {MOST_SENT:_} packets in all")
+            raise UnfitError(
+                f"rounds: more than {MOST_SENT:_} packets in all",
+                f"at most {MOST_SENT // len(begun_ps)} rounds fit, more if fields choose packets",
+            )
+        speed = Fraction(self.speed)
+        last_ps = int(begun_ps[-1] - begun_ps[0]) * speed.denominator // speed.numerator
+        period_ps = last_ps + (last_ps // max(len(begun_ps) - 1, 1) or PS_PER_S)
+        if period_ps * (self.rounds - 1) + last_ps > LONGEST_PS:
+            raise UnfitError(
+                f"{'rounds' if self.rounds > 1 else 'speed'}: all of it takes more than 11 days",
+                "give fewer `rounds` or a higher `speed`",
+            )
         since_ps = array("q", (begun_ps - begun_ps[0]).tobytes())
-        if self.speed != 1:
-            speed = Fraction(self.speed)
+        if speed != 1:
             shorter = (at_ps * speed.denominator // speed.numerator for at_ps in since_ps)
             since_ps = array("q", shorter)
-        if self.rounds == 1:
-            return since_ps
-        gaps = len(since_ps) - 1
-        period_ps = since_ps[-1] + (since_ps[-1] // gaps if gaps else PS_PER_S)
         each_ps = np.arange(self.rounds).repeat(len(since_ps)) * period_ps
         return array("q", (each_ps + np.tile(since_ps, self.rounds)).tobytes())
 

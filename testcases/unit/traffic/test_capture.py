@@ -177,6 +177,25 @@ def test_it_is_sent_faster_and_again(sent):
     assert times(packets) == [*once, *(52_500_750 + at for at in once)]
 
 
+def test_a_round_of_packets_without_a_gap_is_a_second_behind_the_last(sent):
+    content = pcap([(0, ipv4(60)), (0, ipv4(60))])
+    assert times(sent(content, rounds=2)) == [0, 0, 10**12, 10**12]
+
+
+def test_rounds_are_bounded(sent):
+    """2 packets 1,000 s apart: the millionth round would begin behind 2^63 ps, 107 days."""
+    content = pcap([(0, ipv4(60)), (1_000 * 10**6, ipv4(60))])
+    assert times(sent(content, rounds=500))[-1] == 999_000 * 10**12
+    for fields, message in (
+        ({"rounds": 1_000_000}, "rounds: all of it takes more than 11 days"),
+        ({"speed": Fraction(1, 1_001)}, "speed: all of it takes more than 11 days"),
+        ({"speed": Fraction(10**6), "rounds": 5_000_001}, "rounds: more than 10_000_000 packets"),
+    ):
+        with pytest.raises(UnfitError, match=message) as caught:
+            sent(content, **fields)
+        assert caught.value.help
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
