@@ -148,6 +148,8 @@ OF_PACKETS = ("ip",)  # the `layers` of what counts packets
 OF_FRAMES = ("ip", "frame", "line")  # and of what may count what is around them
 LONGEST_PS = 10**18
 """The longest time that a field may hold, of 11 days."""
+MOST_CAPTURE_BYTES = 2**30
+"""Of a file of packets, which is in memory while it is read."""
 
 Time = Annotated[int, Domain("time", 0, LONGEST_PS)]
 """Whole picoseconds."""

@@ -47,11 +47,16 @@ def block(order, kind, body):
     return struct.pack(f"{order}I", kind) + size + body + size
 
 
-def pcapng(frames, *, order="<", resolution=9):
+def option(order, code, value):
+    return struct.pack(f"{order}HH", code, len(value)) + value + bytes(-len(value) % 4)
+
+
+def pcapng(frames, *, order="<", resolution=9, options=b"", application=b""):
     """Return a file with one interface, whose times are in units of 10^-resolution s."""
-    opening = block(order, 0x0A0D0D0A, struct.pack(f"{order}IHHq", 0x1A2B3C4D, 1, 0, -1))
-    options = struct.pack(f"{order}HHB3xHH", 9, 1, resolution, 0, 0)
-    out = opening + block(order, 1, struct.pack(f"{order}HHI", 1, 0, 0) + options)
+    opening = struct.pack(f"{order}IHHq", 0x1A2B3C4D, 1, 0, -1) + application
+    options = options or option(order, 9, bytes([resolution]))
+    out = block(order, 0x0A0D0D0A, opening)
+    out += block(order, 1, struct.pack(f"{order}HHI", 1, 0, 0) + options)
     for ticks, (data, length) in frames:
         head = struct.pack(f"{order}IIIII", 0, ticks >> 32, ticks & 0xFFFFFFFF, len(data), length)
         out += block(order, 6, head + data + bytes(-len(data) % 4))
@@ -64,6 +69,7 @@ def sent(tmp_path):
 
     def sent(content, link=ETHERNET, **fields):
         path = tmp_path / "x.pcap"
+        path.unlink(missing_ok=True)  # a file that is written over is waited for
         path.write_bytes(content)
         file = CaptureFile("x.pcap", str(path), str(hash(content)))
         return Capture(file=file, **fields).packets(link)
@@ -197,8 +203,47 @@ def test_rounds_are_bounded(sent):
 
 
 @pytest.mark.parametrize(
+    ("content", "begins_ps"),
+    [
+        (pcap([(0, ipv4(20)), (1, ipv4(100))], link=1), US - (118 - 64) * 8_000),
+        (pcap([(0, ipv4(20)), (1, ipv4(100))], link=0x24000001), US - (114 - 64) * 8_000),
+    ],
+)
+def test_a_check_sequence_in_the_file_is_not_added_again(sent, content, begins_ps):
+    """The word of the link type says so: bit 26, and the number of its 2 bytes from bit 28 on.
+
+    Frames have 64 B at least, so the first is as long with it as without.
+    """
+    assert times(sent(content, line_rate=Fraction(10**9))) == [0, begins_ps]
+
+
+def test_an_offset_of_times_is_that_of_its_interface(sent):
+    """Both packets say 0; the second's interface begins 3 s later. draft-ietf-opsawg-pcapng, 4.2"""
+    first = pcapng([(0, ipv4(60))], options=option("<", 14, struct.pack("<q", -1)))
+    second = pcapng([(0, ipv4(60))], options=option("<", 14, struct.pack("<q", 2)))
+    assert times(sent(first + second)) == [0, 3 * 10**12]
+
+
+PACKET_ALONE, INTERFACE_ALONE = block("<", 6, b""), block("<", 1, b"")
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
+        (pcapng(THREE, options=option("<", 9, b"")), "is damaged behind packet 0"),
+        (pcapng(THREE, options=option("<", 13, b"")), "is damaged behind packet 0"),
+        (pcapng(THREE) + PACKET_ALONE, "is cut, or damaged behind packet 3"),
+        (pcapng(THREE) + PACKET_ALONE + pcapng(THREE), "is cut, or damaged behind packet 3"),
+        (pcapng([]) + INTERFACE_ALONE, "is cut, or damaged behind packet 0"),
+        (pcap([(0, (ipv4(60)[0], 0xFFFFFFFF))]), "is damaged behind packet 0"),
+        (
+            pcap([(0, ipv4(60)), (0xFFFFFFFF * 10**6, ipv4(60))]),
+            "goes on for more than 11 days behind packet 1",
+        ),
+        (
+            pcapng([(0, ipv4(60)), (2**60, ipv4(60))], resolution=0),
+            "goes on for more than 11 days behind packet 1",
+        ),
         (b"", "`x.pcap` is empty"),
         (b"\x1f\x8b\x08\0", "`x.pcap` is no capture"),
         (pcapng(THREE)[:-20], "is cut, or damaged behind packet 2"),
@@ -226,3 +271,29 @@ def test_a_rate_that_is_not_that_of_the_line_is_refused(sent):
     """At 100 Mbit/s the second would have begun 91 us before it was there."""
     with pytest.raises(UnfitError, match=r"line_rate: in .* packet 2 would have begun"):
         sent(pcapng(THREE), line_rate=Fraction(10**8))
+
+
+def test_a_damaged_file_is_read_or_refused(sent):
+    """Each beginning of two small files, and 150 changes of one byte of each."""
+    named = option("<", 4, b"qospec 1") + option("<", 0, b"")
+    speed = option("<", 8, struct.pack("<Q", 10**9)) + option("<", 14, bytes(8))
+    data, length = ipv4(60)
+    said = data + bytes(-len(data) % 4) + option("<", 1, b"here at 5 ps")
+    ours = pcapng([(0, ipv4(60))], options=speed, application=named)
+    ours += block("<", 6, struct.pack("<IIIII", 0, 0, 9, len(data), length) + said)
+    draws, messages = np.random.default_rng(1), []
+    for whole in (pcap(FEW[:2]), ours):
+        contents = [whole[:end] for end in range(len(whole))]
+        for _ in range(150):
+            changed = bytearray(whole)
+            changed[draws.integers(len(whole))] = draws.integers(256)
+            contents.append(bytes(changed))
+        for content in contents:
+            try:
+                found = times(sent(content))
+            except UnfitError as cause:
+                messages.append(str(cause))
+            else:
+                assert found == sorted(found)
+    assert all(message.startswith("file: ") for message in messages)
+    assert 300 < len(messages) < 600

@@ -6,7 +6,7 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.kinds import CaptureFile
+from qospec.catalogue.kinds import MOST_CAPTURE_BYTES, CaptureFile
 from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.values import Text
 from qospec.check.modules import files
@@ -31,6 +31,13 @@ def read_capture(value: Value, name: str, span: Span) -> CaptureFile:
     with files.explain_unread(what, span):
         path = files.find_named(value.text, value.home, what, span)
         known = path.stat()
+        if known.st_size > MOST_CAPTURE_BYTES:
+            raise make_error(
+                "E0214",
+                f"{what} is too long: more than {MOST_CAPTURE_BYTES // 2**30} GiB",
+                span,
+                help="keep the headers, nothing else is read: `editcap -s 96 IN OUT`",
+            )
         digest = _compute_digest(path, (known.st_mtime_ns, known.st_size))
     return CaptureFile(value.text, str(path), digest)
 

@@ -8,13 +8,12 @@ tcpdump.org; IEEE 802.1Q, 9; RFC 3032, 2.1; RFC 791, 3.1; RFC 8200, 3.
 from __future__ import annotations
 
 import functools
-import mmap
 import struct
 from array import array
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.kinds import CaptureFile, UnfitError
+from qospec.catalogue.kinds import LONGEST_PS, MOST_CAPTURE_BYTES, CaptureFile, UnfitError
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.protocol.marks import MARKS
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_PACKETS = 2_000_000
 """Of a file: what is read of them takes 100 bytes each."""
+MOST_PACKET_BYTES = 10**6
+"""Of a packet as it was captured: those that Linux puts together have up to 512 KiB."""
 MOST_AT_ONCE = 65_536
 """Packets whose headers are read together."""
 PCAP = {  # by its first bytes: the order of bytes, and the units of time in a second
@@ -37,12 +38,19 @@ PCAP = {  # by its first bytes: the order of bytes, and the units of time in a s
 }
 PCAPNG = b"\n\r\r\n"
 PCAP_HEAD_BYTES, PCAP_RECORD_BYTES = 24, 16
+HAS_CHECK_SEQUENCE, CHECK_SEQUENCE_SHIFT = 0x04000000, 28
+"""In the word of the type of link: if that is known, and where the number of its 2 bytes is."""
 SECTION, INTERFACE, SIMPLE_PACKET, OLD_PACKET, PACKET = 0x0A0D0D0A, 1, 3, 2, 6
 """Types of blocks."""
 LEAST_BLOCK_BYTES = 12
 """Its type, and its length twice."""
-COMMENT, APPLICATION, SPEED, RESOLUTION, CHECK_SEQUENCE = 1, 4, 8, 9, 13
+LEAST_BYTES = {SECTION: 28, INTERFACE: 20, PACKET: 32}
+"""And what else blocks of a type have."""
+APPLICATION, SPEED, RESOLUTION, CHECK_SEQUENCE, OFFSET = 4, 8, 9, 13, 14
 """Codes of options."""
+OPTION_BYTES = {SPEED: 8, RESOLUTION: 1, CHECK_SEQUENCE: 1, OFFSET: 8}
+MOST_DIGITS = 19
+"""Of a time in ps."""
 OURS = b"qospec"
 """What the application's name begins with in captures of `qos pcap`."""
 ETHERNET, PPP, RAW, COOKED, COOKED_2 = 1, 50, 101, 113, 276
@@ -69,6 +77,7 @@ class Interface(NamedTuple):
     ticks: int = 10**6
     bit_rate: int = 0
     check_sequence_bytes: int = 0
+    offset_ps: int = 0
 
 
 class Records:
@@ -91,12 +100,18 @@ class Records:
                 f"file: `{self.name}` has more than {MOST_PACKETS:_} packets",
                 f"take a part of it: `editcap -r IN OUT 1-{MOST_PACKETS}`",
             )
+        if max(held, length) > MOST_PACKET_BYTES:
+            raise self.fail("is damaged")
         since_ps = at_ps - self._first_ps
         if self.at_ps and since_ps < self.at_ps[-1]:
             raise UnfitError(
                 f"file: in `{self.name}` packet {len(self.at_ps) + 1} was there before the one"
                 " ahead of it",
                 "put them in order: `reordercap IN OUT`",
+            )
+        if since_ps > LONGEST_PS:
+            raise self.fail(
+                "goes on for more than 11 days", "take a part of it: `editcap -B STOP IN OUT`"
             )
         self.at_ps.append(since_ps)
         self.place.append(place)
@@ -169,12 +184,9 @@ def read_packets(file: CaptureFile) -> Packets:
     """
     records = Records(file.name)
     with open(file.path, "rb") as opened:  # noqa: PTH123 -- it was found by its path
-        try:
-            data = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError:
-            raise UnfitError(
-                f"file: `{file.name}` is empty", "name a pcap or pcapng file"
-            ) from None
+        data = opened.read(MOST_CAPTURE_BYTES)  # unlike a map, it may be cut meanwhile
+    if not data:
+        raise UnfitError(f"file: `{file.name}` is empty", "name a pcap or pcapng file")
     if data[:4] in PCAP:
         _list_pcap(data, records)
     elif data[:4] == PCAPNG:
@@ -187,13 +199,14 @@ def read_packets(file: CaptureFile) -> Packets:
     return _read_headers(data, records)
 
 
-def _list_pcap(data: mmap.mmap, records: Records) -> None:
+def _list_pcap(data: bytes, records: Records) -> None:
     order, ticks = PCAP[data[:4]]
     unpack, tick_ps = struct.Struct(f"{order}IIII").unpack_from, PS_PER_S // ticks
     if len(data) < PCAP_HEAD_BYTES:
         raise records.fail("is cut")
     (link,) = struct.unpack_from(f"{order}I", data, PCAP_HEAD_BYTES - 4)
-    records.interfaces.append(Interface(link & 0xFFFF))
+    checked = 2 * (link >> CHECK_SEQUENCE_SHIFT) if link & HAS_CHECK_SEQUENCE else 0
+    records.interfaces.append(Interface(link & 0xFFFF, check_sequence_bytes=checked))
     place, end = PCAP_HEAD_BYTES, len(data)
     while place < end:
         if place + PCAP_RECORD_BYTES > end:
@@ -206,7 +219,7 @@ def _list_pcap(data: mmap.mmap, records: Records) -> None:
         place += held
 
 
-def _list_pcapng(data: mmap.mmap, records: Records) -> None:
+def _list_pcapng(data: bytes, records: Records) -> None:
     place, end, order, is_ours, first = 0, len(data), "<", False, 0
     while place < end:
         if place + LEAST_BLOCK_BYTES > end:
@@ -214,13 +227,14 @@ def _list_pcapng(data: mmap.mmap, records: Records) -> None:
         if data[place : place + 4] == PCAPNG:
             order = "<" if data[place + 8 : place + 12] == b"\x4d\x3c\x2b\x1a" else ">"
         kind, size = struct.unpack_from(f"{order}II", data, place)
-        if size < LEAST_BLOCK_BYTES or size % 4 or place + size > end:
+        if size < LEAST_BYTES.get(kind, LEAST_BLOCK_BYTES) or size % 4 or place + size > end:
             raise records.fail("is cut, or damaged")
         if kind == SECTION:
             options = dict(_list_options(data, order, place + 24, place + size - 4))
             is_ours, first = options.get(APPLICATION, b"").startswith(OURS), len(records.interfaces)
         elif kind == INTERFACE:
-            records.interfaces.append(_read_interface(data, order, place, size, is_ours=is_ours))
+            block = place, size
+            records.interfaces.append(_read_interface(data, order, block, records, is_ours=is_ours))
         elif kind == PACKET:
             _add_packet(data, order, (place, size), records, first, is_ours=is_ours)
         elif kind in (SIMPLE_PACKET, OLD_PACKET):
@@ -229,19 +243,23 @@ def _list_pcapng(data: mmap.mmap, records: Records) -> None:
 
 
 def _read_interface(
-    data: mmap.mmap, order: str, place: int, size: int, *, is_ours: bool
+    data: bytes, order: str, block: tuple[int, int], records: Records, *, is_ours: bool
 ) -> Interface:
+    place, size = block
     (link,) = struct.unpack_from(f"{order}H", data, place + 8)
     options = dict(_list_options(data, order, place + 16, place + size - 4))
+    if any(len(options[code]) != OPTION_BYTES[code] for code in options.keys() & OPTION_BYTES):
+        raise records.fail("is damaged")
     resolution = options.get(RESOLUTION, b"\x06")[0]
     ticks = 2 ** (resolution & 0x7F) if resolution & 0x80 else 10**resolution
-    speed = int.from_bytes(options.get(SPEED, b""), "little" if order == "<" else "big")
+    (speed,) = struct.unpack(f"{order}Q", options.get(SPEED, bytes(8)))
+    (offset_s,) = struct.unpack(f"{order}q", options.get(OFFSET, bytes(8)))
     checked = options.get(CHECK_SEQUENCE, b"\0")[0]
-    return Interface(link, ticks, speed if is_ours else 0, checked)
+    return Interface(link, ticks, speed if is_ours else 0, checked, offset_s * PS_PER_S)
 
 
 def _add_packet(
-    data: mmap.mmap,
+    data: bytes,
     order: str,
     block: tuple[int, int],
     records: Records,
@@ -254,15 +272,15 @@ def _add_packet(
     if 32 + held > size or first + number >= len(records.interfaces):
         raise records.fail("is damaged")
     interface, begins = records.interfaces[first + number], place + 28
-    at_ps = (high << 32 | low) * PS_PER_S // interface.ticks
+    at_ps = (high << 32 | low) * PS_PER_S // interface.ticks + interface.offset_ps
     if is_ours:  # in whole ps
         comment = data[begins + held : place + size].rpartition(b"here at ")[2]
         digits = comment.partition(b" ps")[0]
-        at_ps = int(digits) if digits.isdigit() else at_ps
+        at_ps = int(digits) if digits.isdigit() and len(digits) <= MOST_DIGITS else at_ps
     records.add(at_ps, begins, held, length, first + number)
 
 
-def _list_options(data: mmap.mmap, order: str, place: int, end: int) -> Iterator[tuple[int, bytes]]:
+def _list_options(data: bytes, order: str, place: int, end: int) -> Iterator[tuple[int, bytes]]:
     while place + 4 <= end:
         code, length = struct.unpack_from(f"{order}HH", data, place)
         if code == 0:
@@ -299,13 +317,12 @@ class Reader:
         return found
 
 
-def _read_headers(data: mmap.mmap, records: Records) -> Packets:
+def _read_headers(data: bytes, records: Records) -> Packets:
     """Return the IP packets of a file with what their headers say, read some at a time."""
     count, parts = len(records.at_ps), list[Packets]()
     for start in range(0, count, MOST_AT_ONCE):
         stop = min(start + MOST_AT_ONCE, count)
         parts.append(_read_some(data, records, start, stop))
-        data.madvise(mmap.MADV_DONTNEED)  # so that the file does not stay in memory
     if not sum(len(part.at_ps) for part in parts):
         raise UnfitError(
             f"file: `{records.name}` has no IP packet", "capture the traffic that is to be sent"
@@ -322,7 +339,7 @@ def _join(parts: Sequence[Any]) -> Any:
     return np.concatenate([np.pad(part, more) for part, more in zip(parts, missing, strict=True)])
 
 
-def _read_some(data: mmap.mmap, records: Records, start: int, stop: int) -> Packets:
+def _read_some(data: bytes, records: Records, start: int, stop: int) -> Packets:
     """Return the IP packets among some packets of a file."""
     columns = (records.place, records.held, records.length, records.interface)
     place, held, length, interface = (

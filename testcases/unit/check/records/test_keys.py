@@ -1,4 +1,4 @@
-"""Keys in a specification: digits or a file, and never in a message."""
+"""Keys in a specification, digits or a file and never in a message; and files of captures."""
 
 import copy
 import os
@@ -10,6 +10,7 @@ import pytest
 from qospec.check.evaluate.context import CheckError
 from qospec.check.evaluate.dimensions import NUMBER
 from qospec.check.evaluate.values import Amount, Text, Value
+from qospec.check.records.captures import read_capture
 from qospec.check.records.keys import read_key
 from qospec.secret import Secret
 from qospec.source import Source, Span
@@ -119,3 +120,13 @@ def test_what_is_wrong_with_the_digits_is_said(text: str, note: str) -> None:
     with pytest.raises(CheckError) as raised:
         read_key(Text(text), "key", HERE)
     assert raised.value.diagnostic.notes == (note,)
+
+
+def test_a_capture_that_is_too_long_is_not_read(tmp_path):
+    with (tmp_path / "x.pcap").open("wb") as file:
+        file.truncate(2**30 + 1)
+    with pytest.raises(CheckError) as raised:
+        read_capture(Text("x.pcap", written=at(tmp_path / "a.qos")), "file", HERE)
+    diagnostic = raised.value.diagnostic
+    assert diagnostic.message == "the capture `x.pcap` is too long: more than 1 GiB"
+    assert "editcap -s 96" in diagnostic.help
