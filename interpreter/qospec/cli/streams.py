@@ -71,7 +71,8 @@ def _make_safe(stream: TextIO, failures: list[OSError]) -> TextIO:
 
 def find_stdout_failure() -> OSError | None:
     """Return why stdout could not be written, once; None also if its reader has closed it."""
-    sys.stdout.flush()
+    if not sys.stdout.closed:  # as a server of a protocol does at its end, which writes all
+        sys.stdout.flush()
     first = _failures.pop() if _failures else None
     return None if first is None or first.errno == errno.EPIPE else first
 

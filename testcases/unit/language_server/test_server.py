@@ -29,11 +29,21 @@ test light on net {
 WRONG = WHOLE.replace("measure", "mesure")
 
 
+class Client(LanguageClient):
+    """A client that notes how the server ended."""
+
+    ended: tuple[int | None, str]
+
+    async def server_exit(self, server: asyncio.subprocess.Process) -> None:
+        assert server.stderr is not None
+        self.ended = server.returncode, (await server.stderr.read()).decode()
+
+
 class Editor:
     """A client with what the server has published."""
 
     def __init__(self, folder: Path) -> None:
-        self.client = LanguageClient("editor", "1")
+        self.client = Client("editor", "1")
         self.folder = folder
         self.published: dict[str, list[types.Diagnostic]] = {}
         self.came = asyncio.Event()
@@ -144,6 +154,7 @@ async def play(folder: Path) -> None:
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()
+    assert client.ended == (0, "")
 
 
 @pytest.mark.slow
