@@ -39,6 +39,8 @@ FORMAT = 1
 
 START = "file"
 END = "$END"
+GOES_ON = "$GOES_ON"
+"""In place of the end of a text that goes on, which fits nowhere."""
 
 
 class Rule(NamedTuple):

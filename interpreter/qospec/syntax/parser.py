@@ -10,7 +10,7 @@ from qospec.source import Span
 from qospec.syntax import ast
 from qospec.syntax.automaton import Automaton
 from qospec.syntax.builder import TreeBuilder
-from qospec.syntax.grammar import END, load_keywords
+from qospec.syntax.grammar import END, GOES_ON, load_keywords
 from qospec.syntax.lexical_errors import explain_mismatch, shorten
 from qospec.syntax.limits import explain_too_deep, explain_too_long
 from qospec.syntax.tokens import tokenize
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from qospec.syntax.tokens import Tokens
 
 EDITION = "1"
-GOES_ON = "$GOES_ON"
-"""In place of the end of a text, which fits nowhere."""
 
 
 def parse(source: Source, problems: Problems) -> ast.File | None:
@@ -113,7 +111,7 @@ def _report_missing_edition(tokens: Tokens, problems: Problems) -> int:
     kinds, end = tokens.kinds, 0
     if kinds[0] == "QOS" or (kinds[0] == "NAME" and kinds[1] in {"INT", "FLOAT", "QUANTITY"}):
         end = 1
-        while not tokens.opens_line(end) and kinds[end] != END:
+        while not tokens.opens_line(end) and kinds[end] not in {END, GOES_ON}:
             end += 1
     start = tokens.starts[0]
     span = Span(tokens.source, start, tokens.ends[end - 1] if end else start)

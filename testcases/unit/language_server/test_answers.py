@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from fuzz.damage import ODD
 
 from qospec.diagnostics import Problems
 from qospec.language_server.answers import Answers, RenameError
+from qospec.language_server.completion import list_completions
 from qospec.language_server.names import Place
 from qospec.language_server.session import Session
 from qospec.source import Source
@@ -197,6 +199,16 @@ def test_what_may_stand_is_offered_where_no_brace_is_closed_yet(
     text = SUITE[: SUITE.index("  expect whole")] + "  expect call."
     answers.session.texts[suite] = text
     assert {"lost", "delay"} <= answers.complete(suite, len(text)).keys()
+
+
+def test_a_place_in_damaged_text_is_answered() -> None:
+    """Texts are cut anywhere, have braces the wrong way, and end with what the language lacks."""
+    texts = ["qos 1\ntopology {{{{ \0 x", "qos→"]
+    for cut in range(0, len(SUITE), 8):
+        odd = ODD[cut // 8 % len(ODD)]
+        texts += [SUITE[:cut] + odd, f"{SUITE[:cut]}{{ {odd}".replace("}", "{")]
+    found = [list_completions("a.qos", text, len(text), len) for text in texts]
+    assert "topology" in found[0]
 
 
 def test_a_file_in_yaml_is_answered_alike(project: tuple[Answers, Path, Path]) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import MOST
-from qospec.syntax.grammar import END, load_grammar, load_keywords
+from qospec.syntax.grammar import END, GOES_ON, load_grammar, load_keywords
 from qospec.syntax.recovery.brackets import DECLARATIONS, Brackets, is_declaration_start
 from qospec.syntax.recovery.diagnose import diagnose
 from qospec.syntax.recovery.site import ErrorSite
@@ -316,7 +316,7 @@ class Recovery:
         edge = tokens.indent(start)
         for there in range(min(start + 1, at), len(tokens.kinds)):
             kind = tokens.kinds[there]
-            if kind == END or (
+            if kind in {END, GOES_ON} or (
                 is_declaration_start(tokens, there) and (there > start or block >= 0)
             ):
                 self.broken |= block >= 0
