@@ -266,14 +266,17 @@ def test_workers_do_not_run_other_files_than_were_planned(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_kernels_that_must_be_compiled_take_no_time_of_a_search(tmp_path: Path) -> None:
-    """They take several seconds: more than the search has, which needs a fraction of one."""
+    """They take several seconds: more than the search has, which needs one.
+
+    The clock is that of the processor, so that other programs do not take the time of the search.
+    """
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     for name in ("QOS_KERNELS", "NUMBA_CACHE_DIR"):
         environment.pop(name, None)
     target = STDLIB / "devices" / "broken" / "queues.qos"
-    program = "from qospec import cli\nif __name__ == '__main__': cli.main()"
+    program = "import time\nfrom qospec import cli\ntime.monotonic = time.process_time\ncli.main()"
     command = [sys.executable, "-c", program, "fuzz", f"{target}::one_too_many"]
-    options = ["--time", "2s", "--save", str(tmp_path), "--no-database", "--no-progress"]
+    options = ["--time", "3s", "--save", str(tmp_path), "--no-database", "--no-progress"]
     done = subprocess.run(
         [*command, *options],
         env=environment,
@@ -287,4 +290,4 @@ def test_kernels_that_must_be_compiled_take_no_time_of_a_search(tmp_path: Path) 
         r"1 finding in [0-9_]+ examples, .* and ([0-9.]+) s of compiling, seed 0", done.stdout
     )
     assert last is not None, done.stdout
-    assert float(last[1]) > 2
+    assert float(last[1]) > 3
