@@ -37,10 +37,10 @@ REQUESTS = ("request", "requests", "queries")
 
 
 TOLD_OF = {
-    "connections": ("connections of `tcp`", "measure it of a flow of `tcp` itself"),
-    "calls": ("calls that are offered", "let the flow have a `source = calls { … }`"),
+    "connections": ("of connections of `tcp` alone", "measure it of a flow of `tcp` itself"),
+    "calls": ("only where `source = calls { … }`", "let the flow have a `source = calls { … }`"),
 }
-"""By what metrics are told: of what, and how to have it."""
+"""By what metrics are told: of what they are measured, and how to have it."""
 
 
 def explain_unknown_metric(
@@ -68,7 +68,7 @@ def explain_unknown_metric(
     shown = (min((kind.name, *kind.aliases[:1]), key=len) for kind in known)
     note = f"metrics: {' '.join(sorted(shown))}"
     note = f"{note}; parts of `{path}`: {' '.join(parts)}" if parts else note
-    what = f"is measured of {told_of} alone" if kind else "is not a metric"
+    what = f"is measured {told_of}" if kind else "is not a metric"
     return make_error(
         "E0501",
         f"`{name.text}` {what}",

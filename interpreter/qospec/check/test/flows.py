@@ -85,7 +85,7 @@ def _list_measured(record: Record, name: str, many: int | None, evaluator: Evalu
     parts = list_parts(carries, has_own=kind.build.is_answered or kind.build.is_framed)
     asked = kind.build.is_call or "source" in record.given
     sending = evaluate_sent(record, evaluator) if asked else None
-    tells = frozenset({"connections"} if kind.build.is_connection else _list_told(sending))
+    tells = frozenset({"connections"} if kind.build.is_connection else _list_told(record, sending))
     whole = FlowValue("", name, many, carries=carries, has=parts, tells=tells)
     if not kind.build.is_call:
         return whole
@@ -93,10 +93,10 @@ def _list_measured(record: Record, name: str, many: int | None, evaluator: Evalu
     return replace(whole, unrated=unrated, rating_field=kind.build.rating_field)
 
 
-def _list_told(sending: Sending | None) -> set[str]:
-    """Return what a source tells of itself."""
+def _list_told(record: Record, sending: Sending | None) -> set[str]:
+    """Return what a source tells of itself; if there is a mistake in it, whatever one may."""
     if sending is None:
-        return set()
+        return {"calls"} if "source" in record.given else set()
     emitted = sending.emitted and sending.emitted.record.kind.build
     source = emitted if sending.arrivals is None else sending.arrivals
     return set() if source is None else {source.tells}
