@@ -19,7 +19,7 @@ from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
 from qospec.model.expression import list_measurements
 from qospec.plan.forms import largest_carried_bytes
-from qospec.plan.offered import compute_cell_rate
+from qospec.plan.offered import compute_cell_rate, list_counted
 from qospec.plan.tables import State, group_by_flow
 from qospec.protocol.marks import CLP
 from qospec.protocol.streams import NO_FLOW
@@ -276,13 +276,12 @@ def _round(paths: tuple[str, ...]) -> str:
 
 def too_many_cells(span: Span, case: Case, cells: int, most_items: int) -> Diagnostic:
     """Return the error for a trial beyond the limit, with the flag that raises it."""
-    carried = {"cells" if flow.packets is None else "packets" for flow in case.flows}
+    counted = " and ".join(f"{noun}s" for noun in list_counted(case))
     answered = [f"`{flow.name}`" for flow in case.flows if flow.packets and flow.packets.answers]
     smaller = "give a longer `timeout`, a smaller `window` or fewer `retries`, " * bool(answered)
     return Diagnostic(
         "E0609",
-        f"a trial of `{case.name}` would send {cells:_} {' and '.join(sorted(carried))}; "
-        f"the limit is {most_items:_}",
+        f"a trial of `{case.name}` would send {cells:_} {counted}; the limit is {most_items:_}",
         span,
         notes=("the rate of all flows times warmup and measure", *_bounds(answered)),
         help=f"measure for a shorter time, {smaller}or allow it with `--max-cells {cells}`",

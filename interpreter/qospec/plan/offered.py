@@ -37,10 +37,21 @@ MOST_ITEMS = 10**9
 
 
 def items_sent(case: Case) -> tuple[int, bool]:
-    """Return how many items a trial sends at most, and true; on average, and false, if random."""
+    """Return how many items a trial sends at most, and true; on average, and false, if random.
+
+    A call that is offered counts as one: it takes as long, even if it is refused.
+    """
     length_ps = case.run.warmup_ps + case.run.measure_ps
     sent = [_count_sent(flow, length_ps) for flow in case.flows]
     return round(sum(count for count, _ in sent)), all(is_most for _, is_most in sent)
+
+
+def list_counted(case: Case) -> list[str]:
+    """Return what `items_sent` counts, in words of one each."""
+    found = {"cell" if flow.packets is None else "packet" for flow in case.flows}
+    length_ps = case.run.warmup_ps + case.run.measure_ps
+    offered = any(flow.arrivals.count_offered(length_ps) for flow in case.flows)
+    return sorted(found) + ["call"] * offered
 
 
 def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
@@ -49,6 +60,7 @@ def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
     each = mean if most is None else Fraction(most)
     if flow.packets is not None and flow.packets.answers is not None:
         each *= 2  # an answer to each
+    each += flow.arrivals.count_offered(length_ps)
     return len(flow.origins) * each, most is not None
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Hold = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
 """A constant duration, or an exponential one."""
 CallRate = Annotated[Fraction, Domain("call rate", Fraction(1, 10**6), 10**9)]
-CallCount = Annotated[int, Domain("calls", 1, 10**9)]
+CallCount = Annotated[int, Domain("calls", 1, 10**6)]
 MostCalls = Annotated[int | None, Domain("calls", 1, 10**9)]
 """All that are offered; None: as many as there is time for."""
 Rest = Annotated[int | None, Domain("time", 1, LONGEST_STAY_PS)]
@@ -46,7 +46,7 @@ class Calls(Arrivals):
     The connections of a flow are those that may exist at once. A call takes the first that is free;
     if none is, it is refused, and does not come back. Its first cell is ready when it begins, and
     the others 1/at apart, exactly. A connection is free again some time after its call has ended,
-    so it keeps its contract whatever calls it carries.
+    so it never sends faster than `at`, whatever calls it carries.
 
     Not modelled: messages that set up a call, which machines exchange; calls that are tried again.
     """
@@ -71,16 +71,16 @@ class Calls(Arrivals):
     machines take to release it."""
 
     def __post_init__(self) -> None:
-        if Fraction(self.at).numerator > LARGEST_NUMERATOR:
-            raise ValueError("at: this fraction is too fine to be kept exactly; give fewer digits")
+        for name in ("rate", "at"):
+            if Fraction(getattr(self, name)).numerator > LARGEST_NUMERATOR:
+                raise ValueError(f"{name}: this fraction is too fine to be kept; give fewer digits")
         if self.hold.mean_ps * Fraction(self.at) < PS_PER_S // 100:
             raise ValueError("hold: fewer than one in 100 calls would send more than a cell")
         if self.rest is not None and self.rest * Fraction(self.at) < PS_PER_S:
             raise ValueError("rest: the first cell of a call would come too early, before 1/at")
 
     def start(self, connections: int, phases: str, draws: Draws) -> Pool:
-        period_ps = PS_PER_S * self.burst / Fraction(self.rate)
-        coming = Coming(period_ps, self.burst, self.count, self.gaps == "poisson", draws)
+        coming = Coming(self._period_ps, self.burst, self.count, self.gaps == "poisson", draws)
         return start(coming, self.hold, PS_PER_S / Fraction(self.at), connections, self._rest_ps)
 
     def emit(self, state: Pool, until_ps: int) -> tuple[Times, Indices]:
@@ -90,19 +90,28 @@ class Calls(Arrivals):
         return state.tell()
 
     def mean_rate(self, connections: int) -> Fraction:
-        return self._mean_held(connections) * Fraction(self.at)
+        """Return cells/s as if no call were refused while a connection might be free."""
+        carried = Fraction(connections * PS_PER_S, self.hold.mean_ps + self._rest_ps)
+        return self._mean_cells * min(Fraction(self.rate), carried)
 
-    def _mean_held(self, connections: int) -> Fraction:
-        """Return how many calls are held on average, if none is refused; at most all."""
-        offered = Fraction(self.rate) * (self.hold.mean_ps + self._rest_ps) / PS_PER_S
-        return min(offered, Fraction(connections))
+    @property
+    def _mean_cells(self) -> Fraction:
+        """Return the cells of a call: of an exponential one within a tenth of one more or less."""
+        mean = self.hold.mean_ps * Fraction(self.at) / PS_PER_S
+        if self.hold.law == "constant":
+            return Fraction(math.ceil(mean))
+        return max(Fraction(1), mean + Fraction(1, 2))
+
+    @property
+    def _period_ps(self) -> Fraction:
+        return PS_PER_S * self.burst / Fraction(self.rate)
 
     @property
     def _rest_ps(self) -> int:
         return self.rest or math.ceil(PS_PER_S / Fraction(self.at))
 
     def highest_rate(self, connections: int) -> Fraction:
-        return connections * Fraction(self.at)
+        return max(connections * Fraction(self.at), Fraction(self.rate))
 
     def curve(self, connections: int, phases: str) -> Curve:
         """Return that of calls on all connections at once."""
@@ -111,7 +120,10 @@ class Calls(Arrivals):
     def most_items(self, connections: int, length_ps: int) -> int | None:
         if self.gaps == "poisson" or self.hold.law == "exponential":
             return None
-        calls = (length_ps * Fraction(self.rate) // (PS_PER_S * self.burst) + 1) * self.burst
-        each = self.hold.mean_ps * Fraction(self.at) // PS_PER_S + 1
-        room = connections * (length_ps * Fraction(self.at) // PS_PER_S + 1)
-        return int(min(min(calls, self.count or calls) * each, room))
+        room = connections * math.ceil(length_ps / Fraction(self.hold.mean_ps + self._rest_ps))
+        cells = connections * (length_ps * Fraction(self.at) // PS_PER_S + 1)
+        return min(int(min(self.count_offered(length_ps), room) * self._mean_cells), cells)
+
+    def count_offered(self, length_ps: int) -> int:
+        calls = math.ceil(length_ps / self._period_ps) * self.burst
+        return min(calls, self.count or calls)

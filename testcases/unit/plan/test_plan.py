@@ -189,6 +189,30 @@ test t on star {
     assert problems.errors[0].code == "E0609"
 
 
+def test_calls_that_are_refused_count_in_a_trial(planned, problems: Problems, star: str) -> None:
+    """At most 2 x 100 cells, and 10,000 calls."""
+    text = (
+        star
+        + """
+test t on star {
+  flow f = cbr {
+    pcr = 100 cell/s
+    cdvt = 0 s
+    connections = 2
+    source = calls { rate = 10_000 call/s, hold = 1 s, gaps = even }
+  } from a to c
+  run { measure = 1 s }
+  expect e: f.lost == 0
+}
+"""
+    )
+    assert planned(text, most_items=10_100) == ()
+    assert (problems.errors[0].code, "cells and calls" in problems.errors[0].message) == (
+        "E0609",
+        True,
+    )
+
+
 def test_too_many_packets_of_endpoints_are_fewer_with_another_window(
     planned, problems: Problems
 ) -> None:

@@ -76,6 +76,40 @@ def test_cuts_change_nothing(flow, cuts, connections):
     assert flow.cells(DRAWN, 10**6, connections, "random", cuts) == whole
 
 
+@pytest.mark.parametrize(
+    ("sends", "rate", "rest", "mean"),
+    [
+        # five connections of which each sends ten cells in each 10.1 s
+        ((S // 10, 100), 30, 10 * S, 50 / Fraction("10.1")),
+        ((S // 10, 100), Fraction(1, 10), 10 * S, 1),  # a call in 10 s, which is never refused
+        ((S // 10, 100), 1_000, None, 5 * 10 / Fraction("0.11")),
+        ((S // 1_000, 100), 3, None, 3),  # each call sends its first cell
+    ],
+)
+def test_connections_that_rest_send_nothing(flow, sends, rate, rest, mean):
+    process = Calls(Fraction(rate), Duration(sends[0]), Fraction(sends[1]), "even", rest=rest)
+    assert process.mean_rate(5) == mean
+    whole = len(flow.cells(process, 100 * S, 5, "even"))
+    assert whole == pytest.approx(100 * mean, rel=0.02, abs=10)
+    assert whole <= process.most_items(5, 100 * S) <= whole * 1.02 + 10
+
+
+def test_calls_that_seldom_come_and_many_come_at_their_times():
+    """Exactly, of a period that is no whole number of ps, and of one longer than any trial."""
+    many = Calls(Fraction(5 * 10**6 * 7, 11), Duration(S // 10), Fraction(10), "even")
+    state = many.start(2, "even", Draws(("f",)))
+    for until_ps in (S // 3, S):
+        many.emit(state, until_ps)
+    (begins_ps, _), first = state.begins_ps, -(-35 * 10**6 // 33)
+    assert (len(begins_ps) + first, many.count_offered(S)) == (3_181_819, 3_181_819)
+    assert begins_ps.tolist()[::100_000] == [
+        n * 11 * 200_000 // 7 for n in range(first, 3_181_819, 100_000)
+    ]
+    seldom = Calls(Fraction(1, 10**6), Duration(S), Fraction(10), "even", 10**6)
+    state = seldom.start(1, "even", Draws(("f",)))
+    assert [len(seldom.emit(state, until_ps)[0]) for until_ps in (S, 10**6 * S)] == [10, 0]
+
+
 def test_calls_end_where_their_source_changes():
     """Two are held at 100 s, and nobody calls for a while from then on."""
     early = Calls(Fraction(10), Duration(200 * S), Fraction(1), "even", 1, 2)

@@ -132,7 +132,8 @@ def _describe_goal(goal: Goal, loads: int, search: Search) -> dict[str, Any]:
 
 
 def _count_items(count: int, case: Case) -> str:
-    """Return how many cells or packets, by what the flows send."""
-    sent = sorted({"cell" if flow.packets is None else "packet" for flow in case.flows})
+    """Return how many cells, packets or calls, by what the flows send."""
+    from qospec.plan.offered import list_counted
+
     plural = "" if count == 1 else "s"
-    return f"{count:_} {' and '.join(noun + plural for noun in sent)}"
+    return f"{count:_} {' and '.join(noun + plural for noun in list_counted(case))}"

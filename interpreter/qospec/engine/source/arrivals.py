@@ -83,3 +83,7 @@ class Arrivals(ABC):
 
         For the planner's limit on the size of a trial.
         """
+
+    def count_offered(self, length_ps: int) -> int:  # noqa: ARG002
+        """Return how many calls are offered within a time, by their mean: each costs, too."""
+        return 0

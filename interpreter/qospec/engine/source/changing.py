@@ -107,6 +107,14 @@ class Changing(Arrivals):
             total += most
         return total
 
+    def count_offered(self, length_ps: int) -> int:
+        """Return how many calls all processes are offered within a time."""
+        return sum(
+            process.count_offered(min(length_ps, stop_ps) - begin_ps)
+            for begin_ps, stop_ps, process in self.spans()
+            if begin_ps < length_ps
+        )
+
     def spans(self) -> Iterator[tuple[int, int, Arrivals]]:
         """Yield when each process begins and ends, and the process."""
         ends_ps = [begin_ps for begin_ps, _ in self.processes[1:]]

@@ -181,11 +181,11 @@ def start_pattern(
     denominator = math.lcm(*(time_ps.denominator for time_ps in exact))
     if denominator > LARGEST_DENOMINATOR:
         raise ValueError("this rate is too fine a fraction to be kept exactly; give fewer digits")
-    apart = np.array([_split_time(time_ps, denominator) for time_ps in burst.apart_ps], np.int64)
-    scaled = _ScaledBurst(burst.size, apart, _split_time(period_ps, denominator), denominator)
+    apart = np.array([split_time(time_ps, denominator) for time_ps in burst.apart_ps], np.int64)
+    scaled = _ScaledBurst(burst.size, apart, split_time(period_ps, denominator), denominator)
     if phases == "even":
-        first_ps, first_part = _multiples(
-            _split_time(step_ps, denominator), denominator, connections
+        first_ps, first_part = list_multiples(
+            split_time(step_ps, denominator), denominator, connections
         )
     else:
         first_ps = draws.below("phases").stream().integers(0, math.ceil(period_ps), connections)
@@ -205,12 +205,14 @@ class _ScaledBurst(NamedTuple):
     denominator: int
 
 
-def _split_time(time_ps: Fraction, denominator: int) -> tuple[int, int]:
+def split_time(time_ps: Fraction, denominator: int) -> tuple[int, int]:
+    """Return the whole ps of a time, and the rest as a numerator."""
     whole_ps, rest = divmod(time_ps, 1)
     return int(whole_ps), int(rest * denominator)
 
 
-def _multiples(step: tuple[int, int], denominator: int, count: int) -> tuple[Times, Whole]:
+def list_multiples(step: tuple[int, int], denominator: int, count: int) -> tuple[Times, Whole]:
+    """Return 0, 1, 2 ... times a time that was split: whole ps, and the rest as numerators."""
     whole_ps, part = np.empty(count, np.int64), np.empty(count, np.int64)
     _write_multiples(step, denominator, whole_ps, part)
     return whole_ps, part
@@ -236,7 +238,7 @@ def _repeat_period(
     """Return several rounds as one; wrapped cells are skipped in the first only."""
     if rounds == 1:
         return offsets, wrapped
-    start_ps, start_part = _multiples(scaled.period, scaled.denominator, rounds)
+    start_ps, start_part = list_multiples(scaled.period, scaled.denominator, rounds)
     part = start_part[:, None] + offsets.part
     carried = part >= scaled.denominator
     whole_ps = start_ps[:, None] + offsets.whole_ps + carried

@@ -7,6 +7,8 @@ in order, so how time is cut changes nothing.
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple, dataclass
@@ -15,11 +17,11 @@ from qospec.engine.kernel import kernel
 from qospec.engine.random import LATEST_PS, DrawnTimes
 from qospec.engine.source import instants
 from qospec.engine.source.arrivals import Told
+from qospec.engine.source.periodic import list_multiples, split_time
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
 
     from qospec.catalogue.kinds import Duration
     from qospec.engine.arrays import Indices, Times, Truths, Whole
@@ -56,7 +58,7 @@ def start(coming: Coming, hold: Duration, gap_ps: Fraction, connections: int, re
     whole_ps, rest = divmod(gap_ps, 1)
     holds = DrawnTimes(hold.mean_ps, draws.below("hold") if hold.law == "exponential" else None)
     return Pool(
-        period_ps,
+        min(period_ps, Fraction(LATEST_PS)),
         burst,
         LATEST_PS if most is None else most,
         instants.start(PS_PER_S / period_ps, 1, draws) if is_random else None,
@@ -155,12 +157,19 @@ class Pool:
         if self.random is not None:
             bursts_ps, _ = instants.emit(self.random, until_ps)
         else:
-            stop = int(-(-until_ps // self.period_ps))
-            whole = [int(n * self.period_ps) for n in range(self.begun, stop)]
-            bursts_ps, self.begun = np.array(whole, np.int64), max(self.begun, stop)
+            bursts_ps = self._list_even(math.ceil(until_ps / self.period_ps))
         begins_ps = np.repeat(bursts_ps, self.burst)[: self.left]
         self.left -= len(begins_ps)
         return begins_ps
+
+    def _list_even(self, stop: int) -> Times:
+        """Return when the bursts come up to one, exclusive, that have not yet."""
+        first, self.begun = self.begun, max(self.begun, stop)
+        denominator = self.period_ps.denominator
+        step = split_time(self.period_ps, denominator)
+        first_ps, first_part = split_time(first * self.period_ps, denominator)
+        whole_ps, part = list_multiples(step, denominator, self.begun - first)
+        return first_ps + whole_ps + (first_part + part >= denominator)
 
     def _draw_holds(self, count: int) -> Times:
         """Return how long the next calls last."""

@@ -76,6 +76,10 @@ class Skewed(Arrivals):
         """Return the most items that are ready within a time; None if that is random."""
         return self.process.most_items(connections, self._find_shown_ps(length_ps))
 
+    def count_offered(self, length_ps: int) -> int:
+        """Return how many calls are offered within a time."""
+        return self.process.count_offered(self._find_shown_ps(length_ps))
+
 
 def skew(process: Arrivals, by: Fraction) -> Arrivals:
     """Return a process by a clock that is fast by a ratio; its changes keep true time."""
