@@ -65,6 +65,8 @@ def read_key(path: Path) -> Ed25519PrivateKey:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise SignatureError(f"cannot read `{path}`: it is not a file")
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode

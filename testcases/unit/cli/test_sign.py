@@ -1,6 +1,7 @@
 """`qos sign`: whose record it is, and the messages where it is not."""
 
 import json
+import os
 import re
 import shutil
 import stat
@@ -134,6 +135,26 @@ def test_a_key_that_cannot_be_used_is_refused(
     done = invoke("sign", record, "--key", "own.pem")
     assert (done.exit_code, said in done.output) == (2, True), done.output
     assert not (record / "signature.json").exists()
+
+
+def test_a_pipe_is_no_key(record: Path) -> None:
+    os.mkfifo("own.pem", 0o600)
+    writer = os.open("own.pem", os.O_RDWR)  # so that reading waits for it no longer than the test
+    os.set_blocking(writer, False)
+    os.write(writer, b"no key" * 1_000)
+    done = invoke("sign", record, "--key", "own.pem")
+    os.close(writer)
+    assert (done.exit_code, "cannot read `own.pem`: it is not a file" in done.output) == (2, True)
+
+
+def test_what_the_cases_do_not_come_to_is_not_signed(record: Path) -> None:
+    outcome = json.loads((record / "outcome.json").read_text())
+    (record / "outcome.json").write_text(json.dumps({**outcome, "seed": "7"}))
+    seal(record)
+    for command in (("verify", record), ("sign", record, "--key", "own.pem", "--new-key")):
+        done = invoke(*command)
+        assert (done.exit_code, "run.json and cases come to" in done.output) == (4, True)
+    assert not Path("own.pem").exists()
 
 
 def test_a_key_is_not_replaced_and_a_run_that_has_not_ended_not_signed(record: Path) -> None:

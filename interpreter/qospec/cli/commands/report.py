@@ -140,6 +140,24 @@ def _parse_signer(_context: click.Context, _option: click.Parameter, written: st
     return written
 
 
+def _read_consistent(kept: Record) -> dict[str, Any]:
+    """Return the outcome, which is what the cases come to.
+
+    Raises:
+        RecordError: It is not, or a file cannot be read.
+    """
+    from qospec.record.store import REMEDY, RecordError
+
+    outcome = kept.outcome()
+    kept.timing()
+    if outcome != kept.collect_outcome(stopped=outcome["state"] == "stopped"):
+        raise RecordError(
+            f"`{kept.folder}` is damaged: its outcome.json is not what its run.json and cases come"
+            f" to; {REMEDY}"
+        )
+    return outcome
+
+
 @click.command()
 @click.argument("record", type=str, shell_complete=options.complete_record)
 @click.option(
@@ -156,17 +174,11 @@ def verify(record: str, signer: str) -> None:
     verified; whether you trust its key is told by `--signer`.
     """
     from qospec.record.signature import ALGORITHM
-    from qospec.record.store import REMEDY, RecordError
+    from qospec.record.store import RecordError
 
     kept = loading.find_record(record)
     try:
-        outcome = kept.outcome()
-        kept.timing()
-        if outcome != kept.collect_outcome(stopped=outcome["state"] == "stopped"):
-            exits.end_for_environment(
-                f"`{kept.folder}` is damaged: its outcome.json is not what its run.json and cases"
-                f" come to; {REMEDY}"
-            )
+        outcome = _read_consistent(kept)
         signed = kept.find_signer()
     except RecordError as error:
         exits.end_for_environment(str(error))
@@ -198,7 +210,7 @@ def sign(record: str, key: str, *, new_key: bool) -> None:
 
     kept = loading.find_record(record)
     try:
-        outcome = kept.outcome()
+        outcome = _read_consistent(kept)
         if not kept.find_fingerprint() or outcome["state"] == "interrupted":
             exits.end_for_user(
                 f"the run of `{kept.folder}` has not ended: go on with it by `qos run --resume"
