@@ -112,6 +112,8 @@ class Specification:
     ) -> RecordedRun:
         """Run the cases whose names match, and return the record, which is in a new folder.
 
+        It takes as long as it takes: there is no budget, as `qos run` has one.
+
         Args:
             match: As of `qos run -k`.
             seed: The root of all random draws, a number or a text.
@@ -122,12 +124,14 @@ class Specification:
         Raises:
             SpecificationError: As of `plan`.
             MatchError: As of `plan`.
-            RecordError: The record cannot be written.
+            RecordError: The record cannot be written, or files were changed since `load`, of which
+                only more than one process can tell.
         """
         from qospec.cli.progress import Progress, measure_workload
         from qospec.cli.terminal import Console
         from qospec.plan.plan import Bounds
         from qospec.run import runner, workers
+        from qospec.run.workshop import StaleError
 
         if jobs > 1:
             workers.load(self._paths, self._texts)
@@ -136,18 +140,13 @@ class Specification:
         request = Request(
             texts, match, seed, options.MAX_CELLS, as_json=False, settings=self._settings
         )
-        commands = {
-            case.name: request.write_rerun_command(test.span.source.recorded_name, case.name)
-            for test in chosen.suite.tests
-            for case in test.cases
-        }
         kept = create(Path(records), seed)
         assignment = runner.RunRequest(
             suite=chosen.suite,
             plans=plans,
             seed=seed,
             jobs=jobs,
-            commands=commands,
+            commands=request.write_rerun_commands(chosen.suite),
             bounds=Bounds(options.MAX_CELLS),
             version=VERSION,
             paths=self._paths,
@@ -156,7 +155,10 @@ class Specification:
         )
         progress = Progress(measure_workload(plans), live=False, reports=False)
         silent = Console(len(plans), quiet=True, progress=progress)
-        return RecordedRun(kept.folder, runner.execute(assignment, kept, silent))
+        try:
+            return RecordedRun(kept.folder, runner.execute(assignment, kept, silent))
+        except StaleError as error:
+            raise RecordError(str(error)) from error
 
     def _plan(self, match: str, seed: str) -> tuple[CheckedSuite, Sequence[CasePlan]]:
         from qospec.plan.plan import Bounds, plan

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from qospec import api
+from qospec.run import runner
+from qospec.run.workshop import StaleError
 
 ROOT = Path(__file__).parents[2]
 SPECIFICATION = """qos 1
@@ -97,6 +99,16 @@ def test_mistakes_are_exceptions(here: Path) -> None:
         api.read_record()
     with pytest.raises(api.RecordError):
         api.read_record("nowhere")
+
+
+def test_files_that_were_changed_are_no_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise StaleError("files were changed while the run began: run it again")
+
+    specification = api.load("a.qos")
+    monkeypatch.setattr(runner, "execute", refuse)
+    with pytest.raises(api.RecordError, match="files were changed"):
+        specification.run(match="value=1")
 
 
 def test_its_page_says_what_it_does(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
