@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from bisect import bisect_right
 from functools import cached_property
@@ -20,11 +21,13 @@ class Source:
         text: What it holds.
         recorded_as: Its path as records have it, the same wherever the project and the library
             lie; "" if that is its name.
+        digest: The SHA-256 of what a capture holds, whose text is ""; "" of all other files.
     """
 
     name: str
     text: str
     recorded_as: str = ""
+    digest: str = ""
 
     @property
     def recorded_name(self) -> str:
@@ -35,6 +38,11 @@ class Source:
     def shown(self) -> str:
         """Return the text without the keys in it, as messages and records have it."""
         return redact(self.text)
+
+    @property
+    def sha256(self) -> str:
+        """Return the SHA-256 as records have it: of a text, that of what is shown of it."""
+        return self.digest or hashlib.sha256(self.shown.encode()).hexdigest()
 
     def hide(self, start: int, end: int) -> None:
         """Show stars in place of a text in quotes from now on, as it is meant as a key."""

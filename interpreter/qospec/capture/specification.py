@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import shutil
 import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from qospec.capture.error import CaptureError, list_names
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.modules import files
+from qospec.check.records.captures import find_replaced
 from qospec.check.records.keys import NAMED_FILE
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Problems, suggest_name
@@ -78,6 +80,10 @@ def rebuild_case(outcome: Document, name: str, folders: Sequence[Path] = ()) -> 
     if file not in {source["name"] for source in provenance["sources"]}:
         raise CaptureError(f"the record is damaged: it does not hold the case's file `{file}`")
     found = _plan_recorded(provenance, file, name, bounds, folders)
+    if replaced := find_replaced(found.case, provenance):
+        raise CaptureError(
+            f"the capture `{replaced}` is not what it was when the record was made: put it back"
+        )
     differences = [*_list_differences(provenance), *_explain_withheld(found)]
     return Recorded(found, bounds, document, tuple(differences))
 
@@ -128,7 +134,7 @@ def _compare_library(sources: list[Document]) -> None:
     Comments and blanks may have changed.
     """
     for source in sources:
-        if not _is_of_library(source["name"]):
+        if not _is_of_library(source["name"]) or "text" not in source:
             continue
         path = _find_library_file(source["name"])
         now = path.read_text(encoding="utf-8") if path.is_file() else None
@@ -208,9 +214,8 @@ def _explain_unusable(files: str, why: str) -> CaptureError:
 @contextmanager
 def _provide_project(sources: list[Document], folders: Sequence[Path]) -> Iterator[Path]:
     """Give the root of a project with these files: one at hand, or a copy that is removed after."""
-    texts = {
-        source["name"]: source["text"] for source in sources if not _is_of_library(source["name"])
-    }
+    own = [source for source in sources if not _is_of_library(source["name"])]
+    texts = {source["name"]: source["text"] for source in own if "text" in source}
     roots = [files.find_root(folder / "any") for folder in folders]
     found = next(
         (root for root in roots if all(_holds(root, *item) for item in texts.items())), None
@@ -223,6 +228,8 @@ def _provide_project(sources: list[Document], folders: Sequence[Path]) -> Iterat
         (root / "qos.toml").touch()
         for name, text in texts.items():
             _put(root, name, NAMED_FILE.sub(rf"\1{WITHHELD}\1", text))
+        for name in (source["name"] for source in own if "text" not in source):
+            _copy(root, name, roots)
         yield root
 
 
@@ -232,6 +239,19 @@ def _is_of_library(name: str) -> bool:
 
 def _find_library_file(name: str) -> Path:
     return STDLIB.joinpath(*PurePosixPath(name).parts[1:])
+
+
+def _copy(root: Path, name: str, roots: Sequence[Path]) -> None:
+    """Copy a capture that is at hand below one of these roots, whatever it holds by now."""
+    for folder in roots:
+        path = files.resolve_links(folder / name)
+        if files.is_file(path) and files.write_recorded_path(path, folder) == name:
+            try:
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, root / name)
+            except OSError as error:
+                raise CaptureError(f"cannot copy the capture `{name}`: {error}") from error
+            return
 
 
 def _holds(root: Path, name: str, text: str) -> bool:

@@ -89,11 +89,12 @@ class SizeMix(NamedTuple):
     law: str = ""
 
 
-class CaptureFile(NamedTuple):
+@dataclass(frozen=True)
+class CaptureFile:
     """A file with packets: as its author names it, its path, and the SHA-256 of what it holds."""
 
     name: str
-    path: str
+    path: str = dataclasses.field(compare=False)
     digest: str
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qospec.check import unused
@@ -18,6 +19,7 @@ from qospec.check.evaluate.context import CheckError, explain_too_deep, make_err
 from qospec.check.evaluate.scope import Binding, Scope, bind_known, explain_clash
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.modules import files
+from qospec.check.records.captures import list_captures
 from qospec.check.records.parameters import let_binding
 from qospec.check.records.record import Record
 from qospec.check.test import flows, properties
@@ -28,11 +30,11 @@ from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
 from qospec.model.checked import CheckedSuite
 from qospec.model.suite import Property, Reference, Suite, Template, Test
+from qospec.source import Source
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.modules.loader import Unit
@@ -89,15 +91,15 @@ def build_suite(
     if not evaluator.context.mistakes:  # else what is wrong may be what would use it
         for warning in unused.warn_of_unused(units):
             evaluator.context.report(warning)
-    sources = tuple(unit.source for unit in units)
+    captures = _list_captures(tests, units)
     found = Suite(
         tuple(tests),
         tuple(references),
-        sources,
+        _list_sources(units, captures),
         tuple(each for each, _ in examined),
         tuple(templates),
         tuple(each for each, _ in drawn),
-        {unit.source.recorded_name: unit.name_imports() for unit in units if unit.named},
+        _name_needed(units, captures),
     )
     return CheckedSuite(
         found,
@@ -105,6 +107,39 @@ def build_suite(
         {each.name: examiner for each, examiner in examined},
         {each.name: maker for each, maker in drawn},
     )
+
+
+def _list_captures(tests: Sequence[Test], units: Sequence[Unit]) -> dict[str, list[Source]]:
+    """Return the captures that the tests of each file send, by its name in records."""
+    found: dict[str, list[Source]] = {}
+    for test in tests:
+        sent = {file.path: file.digest for case in test.cases for file in list_captures(case)}
+        for written, digest in sent.items():
+            path = files.resolve_links(Path(written))
+            root = files.find_common_root([unit.path for unit in units if unit.named])
+            name = files.write_recorded_path(path, root)
+            source = Source(files.shorten_path(path), "", name, digest)
+            found.setdefault(test.span.source.recorded_name, []).append(source)
+    return found
+
+
+def _list_sources(
+    units: Sequence[Unit], captures: Mapping[str, Sequence[Source]]
+) -> tuple[Source, ...]:
+    """Return all that was read, each once."""
+    own = [unit.source for unit in units]
+    return (*own, *dict.fromkeys(source for its in captures.values() for source in its))
+
+
+def _name_needed(
+    units: Sequence[Unit], captures: Mapping[str, Sequence[Source]]
+) -> dict[str, frozenset[str]]:
+    """Return what each file that was named imports and sends, all by their names in records."""
+    return {
+        name: unit.name_imports().union(its.recorded_name for its in captures.get(name, ()))
+        for unit in units
+        if unit.named and (name := unit.source.recorded_name)
+    }
 
 
 def _list_properties(

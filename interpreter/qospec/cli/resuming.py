@@ -6,7 +6,6 @@ the cases that had not ended are run now, and the record is that of an undisturb
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 import sys
 from itertools import pairwise
@@ -149,10 +148,10 @@ def verify_same(request: RunRequest, begun: BegunRun) -> None:
     for name in ("qospec", "python", "numpy", "numba"):
         if now[name] != then[name]:
             _refuse(f"it began with {name} {then[name]}, and this is {now[name]}", "use that")
-    texts = {source["name"]: source["sha256"] for source in then["sources"]}
+    digests = {source["name"]: source["sha256"] for source in then["sources"]}
     for source in request.suite.sources:
         name = source.recorded_name
-        if hashlib.sha256(source.shown.encode()).hexdigest() != texts.get(name):
+        if source.sha256 != digests.get(name):
             _refuse(f"`{name}` is not what it was when the run began", "put it back")
     if runner.describe_planned(request) != begun.planned:
         _refuse("what is planned now is not what was planned when the run began")

@@ -6,7 +6,6 @@ changed since is run again, and so is what has a key in its files: of keys a rec
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -72,13 +71,12 @@ def _find_file(request: RunRequest, case: str) -> str:
 
 
 def _list_unchanged_files(request: RunRequest, provenance: Document) -> set[str]:
-    """Return the files that are as they were, as is all that they import."""
+    """Return the files that are as they were, as is all that they import or send."""
     then = {source["name"]: source["sha256"] for source in provenance["sources"]}
     same = {
         source.recorded_name
         for source in request.suite.sources
-        if source.shown == source.text
-        and hashlib.sha256(source.text.encode()).hexdigest() == then.get(source.recorded_name)
+        if source.shown == source.text and source.sha256 == then.get(source.recorded_name)
     }
     return {name for name, needed in request.suite.imports.items() if needed | {name} <= same}
 

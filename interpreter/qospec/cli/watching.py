@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 LOOKED_S = 0.3
 """How often it is looked whether a file has changed."""
+WATCHED = (*files.SUFFIXES, ".pcap", ".pcapng", ".cap")
+"""How names end of files that may be read: a capture with another name is not noticed."""
 
 
 def watch(paths: Sequence[Path]) -> NoReturn:
@@ -42,7 +44,7 @@ def _list_states(paths: Sequence[Path]) -> Iterator[tuple[Path, tuple[int, int]]
         files.find_root(path if path.is_file() else path / "any") for path in paths or [Path()]
     }:
         try:
-            found = files.list_importable(root)
+            found = files.list_importable(root, suffixes=WATCHED)
         except CheckError:
             continue
         for path in (*found, root / "qos.toml", root / "qos.lock"):

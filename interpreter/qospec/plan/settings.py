@@ -72,7 +72,7 @@ def _text(value: Any, domain: str) -> str:
     if isinstance(value, Duration):
         mean = _quantity(value.mean_ps, "time")
         return mean if value.law == "constant" else f"{value.law}({mean})"
-    if isinstance(value, tuple | array) and domain != "capture":
+    if isinstance(value, tuple | array):
         of = "time" if domain == "times" else domain
         return _listed(value, lambda item: _text(item, of))
     if isinstance(value, int | Fraction) and not isinstance(value, bool):

@@ -133,7 +133,7 @@ def _changed_sources(one: Mapping[str, str], other: Mapping[str, str]) -> Iterat
         if name not in one or name not in other:
             yield f"only one of them read `{name}`"
         elif one[name] != other[name]:
-            yield f"the text of `{name}` differs"
+            yield f"`{name}` differs"
 
 
 def _verify_all_there(parts: Sequence[Part], records: Sequence[Record]) -> None:

@@ -348,7 +348,7 @@ FRAME = {
         "python": str,
         "numpy": str,
         "numba": str,
-        "sources": [{"name": SOURCE, "sha256": str, "text": str}],
+        "sources": [{"name": SOURCE, "sha256": str, "text": Optional(str)}],
         "limits": MapOf(COUNT),
         "policy": MapOf(str),
     },

@@ -118,7 +118,7 @@ def list_source_lines(source: Record, document: Record) -> list[dict[str, Any]]:
     verdicts = _map_verdicts(source["name"], document)
     return [
         {"pieces": _split_pieces(line), "verdict": verdicts.get(number, "")}
-        for number, line in enumerate(source["text"].splitlines(), 1)
+        for number, line in enumerate(source.get("text", "").splitlines(), 1)
     ]
 
 

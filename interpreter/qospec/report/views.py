@@ -78,7 +78,7 @@ def _build_test(number: int, test: Record, its: list[dict[str, Any]]) -> dict[st
 
 def list_files(document: Record) -> list[dict[str, Any]]:
     """Return the files that hold tests, each with `path`, `tests` and the `references` it names."""
-    texts = {source["name"]: source["text"] for source in document["provenance"]["sources"]}
+    texts = {source["name"]: source.get("text", "") for source in document["provenance"]["sources"]}
     found: dict[str, list[dict[str, Any]]] = {}
     for test in list_tests(document):
         found.setdefault(test["path"], []).append(test)

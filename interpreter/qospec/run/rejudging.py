@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from qospec.check.records.captures import find_replaced
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.judge.conclusions import Conclusion, conclude, conclude_case
 from qospec.judge.found import OFFERED, read_found
@@ -60,11 +61,13 @@ class RecordedCase:
         case: What was run, as the texts in the record say.
         maker: What made its trials, if it has phases.
         document: What it came to.
+        replaced: A capture that it sent and that is no longer at hand; "" if there is none.
     """
 
     case: Case
     maker: CaseMaker | None
     document: Mapping[str, Any]
+    replaced: str = ""
 
 
 class RecordedReadings:
@@ -137,7 +140,9 @@ def conclude_again(
     """
     before = {case.name: case for test in then.suite.tests for case in test.cases}
     recorded = {
-        document["name"]: RecordedCase(case, then.makers.get(case.name), document)
+        document["name"]: RecordedCase(
+            case, then.makers.get(case.name), document, find_replaced(case, outcome["provenance"])
+        )
         for document in outcome["cases"]
         if (case := before.get(document["name"]))
     }
@@ -206,6 +211,8 @@ def _find_obstacle(plan: CasePlan, recorded: RecordedCase | None) -> str:
 
 def _find_difference(plan: CasePlan, recorded: RecordedCase) -> str:
     """Return what of an experiment is not as it was, with its verb; "" if all is."""
+    if recorded.replaced:
+        return f"the capture `{recorded.replaced}` is"
     now, then = plan.case, recorded.case
     parts: dict[str, Callable[[Case], Any]] = {
         "its topology is": _strip_invariants,

@@ -6,7 +6,6 @@ lists the cases in the order of the plan.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import platform
 from contextlib import closing, suppress
@@ -281,12 +280,12 @@ def describe_provenance(request: RunRequest) -> Document:
 
 
 def describe_sources(suite: Suite) -> list[Document]:
-    """Return each file that was read, with its text without keys."""
+    """Return each file that was read, with its text without keys; a capture's is left out."""
     return [
         {
             "name": source.recorded_name,
-            "sha256": hashlib.sha256(source.shown.encode()).hexdigest(),
-            "text": source.shown,
+            "sha256": source.sha256,
+            **({} if source.digest else {"text": source.shown}),
         }
         for source in suite.sources
     ]

@@ -180,9 +180,9 @@ def check_once(paths: tuple[Path, ...], texts: tuple[tuple[Path, str], ...] = ()
 
 
 def hash_sources(sources: Sequence[Source]) -> str:
-    """Return the SHA-256 of the names and texts of files, in hexadecimal digits."""
-    texts = [(source.recorded_name, source.text) for source in sources]
-    return hashlib.sha256(repr(texts).encode()).hexdigest()
+    """Return the SHA-256 of the names of files and of what they hold, in hexadecimal digits."""
+    held = [(source.recorded_name, source.text, source.digest) for source in sources]
+    return hashlib.sha256(repr(held).encode()).hexdigest()
 
 
 # ---- trials of phases

@@ -1,8 +1,10 @@
 """What has not changed since the last run is kept; what a file that is saved changes is run."""
 
+import hashlib
 import json
 import re
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,9 @@ from click.testing import CliRunner, Result
 from qospec import cli
 from qospec.cli import exits
 from qospec.cli.reusing import _is_newer
+from qospec.cli.watching import _list_states
+from qospec.run.job import JobName
+from qospec.run.workshop import Order, StaleError, Workshop, check_once, hash_sources
 
 LIBRARY = (
     "qos 1\nimport std.media\n\ntopology wire {\n  a, b = host\n  link a -- b via media.stm1\n}\n"
@@ -114,6 +119,76 @@ def test_a_run_that_goes_on_keeps_what_it_has_anyway() -> None:
     result = CliRunner().invoke(cli.qos, ["run", "--resume", "last", "--changed"])
     assert result.exit_code == exits.WRONG
     assert "--resume and --changed exclude each other" in result.stderr
+
+
+SENDS = """qos 1
+import std.media
+
+topology wire {
+  a, b = host
+  link a -- b via media.gigabit_ethernet
+}
+
+test sent on wire {
+  sweep n in [1]
+  flow f = capture { file = "site.pcap", speed = n } from a to b
+  run { measure = 2 ms }
+  expect few: f.sent <= 3 pkt
+}
+"""
+
+
+def write_capture(folder: Path, packets: int) -> None:
+    """Write packets of 28 B, 10 us apart. draft-ietf-opsawg-pcap; RFC 791, 3.1; RFC 768."""
+    data = struct.pack(">BBHHHBBH", 0x45, 0, 28, 0, 0, 64, 17, 0) + bytes(16)
+    frames = (struct.pack("<IIII", 0, 10 * n, 28, 28) + data for n in range(packets))
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
+    (folder / "site.pcap").write_bytes(head + b"".join(frames))
+
+
+def test_a_capture_is_a_file_that_results_depend_on(here: Path) -> None:
+    """The 3 packets are replaced by 20: nothing may take the results for those of the new file."""
+    path = Path("one.qos")
+    path.write_text(SENDS)
+    write_capture(here, 3)
+    assert list_run(change("one.qos")) == ["sent:n=1"]
+    (record,) = (here / "records").iterdir()
+    (record / "outcome.json").unlink()  # as if it was killed
+    source = json.loads((record / "run.json").read_text())["provenance"]["sources"][-1]
+    digest = hashlib.sha256((here / "site.pcap").read_bytes()).hexdigest()
+    assert source == {"name": "site.pcap", "sha256": digest}
+    assert list_run(change("one.qos")) == []
+    assert CliRunner().invoke(cli.qos, ["judge", "last"]).exit_code == exits.PASSED
+    order = Order((path,), hash_sources(check_once((path,)).suite.sources))
+    seen = dict(_list_states([path]))
+
+    write_capture(here, 20)
+    assert dict(_list_states([path])) != seen
+    check_once.cache_clear()
+    with pytest.raises(StaleError):
+        Workshop(order).plan(JobName("sent:n=1"))
+    resumed = CliRunner().invoke(cli.qos, ["run", "--resume", str(record)])
+    assert resumed.exit_code == exits.WRONG
+    assert "`site.pcap` is not what it was when the run began; put it back" in resumed.output
+    for comment in ("", "# a comment\n"):  # also where the record's texts are no longer at hand
+        add(path, comment)
+        judged = CliRunner().invoke(cli.qos, ["judge", "last"])
+        assert judged.exit_code == exits.INCONCLUSIVE, judged.output
+        assert "not measured: the capture `site.pcap` is not what the record" in judged.output
+    path.write_text(SENDS)
+    changed = change("one.qos")
+    assert (list_run(changed), changed.exit_code) == (["sent:n=1"], exits.FAILED)
+
+
+def test_criteria_of_a_capture_that_is_as_it_was_are_judged_again(here: Path) -> None:
+    """Its texts are no longer at hand, so they are checked elsewhere; it is the same file there."""
+    path = Path("one.qos")
+    path.write_text(SENDS)
+    write_capture(here, 3)
+    assert change("one.qos").exit_code == exits.PASSED
+    path.write_text(path.read_text().replace("<= 3", "<= 2"))
+    judged = CliRunner().invoke(cli.qos, ["judge", "last"])
+    assert judged.exit_code == exits.FAILED, judged.output
 
 
 @pytest.mark.slow

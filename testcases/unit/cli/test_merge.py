@@ -165,7 +165,7 @@ def test_parts_of_different_selections(parts: list[Path]) -> None:
 
 def test_parts_of_different_texts(parts: list[Path]) -> None:
     Path("bench.qos").write_text(SPECIFICATION.replace("room = 4", "room = 5"))
-    assert "the text of `bench.qos` differs" in refusal(parts[0], run_part("2/2", "-v"))
+    assert "`bench.qos` differs" in refusal(parts[0], run_part("2/2", "-v"))
 
 
 def test_parts_of_different_versions(parts: list[Path]) -> None:

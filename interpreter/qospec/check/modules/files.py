@@ -63,7 +63,9 @@ def list_specifications(folder: Path, exclude: Sequence[Path] = ()) -> list[Path
     ]
 
 
-def list_importable(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
+def list_importable(
+    folder: Path, exclude: Sequence[Path] = (), suffixes: tuple[str, ...] = SUFFIXES
+) -> list[Path]:
     """Return the files in a folder that an import may mean, at any depth; raises CheckError.
 
     Links to folders are not followed, so that the walk ends.
@@ -84,7 +86,7 @@ def list_importable(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
     return sorted(
         parent / name
         for parent, name in walk()
-        if name.endswith(SUFFIXES) and not is_folder(parent / name)
+        if name.endswith(suffixes) and not is_folder(parent / name)
     )
 
 

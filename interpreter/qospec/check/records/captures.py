@@ -12,9 +12,12 @@ from qospec.check.evaluate.values import Text
 from qospec.check.modules import files
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from qospec.check.evaluate.values import Value
+    from qospec.document import Document
+    from qospec.model.suite import Case
     from qospec.source import Span
 
 
@@ -40,6 +43,20 @@ def read_capture(value: Value, name: str, span: Span) -> CaptureFile:
             )
         digest = _compute_digest(path, (known.st_mtime_ns, known.st_size))
     return CaptureFile(value.text, str(path), digest)
+
+
+def list_captures(case: Case) -> Iterator[CaptureFile]:
+    """Yield the files whose packets a case sends."""
+    for flow in case.flows:
+        file = getattr(flow.traffic, "file", None)
+        if isinstance(file, CaptureFile):
+            yield file
+
+
+def find_replaced(case: Case, provenance: Document) -> str:
+    """Return a capture that a case sends and that is not what a record was made of; "" if none."""
+    kept = {source["sha256"] for source in provenance["sources"]}
+    return next((file.name for file in list_captures(case) if file.digest not in kept), "")
 
 
 @functools.lru_cache(maxsize=64)
