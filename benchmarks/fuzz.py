@@ -14,7 +14,7 @@ from figures import Figure
 REPEATS = 3
 OF_AN_ELEMENT, OF_A_DEVICE = 1_000, 300
 """Examples."""
-TINY = {"REPEATS": 1, "OF_AN_ELEMENT": 150, "OF_A_DEVICE": 20}
+TINY = {"REPEATS": 1, "OF_AN_ELEMENT": 50, "OF_A_DEVICE": 10}
 
 PROPERTY = """qos 1
 property policed {
