@@ -74,9 +74,10 @@ class MimoLatency(FrameLatency):
     """Measure how much longer a frame takes than in a switch without delay, in ps.
 
     Message in, message out: the least of the LILO latency, and of the FILO latency less the nominal
-    frame output time. The latter is the time from first to last bit sent, times the ratio of the
-    rates of the first and the last link. Neither the size of a frame nor gaps between its cells
-    count. On links of one rate, both are equal.
+    frame output time, which a frame takes through a switch without delay. That is the time from
+    first to last bit sent, times the ratio of the rates of the first and the last link, if its
+    cells have no gaps and the first link is as fast or faster. Neither the size of a frame nor gaps
+    between its cells count. On links of one rate, both are equal.
     """
 
     def select(self, latencies: FrameLatencies) -> Delays:

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 NOT_FRAMED = -1
 NEVER_PS = -1
 """When the first cell of a frame came of which none has."""
-FIRST_SENT, FIRST_AT = range(2)
-"""Columns of a connection: when the first cell of a frame was sent, and when that arrived."""
+FIRST_SENT, FIRST_AT, UNDELAYED = range(3)
+"""Columns of a connection: when the first cell of a frame was sent, when that arrived, and from
+when on the output would send its cells, one behind the other, so that no more of them had to wait.
+"""
 BROKEN = -3
 """In place of what is noted of the last cell that arrived, if no cell may follow it."""
 FIRST_IN_FIRST_OUT, LAST_IN_LAST_OUT, LAST_IN_FIRST_OUT, FIRST_IN_LAST_OUT, MOST_IN_MOST_OUT = (
@@ -39,24 +41,25 @@ FIRST_IN_FIRST_OUT, LAST_IN_LAST_OUT, LAST_IN_FIRST_OUT, FIRST_IN_LAST_OUT, MOST
 )
 """Rows of an index, each followed by one of the absolute values of those below 0: by LATENCIES."""
 LATENCIES = 5
-MAX_RATIO = 2**30
+MOST_PARTS = 2**20
+"""Of a ps: so that what the cells of a frame take is right to a ps."""
 
 
 FRAME = COLUMNS.index("frame")
 WIDTH = count_columns("frame")
-ENDED, FIRST = range(2)
+ENDED, FIRST, NOMINAL = range(3)
 """Columns of `more` of cells, and of frames as items: of which frame a cell is;
-when the last cell was sent, and when the first one came.
-Such an item is sent when its first cell is, and comes with its last."""
+when the last cell was sent, when the first one came, and when the last bit would come of a switch
+without delay. Such an item is sent when its first cell is, and comes with its last."""
 
 
 class Pace(NamedTuple):
-    """The lines at both ends: the time of a cell on each, and the ratio of input to output rate."""
+    """The time of a cell on the lines at both ends; on the last one also its parts of a ps."""
 
     input_ps: int
     output_ps: int
-    above: int
-    below: int
+    part: int
+    parts: int
 
 
 class Frames:
@@ -92,7 +95,7 @@ class Frames:
             for _, mine in self.targets
         )
         self._began, self._ready = (np.full(indices, NEVER_PS, np.int64) for _ in range(2))
-        self._arriving = np.full(indices, BROKEN, np.int64), np.zeros((indices, 2), np.int64)
+        self._arriving = np.full(indices, BROKEN, np.int64), np.zeros((indices, 3), np.int64)
         self._rows = (
             _new_rows(experiment, indices) if self.needed else np.zeros((0, 0, 8), np.int64)
         )
@@ -119,23 +122,27 @@ class Frames:
         count = _send(batch.sent_ps, mine, batch.more, self._frame, began, found)
         return _cut(found, count)
 
-    def arrived(self, batch: Batch) -> Batch:
-        """Return the frames that have arrived with their last cells."""
+    def arrived(self, batch: Batch, point: int) -> Batch:
+        """Return the frames that have arrived at an end with their last cells."""
         if batch.width < WIDTH:
             return NONE
-        found = allocate_batch(batch.count, width=2)
+        found = allocate_batch(batch.count, width=3)
         times, mine = (batch.at_ps, batch.sent_ps), batch.connection.view(np.uint32)
-        return _cut(found, _arrive(times, mine, batch.more, self._frame, self._arriving, found))
+        known = self._frame, self._find_paces(point) if self.recorded else NO_PACES
+        return _cut(found, _arrive(times, mine, batch.more, known, self._arriving, found))
 
     def record(self, frames: Batch, point: int) -> None:
         """Record the latencies of frames that arrived at an end."""
-        if point not in self._paces:
-            self._paces[point] = self._find_paces(point)
         frame = frames.connection.view(np.uint32)
-        _measure(frames, frame, self._paces[point], self._rows, NO_BUCKETS)
+        _measure(frames, frame, self._find_paces(point), self._rows, NO_BUCKETS)
 
     def _find_paces(self, point: int) -> Whole:
         """Return (indices, 4) the fields of a `Pace`; all 0 where a rate is not known."""
+        if point not in self._paces:
+            self._paces[point] = self._build_paces(point)
+        return self._paces[point]
+
+    def _build_paces(self, point: int) -> Whole:
         wire = self._experiment.wires[point]
         assert wire.to == END  # noqa: S101 -- what arrives is at an end
         clock = self._experiment.nodes[wire.node].clock
@@ -143,11 +150,9 @@ class Frames:
         for mine, origin in self._clocks:
             if clock is None:
                 continue
-            # An error of 2**-60 of a time is far below a ps.
-            ratio = (origin.bit_rate / clock.bit_rate).limit_denominator(MAX_RATIO)
-            output_ps = int(CELL_BYTES * clock.byte_time_ps)
-            input_ps = transmission_ps(origin, CELL_BYTES)
-            found[mine] = Pace(input_ps, output_ps, *ratio.as_integer_ratio())
+            output_ps, part = divmod(CELL_BYTES * clock.byte_time_ps, 1)
+            parts = part.limit_denominator(MOST_PARTS).as_integer_ratio()
+            found[mine] = Pace(transmission_ps(origin, CELL_BYTES), output_ps, *parts)
         return found
 
     def of(self, part: slice) -> FrameLatencies | None:
@@ -162,6 +167,7 @@ class Frames:
 
 
 NONE = allocate_batch(0, width=2)
+NO_PACES = np.zeros((0, 4), np.int64)
 NO_BUCKETS = np.zeros(0, np.int64)
 NO_HISTOGRAM = np.zeros((0, 0), np.int64)
 
@@ -207,7 +213,7 @@ def _arrive(
     times: tuple[Times, Times],
     connection: Rows,
     more: Whole,
-    frame: Whole,
+    known: tuple[Whole, Whole],
     arriving: tuple[Whole, Whole],
     found: Batch,
 ) -> int:
@@ -215,51 +221,78 @@ def _arrive(
 
     What is noted of a cell is that of the one before it and 2, or 1 if no more follow.
     """
-    (at_ps, sent_ps), (before, first) = times, arriving
+    (at_ps, sent_ps), (frame, pace), (before, first) = times, known, arriving
+    timed = len(pace) > 0
     count = 0
     for i in range(len(at_ps)):
         piece, c = more[i, FRAME], connection[i]
         if piece == before[c] + 2 and piece & MORE_FOLLOW:
             before[c] = piece
+            if timed:
+                _wait(first[c], pace[frame[c]], piece, sent_ps[i])
             continue
         if not piece or frame[c] == NOT_FRAMED:
             continue
         begins = not number_in(piece)
         if begins:
             first[c, FIRST_SENT], first[c, FIRST_AT] = sent_ps[i], at_ps[i]
+            first[c, UNDELAYED] = sent_ps[i]
+        elif timed:
+            _wait(first[c], pace[frame[c]], piece, sent_ps[i])
         if not piece & MORE_FOLLOW and (begins or piece == before[c] + 1):
             found.connection[count], found.sent_ps[count] = frame[c], first[c, FIRST_SENT]
             found.more[count, ENDED], found.at_ps[count] = sent_ps[i], at_ps[i]
             found.more[count, FIRST] = first[c, FIRST_AT]
+            if timed:
+                whole_ps = _time_cells(pace[frame[c]], 1 + number_in(piece))
+                found.more[count, NOMINAL] = first[c, UNDELAYED] + whole_ps
             count += 1
         before[c] = piece if begins and piece & MORE_FOLLOW else BROKEN
     return count
 
 
 @kernel
+def _wait(first: Whole, pace: Whole, piece: int, sent_ps: int) -> None:
+    """Let the cells of a frame be sent so much later that this one is not sent before it comes."""
+    earliest_ps = sent_ps - _time_cells(pace, number_in(piece))
+    first[UNDELAYED] = max(first[UNDELAYED], earliest_ps)
+
+
+@kernel
+def _time_cells(pace: Whole, cells: int) -> int:
+    """Return how long cells take on the last line; 0 if its rate is not known."""
+    _, output_ps, part, parts = pace
+    return cells * output_ps + cells * part // parts if parts else 0
+
+
+@kernel
 def _measure(frames: Batch, frame: Rows, pace: Whole, rows: Whole, buckets: Whole) -> None:
     """Add the latencies of frames. Source: ATM Forum/97-0178, 1 (MIMO and its parts).
 
-    Their nominal output time is their input time, times the ratio of the rates: what the output
-    would take if a switch had no delay.
+    Their nominal output time is what a frame takes through a switch without delay. Of cells without
+    gaps on a line that is as fast as the last one, or faster, this is the input time, times the
+    ratio of the rates, as is printed; with gaps that are shorter than cells are apart on the last
+    line, the print would count these as often, and a frame be there before it is sent.
     """
     for i in range(len(frame)):
         c = frame[i]
-        input_ps, output_ps, above, below = pace[c]
-        if not below:
+        input_ps, output_ps, _, parts = pace[c]
+        if not parts:
             continue
         last_in = frames.more[i, ENDED] + input_ps
         first_out = frames.more[i, FIRST] - output_ps
-        input_time = last_in - frames.sent_ps[i]
-        # In two steps, since the product of a time and a rate overflows.
-        nominal = input_time // below * above + input_time % below * above // below
         last_last = frames.at_ps[i] - last_in
         first_last = frames.at_ps[i] - frames.sent_ps[i]
         _add(rows[c], FIRST_IN_FIRST_OUT, first_out - frames.sent_ps[i], buckets)
         _add(rows[c], LAST_IN_LAST_OUT, last_last, buckets)
         _add(rows[c], LAST_IN_FIRST_OUT, first_out - last_in, buckets)
         _add(rows[c], FIRST_IN_LAST_OUT, first_last, buckets)
-        _add(rows[c], MOST_IN_MOST_OUT, min(last_last, first_last - nominal), buckets)
+        _add(
+            rows[c],
+            MOST_IN_MOST_OUT,
+            min(last_last, frames.at_ps[i] - frames.more[i, NOMINAL]),
+            buckets,
+        )
 
 
 @kernel

@@ -315,7 +315,7 @@ class Recorder:
         self._network[LEFT] += self.totals.of(batch)
         self._arrived(batch, point)
         if self._frames.needed:
-            frames = self._frames.arrived(batch)
+            frames = self._frames.arrived(batch, point)
             began, ended = self._inside(frames.sent_ps), self._inside(frames.more[:, ENDED])
             if self._frames.recorded:
                 self._frames.record(frames.select(began & ended), point)

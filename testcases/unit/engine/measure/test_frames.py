@@ -172,13 +172,15 @@ def latencies(cells: list[Any], rates: tuple[int, int]) -> dict[str, Fraction]:
     cell_in, cell_out = (Fraction(CELL_BITS * 1_000, rate) for rate in rates)
     first_in, last_in = cells[0][2], cells[-1][2] + cell_in
     first_out, last_out = cells[0][3] - cell_out, cells[-1][3]
-    nominal = (last_in - first_in) * Fraction(*rates)
+    without_delay = Fraction(0)
+    for cell in cells:
+        without_delay = max(without_delay, cell[2]) + cell_out
     return {
         "fifo": first_out - first_in,
         "lilo": last_out - last_in,
         "lifo": first_out - last_in,
         "filo": Fraction(last_out - first_in),
-        "mimo": min(last_out - last_in, last_out - first_in - nominal),
+        "mimo": min(last_out - last_in, last_out - without_delay),
     }
 
 
