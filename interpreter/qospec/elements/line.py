@@ -138,8 +138,8 @@ class Line(Element):
     """Number of MPLS labels of 4 bytes; the outer one carries the traffic class."""
     aal: LineAal = None
     """The ATM adaptation layer, if packets are carried in cells."""
-    encapsulation: EncapsulationField = "llc_snap"
-    """What is put around each packet in cells."""
+    encapsulation: EncapsulationField = None
+    """What is put around each packet in cells, with an `aal`; by default `llc_snap`."""
 
     def __post_init__(self) -> None:
         framed = (self.preamble, self.header, self.min_frame, self.gap, self.vlan_tags, self.labels)
@@ -150,7 +150,9 @@ class Line(Element):
                 raise ValueError("aal: packets are carried in cells; write `carries = packet`")
             if any(framed):
                 raise ValueError("aal: what is put around packets in cells is the `encapsulation`")
-            check_mtu(Adaptation(self.aal, self.encapsulation), self.mtu)
+            check_mtu(self._adapt(), self.mtu)
+        elif self.encapsulation is not None:
+            raise ValueError("encapsulation: it is put around packets in cells; write `aal = aal5`")
         transmission.check(self.clock(stamps=False))
 
     @property
@@ -167,17 +169,22 @@ class Line(Element):
         rate, slotted = Fraction(self.rate), self.slotted and self.carries == "cell"
         return Clock(rate, slotted, propagation_ps, stamps, self.phase, self._framing)
 
+    def _adapt(self) -> Adaptation:
+        """Return how packets become cells."""
+        return Adaptation(self.aal, self.encapsulation or "llc_snap")
+
     @property
     def _framing(self) -> Encapsulation | None:
         """Return the framing of each packet; None if cells are carried."""
         if self.carries == "cell":
             return None
         if self.aal is not None:
-            framing = Adaptation(self.aal, self.encapsulation).framing
+            adaptation = self._adapt()
+            framing = adaptation.framing
             return Encapsulation(
                 header_bytes=framing.header_bytes,
                 least_bytes=framing.least_bytes,
-                largest_bytes=self.mtu or ENCAPSULATIONS[self.encapsulation].mtu_bytes,
+                largest_bytes=self.mtu or ENCAPSULATIONS[adaptation.encapsulation].mtu_bytes,
                 per_cell_bytes=framing.per_cell_bytes,
             )
         inserted = self.vlan_tags * TAG_BYTES + self.labels * LABEL_BYTES

@@ -77,6 +77,7 @@ BESIDE = {
     "jitter.deviation": "distribution = normal",
     "jitter.mean": "distribution = exponential",
     "line.aal": "carries = packet",
+    "line.encapsulation": "aal = aal5, carries = packet",
     "lose": "first = 4",
     "misinsert": "first = 4",
     "mmpp": "rate = 30_000 cell/s",

@@ -349,7 +349,7 @@ def _list_assignments(
                     "E0112",
                     "a record has only fields",
                     statement.span,
-                    help="write `field = value`",
+                    help="write `field = value`, or put it behind the `}` of these fields",
                 )
             )
     return found
