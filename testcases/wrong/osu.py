@@ -47,14 +47,14 @@ WRONG = [
         "osu.constant_transit",
         SWITCH,
         "latency.qos",
-        ("without_background",),
+        ("without_background", "readings"),
         {"last_cell", "as_mimo", "a_tenth", "first_half", "later"},
     ),
     Wrong(
         "osu.last_bit_first",
         MONITOR,
         "latency.qos",
-        ("alone", "without_background"),
+        ("alone", "readings"),
         {"mean", "above_theory", "first_cell", "last_cell"},
     ),
     Wrong(
