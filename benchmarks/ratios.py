@@ -29,11 +29,14 @@ NAMES = (
     "ring",
     "echo",
     "calls",
+    "capture",
+    "estimate",
     "start",
     "language",
 )
 """The benchmarks whose peer does the same work in C; that of `frames` are the same cells alone,
-that of `calls`, `start` and `language` is a Python that imports click or Numba."""
+that of `calls`, `capture`, `start` and `language` is a Python that imports click or Numba, and that
+of `estimate` is the factor that is promised."""
 ROUNDS = 5
 MOST_FALL = 0.1
 """The part of a recorded ratio that may be missing. Medians of five processes differ by less."""

@@ -35,6 +35,7 @@ NAMES = (
     "language",
     "data_plane",
     "calls",
+    "capture",
     "report_scale",
     "estimate",
     "search",
