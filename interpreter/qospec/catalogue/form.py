@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import UnfitError
 from qospec.dataclass import NamedTuple
+from qospec.protocol.aal import ENCAPSULATIONS
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.fragments import list_fragment_bytes
 from qospec.protocol.ip import IPV4_HEADER_BYTES
@@ -229,15 +230,23 @@ class Form(NamedTuple):
             ValueError: Some are too large, or cannot be told from each other in cells.
         """
         if self.largest_bytes > mtu_bytes:
+            room_bytes = ENCAPSULATIONS[adaptation.encapsulation].largest_mtu_bytes
+            larger = f", or write `mtu = {self.largest_bytes} B` here and at the other end"
             raise UnfitError(
                 f"{self.largest_bytes} B exceed its MTU of {mtu_bytes} B",
-                f"send at most {mtu_bytes} B @ip, or put a `fragment` and a `reassemble` around it",
+                f"send packets of at most {mtu_bytes} B @ip"
+                + larger * (self.largest_bytes <= room_bytes),
             )
-        if self.fragmented or self.copied:
-            what = "fragments" if self.fragmented else "copies that a fault made"
+        if self.fragmented:
             raise UnfitError(
-                f"some of these packets are {what}, which it does not cut",
-                "put it ahead of what makes them, or behind what puts them together",
+                "some of these packets are fragments, which it does not cut",
+                "put a `reassemble` ahead of it, or take the `fragment` away and give it an `mtu`"
+                " that is large enough",
+            )
+        if self.copied:
+            raise UnfitError(
+                "some of these packets are copies that a fault made, which it does not cut",
+                "put the fault behind what makes packets of the cells",
             )
         cells = sum(adaptation.count_cells(size) * count for size, count in self.sizes)
         sizes = ((CELL_BYTES, cells),) if cells else ()

@@ -57,11 +57,10 @@ class AalSegment(AdaptationEnd):
 
     The last cell stays the packet until `aal_reassemble` gives it its size back. The others are
     counted by themselves, as `cells`, and go where it goes, with its marks. All leave at once, in
-    order: a line or a shaper behind it spaces them. A packet larger than the MTU is an error
-    unless `fragment` cuts it before.
+    order: a line or a shaper behind it spaces them. A packet larger than the MTU is an error.
 
     Not modelled: the time that it takes, which a `processor` has; several packets of a connection
-    side by side by their MID, in AAL3/4.
+    side by side by their MID, in AAL3/4; fragments of packets, which are an error.
     """
 
     inserts = ("cells",)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from qospec.catalogue.kinds import Boolean, DelayPerLength, Domain, Length, Time, element
+from qospec.catalogue.kinds import (
+    Boolean,
+    DelayPerLength,
+    Domain,
+    Length,
+    Time,
+    UnfitError,
+    element,
+)
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.adaptation import EncapsulationField, check_mtu
 from qospec.engine.arrays import np
@@ -73,7 +81,7 @@ Overhead = Annotated[int, Domain("data", 0, 4_096)]
 """Whole bytes around a packet."""
 Stack = Annotated[int, Domain("integer", 0, 8)]
 """A number of tags or labels of 4 bytes each."""
-Mtu = Annotated[int | None, Domain("data", IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES)]
+Mtu = Annotated[int | None, Domain("data", IPV4_HEADER_BYTES)]
 LineAal = Annotated[Any, Domain("choice", choices=tuple(AALS))]
 
 
@@ -151,6 +159,11 @@ class Line(Element):
             if any(framed):
                 raise ValueError("aal: what is put around packets in cells is the `encapsulation`")
             check_mtu(self._adapt(), self.mtu)
+        elif self.mtu is not None and self.mtu > LARGEST_PACKET_BYTES:
+            raise UnfitError(
+                f"mtu: an IP packet has at most {LARGEST_PACKET_BYTES} B",
+                f"write at most {LARGEST_PACKET_BYTES} B",
+            )
         elif self.encapsulation is not None:
             raise ValueError("encapsulation: it is put around packets in cells; write `aal = aal5`")
         transmission.check(self.clock(stamps=False))

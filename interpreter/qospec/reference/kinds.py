@@ -90,7 +90,9 @@ LABELS = {
 
 
 _EXAMPLES = {
+    ("frames", "mtu"): "9_180 B @ip",
     ("frames", "size"): "9_180 B @ip",
+    ("segmented", "mtu"): "9_180 B @ip",
     ("echo", "size"): "512 B @ip",
     ("echo", "answer_size"): "512 B @ip",
     ("jitter", "mean"): "50 us",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from qospec.catalogue.kinds import Domain, SizeMix, traffic
+from qospec.catalogue.kinds import Domain, SizeMix, UnfitError, traffic
 from qospec.dataclass import dataclass
-from qospec.engine.adaptation import AalField, EncapsulationField, check_sizes
+from qospec.engine.adaptation import AalField, EncapsulationField, Mtu, check_mtu, check_sizes
 from qospec.engine.items.contract import Contract
 from qospec.engine.source.contract import (
     Count,
@@ -33,8 +33,8 @@ MOST_CELLS = {aal: layer.count_cells(LARGEST_SDU_BYTES) for aal, layer in AALS.i
 """In a frame: 1,366 of AAL5, and 1,490 of AAL3/4."""
 HIGHEST_CELL_RATE = 10**11
 """In place of a peak that is not stated."""
-FrameCells = Annotated[int | None, Domain("cells", 1, max(MOST_CELLS.values()))]
-"""How many cells a frame has; None: as many as its packet needs."""
+FrameCells = Annotated[int | None, Domain("cells", 1)]
+"""How many cells a frame has, of which its AAL bounds the number; None: as its packet needs."""
 FrameSizes = Annotated[SizeMix | None, Domain("size mix")]
 """Sizes of IP packets; None: there is no packet."""
 MOST_IN_TURN = 100_000
@@ -69,6 +69,9 @@ class Frames(CellTraffic):
     """The ATM adaptation layer by which it does."""
     encapsulation: EncapsulationField = "llc_snap"
     """What is put around the packet."""
+    mtu: Mtu = None
+    """The largest packet; by default that which is usual for the encapsulation, as of
+    `aal_segment`."""
     gaps: Gaps = "constant"
     """Whether frames begin at constant intervals or at random."""
     peak_cell_rate: PeakRate = None
@@ -90,10 +93,14 @@ class Frames(CellTraffic):
         if (self.cells is None) == (self.size is None):
             raise ValueError("give either `cells`, or the `size` of a packet")
         if self.size is not None:
-            check_sizes(self._adaptation, self.size)
+            check_mtu(self._adaptation, self.mtu)
+            check_sizes(self._adaptation, self.size, self.mtu)
+        elif self.mtu is not None:
+            raise ValueError("mtu: it bounds packets, and frames of so many `cells` have none")
         if (self.cells or 0) > MOST_CELLS[self.aal]:
-            raise ValueError(
-                f"cells: a frame of `{self.aal}` has at most {MOST_CELLS[self.aal]:_} cells"
+            raise UnfitError(
+                f"cells: a frame of `{self.aal}` has at most {MOST_CELLS[self.aal]:_} cells",
+                f"write at most {MOST_CELLS[self.aal]:_} cell",
             )
         cells, is_random = self.frame_cells, self.gaps == "poisson" or self.drawn is not None
         if self.drawn is None and sum(cells) > MOST_IN_TURN:
@@ -134,7 +141,7 @@ class Frames(CellTraffic):
     def conforming_source(self) -> tuple[str, Mapping[str, object]]:
         every_ps, cells = PS_PER_S / Fraction(self.rate), self.frame_cells
         if self.size is not None and (self.drawn is not None or self.gaps == "poisson"):
-            names = ("rate", "size", "gaps", "aal", "encapsulation")
+            names = ("rate", "size", "gaps", "aal", "encapsulation", "mtu")
             return "segmented", {name: getattr(self, name) for name in names}
         if self.gaps == "poisson":
             return "batches", {"size": cells[0], "rate": cells[0] * self.rate}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.calculus.curve import UNBOUNDED, Curve
 from qospec.catalogue.kinds import PacketSizes, arrivals
 from qospec.dataclass import dataclass
-from qospec.engine.adaptation import AalField, EncapsulationField, check_sizes
+from qospec.engine.adaptation import AalField, EncapsulationField, Mtu, check_mtu, check_sizes
 from qospec.engine.arrays import np
 from qospec.engine.source import instants, periodic
 from qospec.engine.source.arrivals import Arrivals
@@ -48,10 +48,14 @@ class Segmented(Arrivals):
     """The ATM adaptation layer by which cells carry them."""
     encapsulation: EncapsulationField = "llc_snap"
     """What is put around each packet."""
+    mtu: Mtu = None
+    """The largest packet; by default that which is usual for the encapsulation."""
 
     def __post_init__(self) -> None:
         check_at_random(self.gaps, self.rate)
-        check_sizes(Adaptation(self.aal, self.encapsulation), self.size)
+        adaptation = Adaptation(self.aal, self.encapsulation)
+        check_mtu(adaptation, self.mtu)
+        check_sizes(adaptation, self.size, self.mtu)
 
     @property
     def in_cells(self) -> Sizes:

@@ -73,6 +73,7 @@ BESIDE = {
     "esp_decrypt.integrity_key": "integrity = hmac_md5_96",
     "esp_encrypt.integrity_key": "integrity = hmac_md5_96",
     "frames": "cells = 20 cell",
+    "frames.mtu": "size = 9_180 B @ip",
     "frames.size": "size = 9_180 B @ip",
     "jitter.deviation": "distribution = normal",
     "jitter.mean": "distribution = exponential",

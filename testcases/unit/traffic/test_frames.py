@@ -98,10 +98,10 @@ def test_frames_at_random_have_limits(given, words) -> None:
 @pytest.mark.parametrize(
     ("size", "words"),
     [
-        (ip(65_528), "size: with `llc_snap` packets have 20 B to 65527 B"),
-        (ip(19), "size: with `llc_snap` packets have 20 B to 65527 B"),
+        (ip(9_181), "size: 9181 B exceed the MTU of 9180 B"),
+        (ip(19), "size: an IP packet has at least its header of 20 B"),
         (SizeMix(((40, 1),), "payload"), "are counted @ip, not @payload"),
-        (SizeMix(((65_000, 80), (40, 1)), "ip", in_order=True), "more than 100_000 cells together"),
+        (SizeMix(((9_180, 530), (40, 1)), "ip", in_order=True), "more than 100_000 cells together"),
     ],
 )
 def test_packets_fit_their_layers(size, words) -> None:

@@ -48,7 +48,7 @@ def test_at_intervals_no_more_come_than_its_curve_says():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"size": SizeMix(((65_528, 1),), "ip")}, "with `llc_snap` packets have 20 B to 65527 B"),
+        ({"size": SizeMix(((65_528, 1),), "ip")}, "65528 B exceed the MTU of 9180 B"),
         ({"size": SizeMix(((40, 1),), "payload")}, "are counted @ip, not @payload"),
         ({"rate": Fraction(1, 1_001), "gaps": "poisson"}, "at least one in 1000 s"),
     ],

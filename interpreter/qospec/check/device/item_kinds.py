@@ -96,7 +96,7 @@ def _follow(
         part = template.parts[end.part]
         if not part.loose and carries not in find_carried(part):
             what = " and ".join(f"{carried}s" for carried in find_carried(part)) or "neither"
-            help_text = _suggest_limit(part, carries)
+            help_text = _suggest_limit(part, carries) or _suggest_place(part, carries, maker)
             message, source = f"`{part.path}` is for {what}", (start, maker)
             _report(message, source, carries, place, context, help_text=help_text)
             continue
@@ -142,6 +142,16 @@ def _suggest_limit(part: Part, carries: str) -> str:
     if carries in part.kind.carries and limit is not None and limit.unit == choose_other(carries):
         return f"its limit counts {limit.unit}s: write `{limit.amount:_} {UNITS[carries]}`"
     return ""
+
+
+def _suggest_place(part: Part, carries: str, maker: str) -> str:
+    """Return the help for what never takes these items, behind an element that makes them."""
+    if not maker or carries in part.kind.carries or part.element.buffer is None:
+        return ""
+    return (
+        f"put it ahead of `{maker}`, where {choose_other(carries)}s pass: `{part.kind.name}` takes"
+        f" no {carries}s, and what queues them is a `fifo`"
+    )
 
 
 def find_carried(part: Part) -> tuple[str, ...]:

@@ -350,8 +350,14 @@ class HostKind(Value):
             "E0104",
             "the fields of a host go in parentheses",
             body.span,
-            help="write `host(slotted = false)`",
+            help=f"write `host({_write_arguments(body)})`",
         )
+
+
+def _write_arguments(body: ast.Body) -> str:
+    """Return the fields of a body as arguments, or an example if there are none."""
+    written = [" ".join(statement.span.text.split()) for statement in body.statements]
+    return ", ".join(written) or "slotted = false"
 
 
 def _evaluate_property(
