@@ -1,4 +1,7 @@
-"""Warnings of a plan about slots: a tolerance below their variation, and idle arbitration.
+"""Warnings of a plan about policers and slots.
+
+They are of a tolerance below what slots vary by, of policers that find no violation in cells of
+packets, and of arbitration that has nothing to decide.
 
 Behind a line with slots, cells come at whole slots. Let T be the interval of a rate, and T / slot =
 p / q in lowest terms. Cells that keep that rate come late against it by remainders of a slot, all q
@@ -11,6 +14,7 @@ the same slots lead there. Of lines without slots, whose sources begin at random
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from typing import TYPE_CHECKING
@@ -19,8 +23,9 @@ from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic
 from qospec.engine.source.periodic import Periodic
 from qospec.plan.assembly import feeders
+from qospec.protocol.atm import CELL_BYTES, SERVICE_CATEGORIES
 from qospec.protocol.streams import NO_FLOW
-from qospec.units import PS_PER_S, TIME, format_value
+from qospec.units import CELL_RATE, PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,6 +69,63 @@ def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                     notes=(why,),
                     help=f"declare a `cdvt` of at least {needed}, or send less than the full `pcr`",
                 )
+
+
+def idle_policers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow of packets whose cells pass policers, of which none can find a violation."""
+    before = feeders(survey.drafts)
+    passed: dict[int, list[tuple[Instance, str]]] = {}
+    for index, numbers in sorted(survey.reach.any.items()):
+        draft = survey.drafts[index]
+        for number in sorted(numbers):
+            member = survey.members[number]
+            forms = survey.forms.at(index, number) if member.packets else ()
+            kinds = (replace(member.contract, category=name) for name in SERVICE_CATEGORIES)
+            if any(form.carries == "cell" for form in forms) and any(
+                map(draft.element.polices, kinds)
+            ):
+                why = _explain_idle(index, number, survey, before)
+                passed.setdefault(member.stream.flow, []).append((draft.instance, why))
+    for flow, policers in ((case.flows[number], found) for number, found in passed.items()):
+        policer, why = policers[0]
+        if all(why for _, why in policers):
+            yield Diagnostic(
+                "W0635",
+                f"`{policer.path}` polices no cells of `{flow.name}`: {why}",
+                flow.places.get("cells", flow.span),
+                help="give the packets a contract that cells can violate, such as"
+                " `cells = cbr { pcr = 5_000 cell/s, cdvt = 1 ms }`",
+            )
+
+
+def _explain_idle(index: int, number: int, survey: Survey, before: dict[int, list[int]]) -> str:
+    """Return why a policer finds no violation in cells of a member; "" if it may, or in others."""
+    contract, polices = survey.members[number].contract, survey.drafts[index].element.polices
+    if not polices(contract):
+        if any(polices(survey.members[other].contract) for other in survey.reach.any[index]):
+            return ""  # it is there for others
+        is_none = contract.category == "packets"
+        return "they have no contract" if is_none else f"it lets all of `{contract.category}` pass"
+    waiting, seen, most_bps = [index], {index}, Fraction(0)
+    while waiting:
+        for feeder in before[waiting.pop()]:
+            draft = survey.drafts[feeder]
+            if feeder in seen or number not in survey.reach.any.get(feeder, ()):
+                continue
+            seen.add(feeder)
+            if draft.clock is not None:
+                most_bps += draft.clock.bit_rate
+            elif draft.element.keeps_spacing:
+                waiting.append(feeder)
+            else:
+                return ""
+    least = min(contract.peak_cell_rate, contract.sustainable_cell_rate or contract.peak_cell_rate)
+    most = most_bps / (8 * CELL_BYTES)
+    if not most or least <= most:
+        return ""
+    return (
+        f"the lines before it carry {format_value(most, CELL_RATE)}, and their contract allows more"
+    )
 
 
 def _text(time_ps: Fraction) -> str:

@@ -270,7 +270,11 @@ def _load_fits(case: Case, name: str, survey: Survey, problems: Problems, *, for
     unfit = []
     if formed and not case.run.overload:
         unfit = [*feasibility.overloads(case, case.networks[name], survey, asked_bps)]
-    doubtful = [*warnings.late_keys(case, survey), *slots.too_small(case, survey)]
+    doubtful = [
+        *warnings.late_keys(case, survey),
+        *slots.too_small(case, survey),
+        *slots.idle_policers(case, survey),
+    ]
     for problem in (*unfit, *doubtful):
         problems.add(problem)
     return formed and not unfit

@@ -13,4 +13,4 @@ HIGHEST_VIRTUAL_PATH = 4_095
 """At a network-network interface; 12 bits."""
 
 ServiceCategory = Literal["cbr", "vbr_rt", "vbr_nrt", "ubr"]
-SERVICE_CATEGORIES: tuple[str, ...] = get_args(ServiceCategory)
+SERVICE_CATEGORIES: tuple[ServiceCategory, ...] = get_args(ServiceCategory)
