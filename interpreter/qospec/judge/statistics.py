@@ -105,6 +105,7 @@ _SMALL = 64
 _HALF_LN_TAU = Decimal("0.918938533204672741780329736405617639861397")
 _SERIES = tuple(Decimal(1) / n for n in (12, -360, 1260, -1680, 1188))
 _NEAR = Decimal("1e-12")
+_NEAR_ENOUGH = 1e-6
 _NOTHING = 2.0**-56
 _MOST_STEPS = 100
 
@@ -166,8 +167,8 @@ def _upper_limit(lost: int, sent: int, significance: Fraction) -> Decimal:
     if lost == 0:
         return 1 - (goal / sent).exp()
     ways = _ln_factorial(sent) - _ln_factorial(lost) - _ln_factorial(sent - lost)
-    # The logarithm of the probability falls and is concave, so Newton's steps end on one side.
-    ratio = Decimal(lost) / sent
+    start = _wilson_upper_limit(lost, sent, float(normal_quantile(1 - significance)))
+    ratio = Decimal(_estimate_upper_limit(start, lost, sent, (float(ways), float(goal))))
     for _ in range(_MOST_STEPS):
         terms = Decimal(_relative_sum(lost, sent, float((1 - ratio) / ratio)))
         last = ways + lost * ratio.ln() + (sent - lost) * (1 - ratio).ln()
@@ -176,6 +177,35 @@ def _upper_limit(lost: int, sent: int, significance: Fraction) -> Decimal:
         if abs(step) <= _NEAR * min(ratio, 1 - ratio):
             return ratio
     raise ArithmeticError(f"no bound found for {lost} of {sent}")
+
+
+def _wilson_upper_limit(lost: int, sent: int, deviations: float) -> float:
+    """Return Wilson's upper limit of a ratio, corrected for continuity, at most midway to 1.
+
+    Source: Wilson, Journal of the American Statistical Association 22 (1927), 209.
+    """
+    ratio, spread = (lost + 0.5) / sent, deviations * deviations / sent
+    middle = ratio + spread / 2
+    width = math.sqrt(spread * (ratio * (1 - ratio) + spread / 4))
+    return min((middle + width) / (1 + spread), (1 + lost / sent) / 2)
+
+
+def _estimate_upper_limit(
+    ratio: float, lost: int, sent: int, logarithms: tuple[float, float]
+) -> float:
+    """Return about the ratio of `_upper_limit`, from near it: few of Newton's steps need decimals.
+
+    The logarithm of the probability falls and is concave, so the steps end on one side.
+    """
+    ways, goal = logarithms
+    for _ in range(_MOST_STEPS):
+        terms = _relative_sum(lost, sent, (1 - ratio) / ratio)
+        last = ways + lost * math.log(ratio) + (sent - lost) * math.log1p(-ratio)
+        step = (last + math.log(terms) - goal) * terms * (1 - ratio) / (sent - lost)
+        ratio = ratio + step if 0 < ratio + step < 1 else (lost / sent + ratio) / 2
+        if abs(step) <= _NEAR_ENOUGH * min(ratio, 1 - ratio):
+            break
+    return ratio
 
 
 def _relative_sum(lost: int, sent: int, odds: float) -> float:
