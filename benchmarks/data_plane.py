@@ -21,10 +21,10 @@ def measure() -> list[Figure]:
     with tempfile.TemporaryDirectory() as records:
         command = [*figures.command(), "run", SUITE, "--record", records, *OPTIONS]
         for turn in range(REPEATS + 1):
-            wall_s, cpu_s = figures.children(command)
+            ended = figures.children(command)
             if turn:
-                walls.append(wall_s)
-                cpus.append(cpu_s)
+                walls.append(ended.wall_s)
+                cpus.append(ended.cpu_s)
     return [
         Figure("data_plane.cpu", statistics.median(cpus), "s of CPU", target=f"<= {MOST_S} s"),
         Figure("data_plane.wall", statistics.median(walls), "s"),

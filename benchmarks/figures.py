@@ -13,7 +13,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +132,15 @@ def largest_mib() -> float:
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def children(command: list[str]) -> tuple[float, float]:
+class Ended(NamedTuple):
+    """What a process took, its children included, and what it printed."""
+
+    wall_s: float
+    cpu_s: float
+    printed: str
+
+
+def children(command: list[str]) -> Ended:
     """Run a process and return the wall and the CPU seconds that it and its children took.
 
     Also of those that outlive it, as the server that workers are forked from, where there is Linux.
@@ -148,8 +156,8 @@ def children(command: list[str]) -> tuple[float, float]:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr}")
-    cpu_s = after.ru_utime + after.ru_stime
-    return wall_s, cpu_s - before.ru_utime - before.ru_stime
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Ended(wall_s, cpu_s, done.stdout)
 
 
 def compare_processes(
@@ -164,8 +172,7 @@ def compare_processes(
     times_s: dict[str, list[float]] = {name: [] for name in turns}
     for turn in range(repeats + 1):
         for name, words in turns.items():
-            _, cpu_s = children(words)
-            times_s[name] += [cpu_s] if turn else []
+            times_s[name] += [children(words).cpu_s] if turn else []
     taken_s = {name: statistics.median(each) for name, each in times_s.items()}
     peer, peer_name = taken_s.pop(""), f"import {module}"
     targets = {name: f"<= {most_s[name]} s" for name in commands if name in most_s}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -66,6 +65,6 @@ def _examples(target: str, examples: int) -> tuple[int, float]:
     """Return how many examples were run, and the CPU seconds."""
     options = ["--examples", str(examples), "--no-database", "--json"]
     command = [*figures.command(), "fuzz", target, *options]
-    _, cpu_s = figures.children(command)
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return sum(each["examples"] for each in json.loads(done.stdout)["targets"]), cpu_s
+    ended = figures.children(command)
+    targets = json.loads(ended.printed)["targets"]
+    return sum(target["examples"] for target in targets), ended.cpu_s

@@ -22,6 +22,8 @@ import figures
 from figures import Figure
 
 REPEATS = 3
+WARM = True
+"""Whether each specification is run once more before, which compiles and does not count."""
 SIZES = "[64 B, 128 B, 256 B, 512 B, 1024 B, 1280 B, 1518 B]"
 """Source: RFC 2544, 9.1."""
 NDR = "goal ndr { loss = 0 }"
@@ -32,6 +34,9 @@ TRIALS, PHASES = "", ""
 """Of the searches and of the tables: by default those of the RFCs."""
 TINY = {
     "REPEATS": 1,
+    "WARM": False,
+    "DRAWN_PHASES": ("random",),
+    "TABLES": ("gateways",),
     "SIZES": "[1518 B]",
     "DRAWN": 2,
     "TRIALS": "trial = 20 ms, total = 420 ms",
@@ -39,6 +44,8 @@ TINY = {
 }
 EVEN, RANDOM = "even", "random"
 """The phases of flows: at random, all trials of a load are run, and else one stands for them."""
+DRAWN_PHASES = (EVEN, RANDOM)
+TABLES = ("router", "gateways")
 LEAST = {EVEN: 4 / 3, RANDOM: 34 / 23}
 """What a search for NDR and PDR costs at a sharp knee, at least, as a multiple of one for NDR: the
 first trial and two loads decide NDR, and PDR needs one load more. A load takes 11 of 21 trials to
@@ -123,6 +130,8 @@ test throughput on bench(each = each, room = room) {{
 PACKETS = "packets { size = size, rate = load }"
 ONE_WAY = "flow forth = sent(size = size, load = load) from a to b"
 BOTH_WAYS = f"{ONE_WAY}\n  flow back = sent(size = size, load = load) from b to a"
+NETWORKS = {"router": (ROUTER, ONE_WAY, 3), "gateways": (GATEWAYS, BOTH_WAYS, 1)}
+"""Of the tables: topology, flows, and how often each is run."""
 
 
 def measure() -> list[Figure]:
@@ -139,14 +148,8 @@ def measure() -> list[Figure]:
             _emulated("search.ndr_and_pdr", both, ndr, "NDR alone", ">= 0.77: 1 / 1.3"),
             _emulated("search.ndr", ndr, bisection, "bisection", ""),
             _emulated("search.ndr_and_pdr", both, bisection, "bisection for NDR", ""),
-            *_second_goals(folder, EVEN),
-            *_second_goals(folder, RANDOM),
-            *_speed_up(
-                "search.router_table", Run(folder, _table(ROUTER, ONE_WAY), repeats=1), REPEATS
-            ),
-            *_speed_up(
-                "search.gateways_table", Run(folder, _table(GATEWAYS, BOTH_WAYS), repeats=1), 1
-            ),
+            *(figure for phases in DRAWN_PHASES for figure in _second_goals(folder, phases)),
+            *(figure for network in TABLES for figure in _speed_up(folder, network)),
         ]
 
 
@@ -168,7 +171,8 @@ class Run:
     def __init__(self, folder: Path, text: str, repeats: int | None = None) -> None:
         self.path = folder / f"{len(list(folder.iterdir()))}.qos"
         self.path.write_text(text)
-        self.again("-j", "1")  # compiles, and does not count
+        if WARM:
+            self.again("-j", "1")
         taken = [self.again("-j", "1") for _ in range(repeats or REPEATS)]
         self.wall_s, self.cpu_s = map(statistics.median, zip(*taken, strict=True))
         self.each_emulated_s = self._each_emulated_s()
@@ -176,7 +180,8 @@ class Run:
 
     def again(self, *options: str) -> tuple[float, float]:
         """Run it once more, and return the wall and CPU seconds."""
-        return figures.children(self._command(*options))
+        ended = figures.children(self._command(*options))
+        return ended.wall_s, ended.cpu_s
 
     def twice_at_once(self, *options: str) -> float:
         """Run it twice at the same time, and return the wall seconds until both have ended."""
@@ -238,14 +243,16 @@ def _second_goals(folder: Path, phases: str) -> list[Figure]:
     ]
 
 
-def _speed_up(name: str, run: Run, repeats: int) -> list[Figure]:
+def _speed_up(folder: Path, network: str) -> list[Figure]:
     """Return the wall time with two workers beside that with one, and the CPU; they take turns.
 
     The ratio of CPU is what part of two processors' time is not spent on having two. What two
     processors can give at all is seen in two runs at once that know nothing of each other.
     """
+    topology, flows, repeats = NETWORKS[network]
+    run = Run(folder, _table(topology, flows), repeats=1)
     two, one, alone = [], [], []
-    for _ in range(repeats):
+    for _ in range(min(repeats, REPEATS)):
         two.append(run.again("-j", "2"))
         one.append(run.again("-j", "1"))
         alone.append(run.twice_at_once("-j", "1"))
@@ -253,7 +260,7 @@ def _speed_up(name: str, run: Run, repeats: int) -> list[Figure]:
         map(statistics.median, zip(*each, strict=True)) for each in (two, one)
     )
     ratio, most = one_s / two_s, 2 * one_s / statistics.median(alone)
-    name, target = f"{name}.two_workers", ">= 1.7 on two free processors"
+    name, target = f"search.{network}_table.two_workers", ">= 1.7 on two free processors"
     most_name, most_target = "two runs at once", ">= 0.9 of what two runs at once gain"
     cpu_ratio, cpu_target = one_cpu_s / two_cpu_s, ">= 0.85: 1.7 / 2"
     return [
