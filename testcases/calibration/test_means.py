@@ -14,7 +14,7 @@ from means import counts
 from trials import most_wrong
 
 DEFAULT_CONFIDENCE = Fraction(95, 100)
-DRAWN = 400
+DRAWN = 240
 
 
 @pytest.mark.slow
@@ -27,7 +27,7 @@ def test_means_of_skewed_repeats_are_wrong_no_more_often_than_the_confidence_all
 
 @pytest.mark.slow
 def test_losses_in_bursts_of_various_lengths_are_wrong_no_more_often() -> None:
-    found = count_bursts(Bursts(2, 5, varying=True, traced=False), 200)
+    found = count_bursts(Bursts(2, 5, varying=True, traced=False), 120)
     assert found.wrong + found.unseen <= most_wrong(found.trials, DEFAULT_CONFIDENCE)
 
 

@@ -14,12 +14,12 @@ from asked import Row, question
 from trials import count, most_wrong
 
 DEFAULT_CONFIDENCE = Fraction(95, 100)
-TRIALS = 100
+TRIALS = 60
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("row", "decided"),
+    ("row", "decided"),  # in per cent
     [
         (Row(0.5, 0, 1_000, 5, "p90", DEFAULT_CONFIDENCE), 95),
         (Row(0.8, 0, 1_000, 10, "p90", DEFAULT_CONFIDENCE), 75),
@@ -43,7 +43,7 @@ TRIALS = 100
 def test_a_confidence_is_kept(row: Row, decided: int) -> None:
     found = count(row, TRIALS)
     assert max(found.false_below, found.false_above) <= most_wrong(TRIALS, row.confidence)
-    assert found.decided >= decided
+    assert found.decided / TRIALS >= decided / 100
 
 
 @pytest.mark.slow
