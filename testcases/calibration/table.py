@@ -16,7 +16,7 @@ from costs import MODELS, cost
 from hints import count as count_hints
 from knees import KNEES, SEARCHES
 from knees import count as count_searches
-from means import TESTS, counts
+from means import REPEATS, TESTS, counts
 from trials import count, most_wrong
 
 SURE, SURER = Fraction(95, 100), Fraction(99, 100)
@@ -186,7 +186,7 @@ def print_means(trials: int) -> bool:
     print("\n| network | metric | repeats | above the mean | below the mean | of | share | ± |")
     print("|---" * 8 + "|")
     for test in TESTS:
-        for found in counts(test, 20 * trials):
+        for found in counts(test, max(REPEATS) * trials, trials):
             worst = max(found.wrong_above, found.wrong_below)
             share = worst / found.cases
             error = math.sqrt(max(share, 1 / found.cases) * (1 - share) / found.cases)
