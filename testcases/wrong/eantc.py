@@ -146,7 +146,7 @@ WRONG = [
         ENCRYPTOR,
         "data_plane.qos",
         ("data_plane:scenario=4",),
-        {"delay_ab_most", "delay_ba_most"},
+        {"delay_ab", "delay_ba"},
     ),
     Wrong(
         "eantc.two_keys_at_a_time",

@@ -9,7 +9,7 @@ QUEUE = """device queueing {{
 WRONG = [
     Wrong(
         "rfc6349.drops_soon",
-        "gateways",
+        "paths",
         "examples.qos",
         ("a_buffer:size=170.82kB", "a_large_window:size=64_000B"),
         {"buffer_delay", "by_64_kB"},
@@ -17,10 +17,18 @@ WRONG = [
     ),
     Wrong(
         "rfc6349.loses_more",
-        "gateways",
+        "paths",
         "examples.qos",
         ("an_efficiency:size=64_000B",),
         {"efficiency"},
         changes={"every = 51": "every = 26"},
+    ),
+    Wrong(
+        "rfc6349.round_trip_each_way",
+        "paths",
+        "examples.qos",
+        ("a_t3", "a_small_window:size=16_000B"),
+        {"least_window", "by_16_kB"},
+        changes={"length = (round_trip - both) / 2": "length = (round_trip - both)"},
     ),
 ]
