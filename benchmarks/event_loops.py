@@ -19,6 +19,7 @@ from figures import Figure, MismatchError
 from w1 import struct
 
 from qospec.engine.graph import emulation
+from qospec.engine.items import delay_row
 from qospec.engine.line import transmission
 from qospec.engine.measure import delays
 from qospec.engine.random import Draws
@@ -95,7 +96,7 @@ class InC:
         """Run the trial from the beginning."""
         network, flows = self._network, len(self._network.flows)
         rows = np.zeros((flows, 8), np.int64)
-        rows[:, 1], rows[:, 2] = delays.NO_DELAY_PS, -1
+        rows[:, 1], rows[:, 2] = delay_row.NO_DELAY_PS, -1
         flat = {name: np.zeros(flows, np.int64) for name in ("planned", "sent", "lost", "carried")}
         buckets = np.zeros((flows, delays.ROW_BUCKETS), np.int64)
         self.counts = {**flat, "rows": rows, "buckets": buckets}

@@ -25,6 +25,7 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
+from qospec.engine.items import delay_row
 from qospec.engine.items.contract import Contract
 from qospec.engine.measure import delays
 from qospec.engine.measure.observation import Observation
@@ -121,7 +122,7 @@ class InC:
         """Run the trial from the beginning."""
         self.planned, self.sent = np.zeros(FLOWS, np.int64), np.zeros(FLOWS, np.int64)
         self.rows = np.zeros((FLOWS, 8), np.int64)
-        self.rows[:, 1], self.rows[:, 2] = delays.NO_DELAY_PS, -1
+        self.rows[:, 1], self.rows[:, 2] = delay_row.NO_DELAY_PS, -1
         self.buckets = np.zeros(delays.ROW_BUCKETS, np.int64)
         trial = Trial(
             connections=FLOWS,
@@ -159,11 +160,11 @@ def totals(seen: Observation) -> list[list[int]]:
     sums = [
         rows[:, low] + (rows[:, low + 1] << bits)
         for low, bits in (
-            (delays.SUM_LOW, delays.SUM_BITS),
-            (delays.SQUARES_LOW, delays.SQUARES_BITS),
+            (delay_row.SUM_LOW, delay_row.SUM_BITS),
+            (delay_row.SQUARES_LOW, delay_row.SQUARES_BITS),
         )
     ]
-    columns = (seen.delays[:, n] for n in (delays.COUNT, delays.LEAST, delays.LARGEST))
+    columns = (seen.delays[:, n] for n in (delay_row.COUNT, delay_row.LEAST, delay_row.LARGEST))
     return [list(map(int, column)) for column in (seen.planned, seen.sent, *columns, *sums)]
 
 

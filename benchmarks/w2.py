@@ -29,6 +29,7 @@ from qospec.elements.line import Line
 from qospec.elements.strict import Strict
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
+from qospec.engine.items import delay_row
 from qospec.engine.items.contract import Contract
 from qospec.engine.line import transmission
 from qospec.engine.measure import delays
@@ -155,7 +156,7 @@ class InC:
         """Run the trial from the beginning."""
         flows = len(CLASSES)
         rows = np.zeros((flows, 8), np.int64)
-        rows[:, 1], rows[:, 2] = delays.NO_DELAY_PS, -1
+        rows[:, 1], rows[:, 2] = delay_row.NO_DELAY_PS, -1
         flat = {name: np.zeros(flows, np.int64) for name in ("planned", "sent", "lost", "carried")}
         wide = {name: np.zeros((flows, 2), np.int64) for name in ("sent_bytes", "carried_bytes")}
         buckets = np.zeros((flows, delays.ROW_BUCKETS), np.int64)
@@ -219,14 +220,14 @@ def totals(seen: Observation) -> list[list[int]]:
     sums = [
         rows[:, low] + (rows[:, low + 1] << bits)
         for low, bits in (
-            (delays.SUM_LOW, delays.SUM_BITS),
-            (delays.SQUARES_LOW, delays.SQUARES_BITS),
+            (delay_row.SUM_LOW, delay_row.SUM_BITS),
+            (delay_row.SQUARES_LOW, delay_row.SQUARES_BITS),
         )
     ]
     lost = sum(seen.losses.values(), np.zeros_like(seen.sent))
     flat = (seen.planned, seen.sent, lost, seen.carried)
     volumes = (*seen.volumes.sent_bytes.T, *seen.volumes.carried_bytes.T)
-    columns = (seen.delays[:, n] for n in (delays.COUNT, delays.LEAST, delays.LARGEST))
+    columns = (seen.delays[:, n] for n in (delay_row.COUNT, delay_row.LEAST, delay_row.LARGEST))
     return [list(map(int, column)) for column in (*flat, *volumes, *columns, *sums)]
 
 

@@ -20,12 +20,12 @@ from qospec.engine.experiment import Experiment
 from qospec.engine.graph import cycle, emulation
 from qospec.engine.items.batch import COLUMNS, Batch
 from qospec.engine.measure.ledger import Ledger
-from qospec.engine.measure.observation import Recorder
+from qospec.engine.measure.observation import Observation, Recorder
 
 NOT_DRAWN = {"merge", "processor", "remark", "decapsulate"}
 """Elements of several inputs, and those for which the packets of these networks may not fit."""
 LONGEST_PS = 10**10
-COUNTED = ("planned", "sent", "carried", "received", "consumed")
+COUNTED = ("planned", "sent", "carried", "received", "consumed", "delays")
 """What an observation counts by connection."""
 KINDS = discover(("qospec.elements",)).select_role("element").values()
 SCHEDULERS = [kind for kind in KINDS if kind.duty == "scheduler"]
@@ -40,6 +40,17 @@ MIDDLE = [
 ]
 
 
+class Sums(NamedTuple):
+    """All that a trial counts."""
+
+    counts: dict[str, list[Any]]
+    volumes: tuple[list[Any], list[Any]] | None
+    histogram: tuple[int, list[Any]]
+    ledger: Ledger
+    occupancies: dict[str, Any]
+    passed: dict[str, Any]
+
+
 class Seen(NamedTuple):
     """All that a trial shows."""
 
@@ -47,10 +58,7 @@ class Seen(NamedTuple):
     made: Counter[tuple[int, ...]]
     sent: Counter[tuple[int, ...]]
     lost: Counter[tuple[Any, ...]]
-    counts: dict[str, list[int]]
-    ledger: Ledger
-    occupancies: dict[str, Any]
-    passed: dict[str, Any]
+    sums: Sums
 
 
 def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
@@ -61,6 +69,8 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
     lost: Counter[tuple[Any, ...]] = Counter()
 
     class Noting(Recorder):
+        counters = None  # else the event loop would count what is to be noted here
+
         def __init__(self, fused: Experiment, *others: Any) -> None:
             super().__init__(fused, *others)
             self.ends = [(fused.nodes[wire.node].path, wire.output) for wire in fused.wires]
@@ -85,6 +95,11 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(emulation, "Recorder", Noting)
         found = emulation.run(experiment, chunk=chunk, by_events=by_events)
+    return Seen(arrived, made, sent, lost, sums(experiment, found))
+
+
+def sums(experiment: Experiment, found: Observation) -> Sums:
+    """Return all that an observation counts."""
     assert not found.ledger.imbalance
     assert found.passages is not None
     passed = {
@@ -92,7 +107,15 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
         for tap in experiment.measurement.taps
     }
     counts = {name: getattr(found, name).tolist() for name in COUNTED}
-    return Seen(arrived, made, sent, lost, counts, found.ledger, found.occupancies, passed)
+    of_packets = found.volumes
+    volumes = of_packets and (of_packets.sent_bytes.tolist(), of_packets.carried_bytes.tolist())
+    histogram = found.first_bucket, found.histogram.tolist()
+    return Sums(counts, volumes, histogram, found.ledger, found.occupancies, passed)
+
+
+def counted(experiment: Experiment) -> Sums:
+    """Return what it shows if the event loop counts whatever it can by itself."""
+    return sums(experiment, emulation.run(experiment, by_events=True))
 
 
 def rows(batch: Batch) -> list[tuple[int, ...]]:
@@ -141,9 +164,10 @@ def compare(count: int) -> None:
         found["lost"] += sum(batches.lost.values())
         for stream in exchanges:
             whole = slice(stream.first, stream.stop)
-            found["begun"] += sum(batches.counts["sent"][whole])
-            found["answered"] += sum(batches.counts["received"][whole])
-        found["differ"] += any(other != batches for other in others)
+            found["begun"] += sum(batches.sums.counts["sent"][whole])
+            found["answered"] += sum(batches.sums.counts["received"][whole])
+        differ = any(other != batches for other in others)
+        found["differ"] += differ or counted(experiment) != batches.sums
 
     each()
     words = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from qospec.engine.arrays import np
 from qospec.engine.element import BrokenPromiseError
 from qospec.engine.experiment import END
-from qospec.engine.measure import delays
+from qospec.engine.items import delay_row
 from qospec.promises.promise import Promise
 from qospec.units import PS_PER_S, TIME, format_value
 
@@ -46,7 +46,7 @@ def _too_short(trial: Trial) -> Iterator[str]:
         least_ps -= clock.lead_ps  # an item is sent when its first bit is, behind the preamble
         some = source.indices
         seen = trial.observation.delays[some]
-        shortest_ps = int(seen[seen[:, delays.COUNT] > 0, delays.LEAST].min(initial=least_ps))
+        shortest_ps = int(seen[seen[:, delay_row.COUNT] > 0, delay_row.LEAST].min(initial=least_ps))
         if shortest_ps < least_ps:
             yield (
                 f"{source.name} arrived after {_time(shortest_ps)}, and its lines alone take"

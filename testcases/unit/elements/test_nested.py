@@ -29,9 +29,9 @@ from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
+from qospec.engine.items import delay_row
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
-from qospec.engine.measure import delays
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.scheduler import Combined
 from qospec.protocol.encapsulation import Encapsulation
@@ -316,5 +316,5 @@ def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, ch
     together = [packet for each in inputs for packet in each]
     assert seen.received.tolist() == [packet.name in left for packet in together]
     took = [left[packet.name] - packet.at for packet in together if packet.name in left]
-    assert seen.delays[seen.received > 0, delays.LEAST].tolist() == took
+    assert seen.delays[seen.received > 0, delay_row.LEAST].tolist() == took
     assert sum(int(loss.sum()) for loss in seen.losses.values()) == len(lost)

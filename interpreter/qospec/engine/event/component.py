@@ -13,6 +13,7 @@ from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.element import BrokenPromiseError
 from qospec.engine.event import drive as events
+from qospec.engine.event.counting import Counting, count_nothing
 from qospec.engine.event.places import DUE_PS, Places, schedule
 from qospec.engine.event.transition import (
     DONE,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from qospec.engine.arrays import Whole
+    from qospec.engine.event.counting import Counters
     from qospec.engine.event.transition import Transition
     from qospec.protocol.streams import Streams
 
@@ -161,6 +163,7 @@ class Component:
         order: Sequence[int],
         streams: Streams,
         stop_ps: int = 0,
+        counting: Counting | None = None,
     ) -> None:
         """Begin a trial.
 
@@ -169,8 +172,9 @@ class Component:
             order: Their numbers, each before those that it feeds without delay.
             streams: Of the trial.
             stop_ps: The end of the trial, from which on no element begins anything by itself.
+            counting: What is only counted; by default nothing.
         """
-        self._stop_ps = stop_ps
+        self._stop_ps, self._counting = stop_ps, counting or count_nothing()
         self._paths = tuple(member.path for member in members)
         self._transitions = [member.transition for member in members]
         self._states = [transition.state for transition in self._transitions]
@@ -186,7 +190,9 @@ class Component:
         self._places = _no_events(found)
         columns = max(transition.columns for transition in self._transitions)
         within = max(USUAL, columns, *(transition.within for transition in self._transitions))
-        self._working = _nothing_done(len(self._wiring.to) * self._kinds, within, columns)
+        sums = len(self._wiring.to) * self._kinds, len(self.outlets) * self._kinds
+        self._working = _nothing_done(sums, within, columns, self._counting.counters)
+        self._counted = np.flatnonzero(self._wiring.counted).tolist()
         self._entries = np.array([self._totals.no_entries() for _ in members])
         self._elements = self._tables(found)
         for number, transition in enumerate(self._transitions):
@@ -240,6 +246,7 @@ class Component:
             waits,
             tells,
             [[len(one.losses), len(one.queues), len(one.quantities)] for one in self._transitions],
+            [self._counting.is_counted(outlet) for outlet in self.outlets],
         )
         return events.Wiring(
             connections, self._kinds, *(np.array(column, np.int64) for column in columns)
@@ -311,7 +318,7 @@ class Component:
             code = events.drive(
                 self._places, self._wiring, feed, self._elements, self._working, limits
             )
-            gone += self._deliver(deliver)
+            gone += self._deliver(deliver) + self._settle()
             if code == events.IDLE:
                 return
             if code == events.POOL:
@@ -388,6 +395,19 @@ class Component:
             start = stop
         return gone
 
+    def _settle(self) -> int:
+        """Account for what the loop has counted; return what `_deliver` does."""
+        sums, gone = self._working.sums.reshape(-1, self._kinds, len(UNITS)), 0
+        for number in self._counted:
+            outlet, totals = self.outlets[number], sums[number].copy()
+            if outlet.what in ENTERED_AS:
+                self._entries[outlet.element, ENTERED_AS[outlet.what]] += totals
+            if totals.any():
+                gone += FEWER.get(outlet.what, 0) * int(totals[:, ITEMS].sum())
+                self._counting.settle(outlet, totals)
+        sums[:] = 0
+        return gone
+
     def _enlarge_pool(self) -> None:
         if len(self._working.items) > MOST_ITEMS:
             maker = int(self.ledger[:, MADE, :, ITEMS].sum(axis=1).argmax())
@@ -452,14 +472,21 @@ def _no_events(found: Sequence[Place]) -> Places:
     return Places(due, row, first, last, node, port, fed)
 
 
-def _nothing_done(sums: int, within: int, columns: int) -> events.Working:
-    """Return the state at the beginning, with so many columns of items inside and as they leave."""
+def _nothing_done(
+    sums: tuple[int, int], within: int, columns: int, counters: Counters
+) -> events.Working:
+    """Return the state at the beginning, with so many columns of items inside and as they leave.
+
+    And so many sums of what passes within, and of what is counted.
+    """
     pool = _with_more_rows(np.zeros((1, MORE + within), np.int64), POOL_ROWS)
     return events.Working(
         pool,
         _no_answers(pool),
         np.zeros((OUTBOX_ROWS, events.NOTED + columns), np.int64),
-        np.zeros(sums * len(UNITS), np.int64),
+        np.zeros(sums[0] * len(UNITS), np.int64),
+        np.zeros(sums[1] * len(UNITS), np.int64),
+        counters,
         np.zeros(4, np.int64),
     )
 

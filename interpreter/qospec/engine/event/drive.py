@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
+from qospec.engine.event.counting import Counters, count_arrived, count_made, count_sent
 from qospec.engine.event.places import (
     COUNT,
     DUE_PS,
@@ -94,6 +95,7 @@ class Wiring(NamedTuple):
         waits: (elements,) The outlet of its first queue; -1 if none is watched.
         tells: (elements,) The outlet of the first quantity that it tells.
         stated: (elements, 3) The number of its causes of loss, its queues, and its quantities.
+        counted: (outlets,) Whether what goes out there is counted, and not put out.
     """
 
     connections: int
@@ -106,6 +108,7 @@ class Wiring(NamedTuple):
     waits: Whole
     tells: Whole
     stated: Whole
+    counted: Whole
 
 
 class Working(NamedTuple):
@@ -118,6 +121,8 @@ class Working(NamedTuple):
         outbox: (n, NOTED + k) What goes out; row 0 holds the number of its rows.
         passed: (outputs * kinds * 2,) By output and kind, the items and bytes that stay within;
             what goes out is counted there. In one dimension, since that is faster.
+        sums: (outlets * kinds * 2,) Likewise, what was counted by outlet.
+        counters: What was counted.
         report: (4,) The element of the last event, the reason for which it lacks something, the
             number of events, and whether Python has put the answer to the next one into `out`.
     """
@@ -126,6 +131,8 @@ class Working(NamedTuple):
     out: Whole
     outbox: Whole
     passed: Whole
+    sums: Whole
+    counters: Counters
     report: Whole
 
 
@@ -318,10 +325,31 @@ def _account(wiring: Wiring, working: Working, node: int, fate: tuple[int, int, 
         items[item, SIZE] += number
         _put_out(working, outlet, item, now_ps, number)
         return IDLE
+    if what == MADE:
+        _make(wiring, working, outlet, item, now_ps)
+        return IDLE
     _put_out(working, outlet + number, item, now_ps, items[item, SENT])
-    if what != MADE:
-        release(items, item)
+    release(items, item)
     return IDLE
+
+
+@kernel
+def _make(wiring: Wiring, working: Working, outlet: int, item: int, now_ps: int) -> None:
+    """Count an item that was made, or put it out."""
+    items = working.items
+    if not wiring.counted[outlet]:
+        _put_out(working, outlet, item, now_ps, items[item, SENT])
+        return
+    _sum_up(wiring, working.sums, outlet, items, item)
+    count_made(working.counters, items[item, CONNECTION], items[item, SENT], now_ps)
+
+
+@kernel
+def _sum_up(wiring: Wiring, sums: Whole, number: int, items: Whole, item: int) -> None:
+    """Add an item to the sums of an output or an outlet."""
+    place = _sum_of(wiring.connections, wiring.kinds, number, items[item, CONNECTION])
+    sums[place + ITEMS] += 1
+    sums[place + BYTES] += items[item, SIZE]
 
 
 @kernel
@@ -362,16 +390,37 @@ def _leave(
     if at_ps < now_ps or at_ps >= FOREVER_PS:
         return PAST if at_ps < now_ps else TOO_LATE
     if wiring.seen[output] >= 0:
-        _put_out(working, wiring.seen[output], item, at_ps, items[item, SENT])
+        _see(wiring, working, wiring.seen[output], item, at_ps)
     to = wiring.to[output]
     if to >= 0:
-        place = _sum_of(wiring.connections, wiring.kinds, output, items[item, CONNECTION])
-        working.passed[place + ITEMS] += 1
-        working.passed[place + BYTES] += items[item, SIZE]
+        _sum_up(wiring, working.passed, output, items, item)
         return _arrive_at(places, to, items, item, at_ps)
-    _put_out(working, -1 - to, item, at_ps, items[item, SENT])
+    _receive(wiring, working, -1 - to, item, at_ps)
     release(items, item)
     return IDLE
+
+
+@kernel
+def _see(wiring: Wiring, working: Working, outlet: int, item: int, at_ps: int) -> None:
+    """Count an item that leaves the line of its source, or put it out, to be seen."""
+    items = working.items
+    if wiring.counted[outlet]:
+        counters, size_bytes = working.counters, items[item, SIZE]
+        count_sent(counters, items[item, CONNECTION], size_bytes, items[item, SENT])
+    else:
+        _put_out(working, outlet, item, at_ps, items[item, SENT])
+
+
+@kernel
+def _receive(wiring: Wiring, working: Working, outlet: int, item: int, at_ps: int) -> None:
+    """Count an item that has arrived at its end, or put it out."""
+    items = working.items
+    sent_ps = items[item, SENT]
+    if not wiring.counted[outlet]:
+        _put_out(working, outlet, item, at_ps, sent_ps)
+        return
+    _sum_up(wiring, working.sums, outlet, items, item)
+    count_arrived(working.counters, items[item, CONNECTION], items[item, SIZE], sent_ps, at_ps)
 
 
 @kernel

@@ -23,14 +23,17 @@ from qospec.engine.event.component import (
     Component,
     Member,
 )
+from qospec.engine.event.counting import Counting
 from qospec.engine.graph.components import find_components
-from qospec.engine.graph.node import Link
+from qospec.engine.graph.node import End, Link
 from qospec.engine.graph.promises import Conduct, copied
 from qospec.engine.items.batch import FOREVER_PS, Batch, join_batches
+from qospec.engine.items.totals import ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qospec.engine.arrays import Whole
     from qospec.engine.event.component import Outlet
     from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Experiment
@@ -84,7 +87,9 @@ class Cycle:
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
         order = _order_of_work(runtimes, members)
-        self._component = Component(members, order, streams, stop_ps)
+        counters = None if self._is_noted else recorder.counters
+        counting = counters and Counting(counters, self._is_only_counted, self._settle)
+        self._component = Component(members, order, streams, stop_ps, counting)
         self._outer = self._links_from_outside(order, transitions, sender)
         self._receiver = {
             origin: number
@@ -159,6 +164,20 @@ class Cycle:
             conduct.consumed.append(batch)
         elif outlet.what == LOSES:
             conduct.losses.append(Loss("", batch))
+
+    def _is_only_counted(self, outlet: Outlet) -> bool:
+        """Return whether nothing else is asked of what goes out by an outlet."""
+        runtime = self._runtimes[outlet.element]
+        if outlet.what == LEAVES:
+            return isinstance(runtime.sinks[outlet.number], End) and not runtime.is_seen
+        return outlet.what == MAKES or (outlet.what == SEEN and runtime.is_only_sent)
+
+    def _settle(self, outlet: Outlet, totals: Whole) -> None:
+        """Account for items that were counted at an outlet, given (kinds, 2) items and bytes."""
+        if outlet.what == MAKES:
+            self._budget.spend(self._runtimes[outlet.element].path, int(totals[:, ITEMS].sum()))
+        elif outlet.what == LEAVES:
+            self._recorder.settle(totals)
 
     def _deliver(self, number: int, batch: Batch) -> None:
         """Take what goes out by an outlet to where it belongs."""

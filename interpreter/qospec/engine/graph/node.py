@@ -200,6 +200,11 @@ class NodeRuntime:
         self._watched = watched
         self.is_seen = self._stamps or bool(passages) or bool(watched)
 
+    @property
+    def is_only_sent(self) -> bool:
+        """Return whether what leaves it is recorded as sent, and nothing else looks there."""
+        return self._stamps and not self._passages and not self._watched
+
     def advance(self, cap_ps: int = FOREVER_PS) -> bool:
         """Advance to the lowest watermark of all links, or `cap_ps`; return whether it is later.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FOREVER_PS, TooLateError
+from qospec.engine.items.frame_length import frame_bytes
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.encapsulation import Framing
@@ -173,15 +174,6 @@ def transmit(line: Whole, start: tuple[int, int], size_bytes: int) -> int:
 def framing_of(line: Whole) -> Framing:
     """Return the framing of items."""
     return Framing(line[HEADER], line[LEAST], line[EXTRA], line[PER_CELL])
-
-
-@kernel
-def frame_bytes(size_bytes: int, header_bytes: int, least_bytes: int, per_cell_bytes: int) -> int:
-    """Return the length of a packet's frame: see `protocol.encapsulation.Framing`."""
-    framed_bytes = max(size_bytes + header_bytes, least_bytes)
-    if per_cell_bytes == 0:
-        return framed_bytes
-    return -(-framed_bytes // per_cell_bytes) * CELL_BYTES
 
 
 @kernel

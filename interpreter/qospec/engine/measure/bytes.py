@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
+from qospec.engine.items.frame_length import (
+    FRAME,
+    OUTSIDE,
+    PACKET,
+    TRANSPORT,
+    add_bytes,
+)
 from qospec.engine.kernel import kernel
-from qospec.engine.line.transmission import frame_bytes
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 from qospec.protocol.streams import KINDS
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Rows, Sizes, Whole
     from qospec.engine.experiment import Experiment
-
-PACKET, FRAME = 0, 1
-"""Columns: bytes of packets, and of their frames on the first link."""
-HEADER, LEAST, OUTSIDE, PER_CELL, TRANSPORT = range(5)
-"""Columns of the framing of a connection: see `Framing`."""
 
 
 class Volume(NamedTuple):
@@ -121,7 +122,7 @@ def _add(connection: Rows, size_bytes: Sizes, framing: Whole, counts: Whole) -> 
         counts: (indices, 2) Updated.
     """
     for i in range(len(connection)):
-        _add_bytes(counts[connection[i]], size_bytes[i], framing[connection[i]])
+        add_bytes(counts[connection[i]], size_bytes[i], framing[connection[i]])
 
 
 @kernel
@@ -130,11 +131,5 @@ def _add_counted(
 ) -> None:
     """Add packets as `_add` does, and their number to (indices,) `packets`, in one pass."""
     for i in range(len(connection)):
-        _add_bytes(counts[connection[i]], size_bytes[i], framing[connection[i]])
+        add_bytes(counts[connection[i]], size_bytes[i], framing[connection[i]])
         packets[connection[i]] += 1
-
-
-@kernel
-def _add_bytes(row: Whole, size_bytes: int, framing: Whole) -> None:
-    row[PACKET] += size_bytes
-    row[FRAME] += frame_bytes(size_bytes, framing[HEADER], framing[LEAST], framing[PER_CELL])

@@ -16,36 +16,35 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
+from qospec.engine.items.delay_row import (
+    BELOW_ONE,
+    BUCKETS,
+    COUNT,
+    FRACTION_SHIFT,
+    LARGEST,
+    LEAST,
+    LOW_31,
+    NO_DELAY_PS,
+    SQUARES_BITS,
+    SQUARES_LOW,
+    SQUARES_MODULUS,
+    SUM_BITS,
+    SUM_HIGH,
+    SUM_LOW,
+    add_delay,
+    add_long_delay,
+)
 from qospec.engine.kernel import bits_of_double, kernel, link_kernel
 from qospec.engine.measure.tally import Delays
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Rows, Times, Whole
 
-COUNT, LEAST, LARGEST, SUM_LOW, SUM_HIGH, SQUARES_LOW, SQUARES_HIGH, BUCKETS = range(8)
-"""Columns of a row, which fills one cache line. BUCKETS is where the histogram row of the
-connection begins, or -1."""
-
-SUM_BITS, SQUARES_BITS = 31, 62
-"""The unit of the upper word of each sum, as a power of two."""
-SQUARES_MODULUS = 1 << (64 + SQUARES_BITS)
-"""Two words hold a sum of squares modulo this."""
 NORMALISE_AFTER = 2**31
 """The number of cells after which sums are normalised: a lower word holds twice as many."""
-NO_DELAY_PS = 2**62
-"""`LEAST` of a row without cells."""
-
 PER_OCTAVE = 512
 ROW_BUCKETS = 62 * PER_OCTAVE + 1
 """One bucket for no delay, then 62 octaves. A double is exact up to 2**53 ps, 2.5 hours."""
-
-_FRACTION_SHIFT = 52 - 9
-_BELOW_ONE = (1023 << 9) - 1
-_LOW_31, _LOW_30, _LOW_62 = 2**31 - 1, 2**30 - 1, 2**62 - 1
-
-LONG = False
-"""Whether delays above 2 ms are expected: if they are frequent, treating all as long costs less
-than testing each."""
 
 
 def new_rows(histogram_row: Whole) -> Whole:
@@ -68,7 +67,7 @@ def bucket_start_ps(bucket: int) -> int:
 
 def bucket_of(delay_ps: int) -> int:
     """Return the bucket in which a delay falls."""
-    return max(0, (bits_of_double(delay_ps) >> _FRACTION_SHIFT) - _BELOW_ONE)
+    return max(0, (bits_of_double(delay_ps) >> FRACTION_SHIFT) - BELOW_ONE)
 
 
 class DelaySummary(NamedTuple):
@@ -168,7 +167,7 @@ class Histogram:
         # Unsigned indices need no check for counting from the end.
         indices = connection.view(np.uint32)
         add = _add_long if self._long else _add
-        if add(at_ps, sent_ps, indices, rows, self.counts) > _LOW_31:
+        if add(at_ps, sent_ps, indices, rows, self.counts) > LOW_31:
             self._long = True
 
     def normalise(self, more: int, rows: Whole) -> None:
@@ -176,7 +175,7 @@ class Histogram:
         self._unnormalised += more
         if self._unnormalised > NORMALISE_AFTER:
             rows[..., SUM_HIGH] += rows[..., SUM_LOW] >> SUM_BITS
-            rows[..., SUM_LOW] &= _LOW_31
+            rows[..., SUM_LOW] &= LOW_31
             self._unnormalised = more
 
     def pooled(self, rows: Whole) -> Delays:
@@ -228,38 +227,7 @@ def _add(at_ps: Times, sent_ps: Times, connection: Rows, rows: Whole, buckets: W
     return record_ps
 
 
-@kernel
-def add_delay(row: Whole, delay_ps: int, record_ps: int, buckets: Whole) -> int:
-    """Add one delay to its row and bucket; return it if it is larger than all before.
-
-    Else `record_ps` is returned: to answer yes or no, and let the caller ask, takes 8 % longer.
-    """
-    start = row[BUCKETS]
-    if start >= 0:
-        bits = bits_of_double(delay_ps)
-        buckets[start + max(0, (bits >> _FRACTION_SHIFT) - _BELOW_ONE)] += 1
-    row[COUNT] += 1
-    # Rarely true, hence branches: without a store no later cell waits for it.
-    if delay_ps < row[LEAST]:  # noqa: PLR1730
-        row[LEAST] = delay_ps
-    if delay_ps > row[LARGEST]:
-        row[LARGEST] = record_ps = delay_ps
-    # (a 2^31 + b)^2 = a^2 2^62 + ab 2^32 + b^2. Below 2 ms there is no a.
-    a, b = delay_ps >> SUM_BITS, delay_ps & _LOW_31
-    row[SUM_LOW] += b
-    low = row[SQUARES_LOW] + b * b
-    if LONG or a > 0:
-        row[SUM_HIGH] += a
-        row[SQUARES_HIGH] += a * a + (a * b >> 30) + (low >> SQUARES_BITS)
-        low = (low & _LOW_62) + ((a * b & _LOW_30) << 32)
-    if LONG or low > _LOW_62:
-        row[SQUARES_HIGH] += low >> SQUARES_BITS
-        low &= _LOW_62
-    row[SQUARES_LOW] = low
-    return record_ps
-
-
-_add_long = link_kernel(_add, "long", {"LONG": True})
+_add_long = link_kernel(_add, "long", {"add_delay": add_long_delay})
 
 
 @kernel

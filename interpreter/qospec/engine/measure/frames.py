@@ -13,10 +13,10 @@ from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.experiment import END
 from qospec.engine.items.batch import COLUMNS, allocate_batch, count_columns
+from qospec.engine.items.delay_row import add_delay
 from qospec.engine.items.piece import MORE_FOLLOW, number_in
 from qospec.engine.kernel import kernel
 from qospec.engine.measure import delays
-from qospec.engine.measure.delays import add_delay
 from qospec.engine.measure.latency import transmission_ps
 from qospec.engine.measure.tally import Delays, FrameLatencies, signed
 from qospec.protocol.atm import CELL_BYTES

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE, Totals
+from qospec.engine.event.counting import Counters
+from qospec.engine.items import delay_row
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.totals import CAME, CONSUMED, GREW, ITEMS, LEFT, LOST, MADE, Totals
 from qospec.engine.measure import cell_delay_variation, delays
 from qospec.engine.measure.bytes import Volumes
 from qospec.engine.measure.calls import Calls
@@ -124,7 +127,7 @@ class Observation(NamedTuple):
     @property
     def received(self) -> Whole:
         """Return (n,) the number of cells sent that have arrived."""
-        return self.delays[:, delays.COUNT]
+        return self.delays[:, delay_row.COUNT]
 
     def tally(self, first: int, stop: int, each: int = 1) -> Tally:
         """Return the counts of connection indices `first` up to `stop`, pooled.
@@ -247,6 +250,39 @@ class Recorder:
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
             self._size_bytes[source.indices] = int(mean)
+
+    @property
+    def counters(self) -> Counters | None:
+        """Return what an event loop may count by itself; None if items are looked at for more."""
+        others = (
+            *(self._frames, self._variations, self._calls, self._series),
+            *(self._latencies, self._positions, self._readings, self._outages),
+        )
+        is_looked_at = self._observer is not None or self._reads_marks
+        is_looked_at = is_looked_at or self._has_one_point_variation or self._frames.planned
+        if is_looked_at or any(other.needed for other in others):
+            return None
+        measurement, volumes = self._measurement, self._volumes
+        return Counters(
+            measurement.start_ps,
+            measurement.stop_ps,
+            FOREVER_PS if measurement.drains else measurement.stop_ps,
+            self._streams.count,
+            self._counts_when_made,
+            self._planned,
+            self._sent,
+            self._carried_minus_received,
+            volumes.framing,
+            volumes.sent_bytes,
+            volumes.carried_bytes,
+            self._delays,
+            self._histogram.counts,
+        )
+
+    def settle(self, totals: Whole) -> None:
+        """Account for items that arrived and were counted, given (kinds, 2) items and bytes."""
+        self._network[LEFT] += totals
+        self._histogram.normalise(int(totals[:, ITEMS].sum()), self._delays)
 
     def planned(self, batch: Batch, *, alone: bool = False) -> None:
         """Count cells, at least one, that a source has ready; if `alone`, all of one connection."""
@@ -438,12 +474,12 @@ class Recorder:
         _, histogram, first_bucket = self._histogram.summary(self._delays)
         for host, mine in self._frames.targets:
             lost = self._losses.setdefault((host, "incomplete"), np.zeros_like(self._sent))
-            lost[mine] = self._sent[mine] - self._delays[mine, delays.COUNT]
+            lost[mine] = self._sent[mine] - self._delays[mine, delay_row.COUNT]
             self._series.lose_absent(mine)
         return Observation(
             planned=self._planned,
             sent=self._sent,
-            carried=self._delays[:, delays.COUNT] + self._carried_minus_received,
+            carried=self._delays[:, delay_row.COUNT] + self._carried_minus_received,
             delays=self._delays,
             histogram=histogram,
             first_bucket=first_bucket,

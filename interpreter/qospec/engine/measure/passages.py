@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.measure.bytes import TRANSPORT, Volume, add_counted, volume_of
+from qospec.engine.items.frame_length import TRANSPORT
+from qospec.engine.measure.bytes import Volume, add_counted, volume_of
 from qospec.engine.measure.tally import Tally
 from qospec.protocol.atm import CELL_BYTES
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import COLUMNS, count_columns
+from qospec.engine.items.delay_row import add_delay
 from qospec.engine.items.piece import number_in
 from qospec.engine.kernel import kernel
 from qospec.engine.measure import delays
-from qospec.engine.measure.delays import add_delay
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Rows, Times, Whole

@@ -10,9 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
+from qospec.engine.items.frame_length import (
+    HEADER,
+    LEAST,
+    OUTSIDE,
+    PER_CELL,
+    TRANSPORT,
+    frame_bytes,
+)
 from qospec.engine.kernel import kernel
-from qospec.engine.line.transmission import frame_bytes
-from qospec.engine.measure.bytes import HEADER, LEAST, OUTSIDE, PER_CELL, TRANSPORT, Volume
+from qospec.engine.measure.bytes import Volume
 from qospec.engine.measure.tally import Delays, Tally
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 

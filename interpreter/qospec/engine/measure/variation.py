@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
+from qospec.engine.items import delay_row
+from qospec.engine.items.delay_row import add_delay
 from qospec.engine.kernel import kernel
 from qospec.engine.measure import delays
-from qospec.engine.measure.delays import add_delay
 from qospec.engine.measure.latency import transmission_times
 from qospec.engine.measure.tally import Packet, Reordering, Smoothed, Variation, signed
 
@@ -158,8 +159,10 @@ def _with_larger_rings(marks: Whole, ring: Whole) -> Whole:
 
 
 def _reordering(rows: Whole) -> Reordering:
-    packets, largest = int(rows[:, delays.COUNT].sum()), int(rows[:, delays.LARGEST].max())
-    return Reordering(packets, delays.total(rows, delays.SUM_LOW, delays.SUM_BITS), max(0, largest))
+    packets, largest = int(rows[:, delay_row.COUNT].sum()), int(rows[:, delay_row.LARGEST].max())
+    return Reordering(
+        packets, delays.total(rows, delay_row.SUM_LOW, delay_row.SUM_BITS), max(0, largest)
+    )
 
 
 def _smoothed(rows: Whole) -> Smoothed | None:

@@ -5,6 +5,7 @@ import pytest
 
 from qospec.engine.event import component, drive
 from qospec.engine.event.component import Component, Member
+from qospec.engine.event.counting import count_nothing
 from qospec.engine.event.places import Places
 from qospec.engine.event.transition import (
     DONE,
@@ -148,7 +149,8 @@ def hindrance(arrive=KERNEL, wake=KERNEL, *, port=0, **at):
     items[0, SPARE] = at.get("spare", 1 + MOST_MADE)
     report = np.zeros(4, np.int64)
     report[[drive.EVENTS, drive.ANSWERED]] = at.get("events", 0), at.get("answered", 0)
-    working = drive.Working(items, *np.zeros((3, 1, 4), np.int64), report)
+    counters = count_nothing().counters
+    working = drive.Working(items, *np.zeros((4, 1, 4), np.int64), counters, report)
     return get_function(drive._hindrance)(places, ([arrive], [wake], []), working, 10)
 
 

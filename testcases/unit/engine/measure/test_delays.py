@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from qospec.engine.items import delay_row
 from qospec.engine.items.batch import Batch
 from qospec.engine.measure import delays
 
@@ -43,14 +44,16 @@ def kept(values: list[int], histogram_row: int = 0) -> tuple[list[int], np.ndarr
 
 
 def exact_sums(row: list[int]) -> tuple[int, int]:
-    low, high = row[delays.SUM_LOW], row[delays.SUM_HIGH]
-    squares_low, squares_high = row[delays.SQUARES_LOW], row[delays.SQUARES_HIGH]
-    return low + (high << delays.SUM_BITS), squares_low + (squares_high << delays.SQUARES_BITS)
+    low, high = row[delay_row.SUM_LOW], row[delay_row.SUM_HIGH]
+    squares_low, squares_high = row[delay_row.SQUARES_LOW], row[delay_row.SQUARES_HIGH]
+    return low + (high << delay_row.SUM_BITS), squares_low + (
+        squares_high << delay_row.SQUARES_BITS
+    )
 
 
 def test_a_row_without_cells() -> None:
     row, counts = kept([])
-    assert row[delays.COUNT] == 0
+    assert row[delay_row.COUNT] == 0
     assert exact_sums(row) == (0, 0)
     assert not counts.any()
 
@@ -60,8 +63,8 @@ def test_sums_and_extremes_equal_those_of_plain_integers(seed: int) -> None:
     stream = np.random.Generator(np.random.Philox(seed))
     values = [int(2 ** stream.uniform(0, 53)) for _ in range(200)] + EDGES
     row, _ = kept(values)
-    assert row[delays.COUNT] == len(values)
-    assert (row[delays.LEAST], row[delays.LARGEST]) == (min(values), max(values))
+    assert row[delay_row.COUNT] == len(values)
+    assert (row[delay_row.LEAST], row[delay_row.LARGEST]) == (min(values), max(values))
     assert exact_sums(row) == (sum(values), sum(value**2 for value in values))
 
 
@@ -70,7 +73,7 @@ def test_short_and_long_delays_may_take_turns(first_ps: int) -> None:
     values = [first_ps, *[2**31 - 1, 2**40 + 3, 7] * 300]
     row, _ = kept(values)
     assert exact_sums(row) == (sum(values), sum(value**2 for value in values))
-    assert 0 <= row[delays.SQUARES_LOW] < 2**delays.SQUARES_BITS
+    assert 0 <= row[delay_row.SQUARES_LOW] < 2**delay_row.SQUARES_BITS
 
 
 def test_a_square_of_the_longest_delays_is_exact() -> None:
@@ -127,7 +130,7 @@ def test_buckets_rise_without_gap() -> None:
 
 def test_a_connection_without_histogram_adds_to_no_bucket() -> None:
     row, counts = kept([5, 6], histogram_row=-1)
-    assert row[delays.COUNT] == 2
+    assert row[delay_row.COUNT] == 2
     assert not counts.any()
 
 
@@ -136,7 +139,7 @@ def test_connections_keep_apart(batch_of: Callable[..., Batch]) -> None:
     histogram = delays.Histogram(2)
     batch = batch_of([10, 20, 30], connection=[0, 2, 0], sent_ps=[4, 10, 20])
     histogram.add(batch.at_ps, batch.sent_ps, batch.connection, rows)
-    assert rows[:, delays.COUNT].tolist() == [2, 0, 1]
+    assert rows[:, delay_row.COUNT].tolist() == [2, 0, 1]
     assert exact_sums(rows[0].tolist()) == (16, 136)
     assert exact_sums(rows[2].tolist()) == (10, 100)
     by_row = histogram.counts.reshape(2, -1)
@@ -156,5 +159,5 @@ def test_sums_are_exact_of_any_number_of_cells(monkeypatch: pytest.MonkeyPatch) 
     sent_ps, whose = np.arange(2, dtype=np.int64), np.zeros(2, np.int32)
     for _ in range(5):
         histogram.add(sent_ps + 2**31 - 1, sent_ps, whose, rows)
-        assert rows[0, delays.SUM_LOW] < 4 * 2**31
+        assert rows[0, delay_row.SUM_LOW] < 4 * 2**31
     assert exact_sums(rows[0].tolist())[0] == 10 * (2**31 - 1)

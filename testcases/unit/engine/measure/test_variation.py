@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from qospec.engine.items import delay_row
 from qospec.engine.measure import delays, variation
 from qospec.engine.measure.variation import TrackedConnections
 
@@ -50,7 +51,7 @@ def sums(followed: TrackedConnections, connection: int) -> list[tuple[int, int]]
     """Return by row how many were added, and their sum."""
     rows = followed.seen[connection]
     return [
-        (int(row[delays.COUNT]), delays.total(row[None], delays.SUM_LOW, delays.SUM_BITS))
+        (int(row[delay_row.COUNT]), delays.total(row[None], delay_row.SUM_LOW, delay_row.SUM_BITS))
         for row in rows
     ]
 
