@@ -36,7 +36,7 @@ from qospec.engine.measure import delays
 from qospec.engine.measure.observation import Observation
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
-from qospec.engine.scheduler.scheduler import Combined
+from qospec.engine.scheduler.combined import Combined
 from qospec.engine.source.sizes import Sizes
 from qospec.protocol.marks import set_marks
 from qospec.protocol.streams import number_flow

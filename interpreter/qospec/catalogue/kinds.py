@@ -130,11 +130,11 @@ class Domain:
     """What a parameter may hold.
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
-    names, weights, counts, sizes, codes, buffer, burst, limits by mark, ratios by mark, delay per
-    length, load, size mix, curve, duration, times, lifetime, address, key, capture, dropping,
-    congestion, contract, width, frame rate, call rate, calls. Bounds are in the base unit (ps,
-    bytes, bit/s, cells/s, m, cells, frames/s, calls/s, calls, 1), inclusive; a load of packets has
-    those of as many bytes. Of an element's rate, load or burst `layers` may be counted; data
+    names, weights, counts, sizes, windows, codes, buffer, burst, limits by mark, ratios by mark,
+    delay per length, load, size mix, curve, duration, times, lifetime, address, key, capture,
+    dropping, congestion, contract, width, frame rate, call rate, calls. Bounds are in the base unit
+    (ps, bytes, bit/s, cells/s, m, cells, frames/s, calls/s, calls, 1), inclusive; a load of packets
+    has those of as many bytes. Of an element's rate, load or burst `layers` may be counted; data
     without any is counted in none.
     """
 

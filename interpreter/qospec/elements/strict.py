@@ -59,6 +59,7 @@ class Strict(Scheduler):
         return Share(service, functools.partial(cost_sizes, clock), always=not above)
 
     policy = Policy("strict", _select, forgets=True)
+    passes_over = True
 
     def __post_init__(self) -> None:
         if not self.order:

@@ -128,6 +128,14 @@ _maps = st.integers(1, 3).flatmap(
         *(st.tuples(st.just(name), st.sampled_from([1, 2, 5, 60, 1_500])) for name in NAMES[:count])
     )
 )
+_windows = st.sampled_from(
+    [
+        (("a", (10**10,)),),
+        (("a", (10**10,)), ("b", (10**11,))),
+        (("a", (0, 10**10, 10**10 + 1, 10**11)), ("b", (1, 2 * 10**10))),
+    ]
+)
+"""Long enough for the largest packet on a usual line: a longer one would never leave."""
 _codes = st.sampled_from(
     [None, None, (("", 3),), (("green", 1), ("red", 2)), (("yellow", 7),), (("3", 1), ("5", 0))]
 )
@@ -175,6 +183,7 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "weights": lambda _: _maps,
     "counts": lambda _: _maps,
     "sizes": lambda _: _maps,
+    "windows": lambda _: _windows,
     "codes": lambda _: _codes,
     "times": lambda _: _times,
     "buffer": lambda _: buffers,

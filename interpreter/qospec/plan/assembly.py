@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.engine.queue.drop_policy import Waiting
-from qospec.engine.scheduler.scheduler import Combined
+from qospec.engine.scheduler.combined import Combined
 
 if TYPE_CHECKING:
     from qospec.engine.element import Element

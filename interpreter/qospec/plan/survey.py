@@ -239,6 +239,7 @@ def _forms_fit(case: Case, name: str, survey: Survey, problems: Problems) -> boo
         *feasibility.unknown_latency(case, name, survey),
         *feasibility.left_in_parts(case, survey),
         *feasibility.repeated_keys(case, survey),
+        *warnings.unfit_schedulers(case.networks[name], survey),
         *channels.disagreements(case.networks[name], survey),
     ]
     doubtful = [

@@ -1,4 +1,4 @@
-"""Warnings of a plan: what is allowed but hardly intended.
+"""Warnings of a plan: what is allowed but hardly intended; and schedulers that cannot serve.
 
 Quanta of a round robin below the packet size; queues and token buckets too small for some packets;
 classes that no flow sends items to; rates of meters and shapers that no line before them reaches;
@@ -55,6 +55,20 @@ def short_quanta(network: Network, survey: Survey) -> Iterator[Diagnostic]:
             coming = [largest_arrival(survey, index, n) for n in range(len(scheduler.inputs))]
             for each, largest in _levels(scheduler, iter(coming)):
                 yield from _short_quantum(each, largest, network)
+
+
+def unfit_schedulers(network: Network, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each scheduler that cannot serve what arrives there, or not on its line."""
+    for index, draft in survey.drafts.items():
+        if draft.duty == "scheduler" and draft.clock is not None:
+            scheduler: Scheduler = draft.instance.element
+            coming = [largest_arrival(survey, index, n) for n in range(len(scheduler.inputs))]
+            for each, largest in _levels(scheduler, iter(coming)):
+                unfit = each.explain_unfit(draft.clock, largest)
+                found = next(element for element in network.elements if element.element is each)
+                if unfit is not None and found.span is not None:
+                    message = f"`{found.path}`: {unfit}"
+                    yield Diagnostic("E0318", message, found.span, help=unfit.help)
 
 
 def largest_arrival(survey: Survey, element: int, entry: int) -> int:

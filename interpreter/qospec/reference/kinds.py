@@ -47,6 +47,9 @@ LABELS = {
     "weights": DomainLabel("a map from names to numbers", "{ high: 3, low: 1 }"),
     "counts": DomainLabel("a map from names to whole numbers", "{ high: 3, low: 1 }"),
     "sizes": DomainLabel("a map from names to sizes", "{ high: 3_000 B, low: 1_500 B }"),
+    "windows": DomainLabel(
+        "a map from names to times, or to lists of times", "{ high: 250 us, low: 750 us }"
+    ),
     "codes": DomainLabel(
         "a whole number, or a map from colours or numbers", "{ green: 1, yellow: 2, red: 3 }"
     ),

@@ -23,7 +23,7 @@ from qospec.engine.items.batch import FOREVER_PS, empty, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
-from qospec.engine.scheduler.scheduler import Combined
+from qospec.engine.scheduler.combined import Combined
 
 CONNECTIONS = connected((Contract("cbr", Fraction(1_000), 0),) * 3)
 TYPICAL = 500

@@ -33,7 +33,7 @@ from qospec.engine.items import delay_row
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
-from qospec.engine.scheduler.scheduler import Combined
+from qospec.engine.scheduler.combined import Combined
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.marks import set_marks
 

@@ -11,7 +11,7 @@ from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
-from qospec.engine.scheduler.scheduler import Combined
+from qospec.engine.scheduler.combined import Combined
 from qospec.engine.scheduler.tree import VIRTUAL
 
 NAMES = "abc"

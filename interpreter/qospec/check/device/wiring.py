@@ -352,6 +352,18 @@ def _verify_levels(template: Template, start: int, place: Span, context: Context
                 _report_cycle([template.parts[number].path for number in path], place, context)
             return
         path.append(index)
+        above, below = template.parts[index], template.parts[start]
+        if below.kind.build.policy.pauses and not above.kind.build.passes_over:
+            context.report(
+                make_error(
+                    "E0405",
+                    f"`{below.path}` may hold back what waits, and `{above.path}` not pass over it",
+                    place,
+                    note=f"`{above.kind.name}` divides a line that is busy while something waits",
+                    help="lead it to a `strict` or `gates`, or to a line of its own",
+                )
+            )
+            return
     context.report(
         make_error(
             "E0606",

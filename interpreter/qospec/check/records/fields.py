@@ -93,7 +93,14 @@ BITS_OF_A_CELL = {
 
 
 BY_MARK = {"limits by mark": "buffer", "ratios by mark": "ratio"}
-MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data", "codes": "integer", **BY_MARK}
+MAPS = {
+    "weights": "ratio",
+    "counts": "integer",
+    "sizes": "data",
+    "windows": "moments",
+    "codes": "integer",
+    **BY_MARK,
+}
 """Per domain of maps, from names or from numbers of marks: the domain of their values."""
 
 KEYS = (("names", ("voice", "video", "data")), ("marks", ("0", "1", "2")))
@@ -217,6 +224,14 @@ def _read_times(
     return tuple(known) if value.known and len(known) == len(found) else None
 
 
+def _read_moments(
+    value: Value, parameter: Parameter, kind: Kind, span: Span
+) -> tuple[int | Fraction, ...] | None:
+    """Return times; a single one needs no list."""
+    single = List((value,)) if isinstance(value, Amount) else value
+    return _read_times(single, parameter, kind, span)
+
+
 def _read_curve(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Curve | None:
     time = replace(parameter, domain=replace(parameter.domain, name="time"))
     name = parameter.alias or parameter.name
@@ -241,6 +256,7 @@ CONVERTED = {
     "load": _read_load,
     "duration": _read_duration,
     "times": _read_times,
+    "moments": _read_moments,
     "curve": _read_curve,
     "trial": _read_trial,
 }

@@ -445,6 +445,7 @@ PLACEHOLDERS: dict[str, Any] = {
     "size mix": SizeMix(((64, 1),), "ip"),
     "curve": 1,
     **dict.fromkeys(MAPS, (("first", 1),)),
+    "windows": (("first", (1,)),),
 }
 """By domain, values that are not numbers."""
 WHOLE = ("time", "data", "cells", "calls", "integer")

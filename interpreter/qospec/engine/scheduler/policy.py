@@ -1,6 +1,6 @@
 """The policy of a scheduler, and the scheduling loop compiled for the policies of a tree.
 
-A policy is up to four kernels, called as in `scheduler.serve`. What they remember is in fields of
+A policy is up to five kernels, called as in `scheduler.serve`. What they remember is in fields of
 the tree, which `tree.list_own_fields` and `tree.list_input_fields` number, each 0 when a trial
 begins: those of the scheduler in its own row, and those of its inputs in theirs.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.kernel import kernel, link_kernel
-from qospec.engine.scheduler import serve, transition
+from qospec.engine.scheduler import choice, serve, transition
 from qospec.engine.scheduler.tree import POLICY
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Policy(NamedTuple):
         on_arrival: Called for each arrival.
         on_service: Called when an item is sent.
         on_idle: Called when the last item of an input has been sent.
+        find_opening: Says from when on it may send what waits, if it may leave a free line idle.
         tags: The fields of its inputs in units of the virtual time that its own row holds.
         keeps_tags: Whether `select` reads what `on_arrival` returned, in ARRIVAL_TAG.
         forgets: Whether no choice depends on the past.
@@ -42,6 +43,7 @@ class Policy(NamedTuple):
     on_arrival: Callable[..., int] = serve.on_arrival
     on_service: Callable[..., int] = serve.on_service
     on_idle: Callable[..., int] = serve.on_idle
+    find_opening: Callable[..., int] = choice.find_opening
     tags: tuple[int, ...] = ()
     keeps_tags: bool = False
     forgets: bool = False
@@ -54,7 +56,13 @@ class Policy(NamedTuple):
             "on_arrival": self.on_arrival,
             "on_service": self.on_service,
             "on_idle": self.on_idle,
+            "find_opening": self.find_opening,
         }
+
+    @property
+    def pauses(self) -> bool:
+        """Return whether it may send nothing though something waits and the line is free."""
+        return self.find_opening is not choice.find_opening
 
 
 @functools.cache
@@ -91,16 +99,20 @@ def transition_kernels(
 def _linked(policies: tuple[Policy, ...], *, deep: bool) -> dict[str, Any]:
     """Return by name the kernels of `serve` that call these policies, and what the tree needs."""
     names = {name: _by_number(policies, name) for name in policies[0].kernels}
+    pauses = any(policy.pauses for policy in policies)
+    tracks = any(policy.on_arrival is not serve.on_arrival for policy in policies)
     flags = {
-        "TRACKS_HEADS": any(policy.on_arrival is not serve.on_arrival for policy in policies),
+        "TRACKS_HEADS": tracks or pauses,
+        "PAUSES": pauses,
         "KEEPS_TAGS": any(policy.keeps_tags for policy in policies),
         "NOTIFIES_IDLE": any(policy.on_idle is not serve.on_idle for policy in policies),
         "NESTED": deep,
     }
-    calling = (serve.notify_arrival, serve.select_queue, serve.notify_service, serve.notify_idle)
+    calling = (serve.notify_arrival, choice.select_queue, serve.notify_service, serve.notify_idle)
     label = _label(policies, deep=deep)
     kernels = {
-        function.__name__: link_kernel(function, label, {**names, **flags}) for function in calling
+        function.__name__: link_kernel(function, label, {**names, **flags})
+        for function in (*calling, choice.find_opening_ps)
     }
     return {**flags, **kernels}
 

@@ -66,7 +66,7 @@ from qospec.engine.scheduler.virtual_time import rebase
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from qospec.catalogue.kinds import Buffer
+    from qospec.catalogue.kinds import Buffer, UnfitError
     from qospec.engine.arrays import Rows, Whole
     from qospec.engine.element import Setting
     from qospec.engine.line.clock import Clock
@@ -78,7 +78,6 @@ if TYPE_CHECKING:
     Served = tuple[Batch, tuple[Loss, ...]]
 
     """What left and what was lost."""
-    from qospec.engine.scheduler.policy import Policy
 
 Numbers = tuple[tuple[str, Fraction | int], ...]
 """A number for each input by its name, in order."""
@@ -140,6 +139,16 @@ class Scheduler(Element):
     """An element that decides which item a line sends next; what is lost ends in its queue."""
 
     policy: ClassVar[Policy]
+    passes_over: ClassVar[bool] = False
+    """Whether one that may leave a free line idle may stand at an input of it: where that is held
+    back, it serves the others as if nothing waited there."""
+
+    @property
+    def may_pause(self) -> bool:
+        """Return whether it may send nothing though something waits and the line is free."""
+        return self.policy.pauses or any(
+            below is not None and below.may_pause for below in self.branches
+        )
 
     @property
     @abstractmethod
@@ -171,12 +180,31 @@ class Scheduler(Element):
         """
         return Share((), functools.partial(cost_sizes, clock))
 
+    def share_behind(self, longest_ps: Fraction, clock: Clock) -> Share:
+        """Return the service that its only input has at least, if others only finish an item.
+
+        Args:
+            longest_ps: The time of the longest item of others.
+            clock: Of the line.
+        """
+        return Share((RateLatency(latency_ps=longest_ps),), functools.partial(cost_sizes, clock))
+
+    def explain_unfit(self, clock: Clock, largest: Sequence[int]) -> UnfitError | None:  # noqa: ARG002
+        """Return why it cannot serve such packets on such a line, in the author's words.
+
+        Args:
+            clock: Of the line.
+            largest: Bytes of the largest packet at each of its own inputs; 0: none arrive.
+        """
+        return None
+
     def guarantees(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         """Return what each input is guaranteed by its share, and what the line sends.
 
-        Or by what all others leave, in whatever order: Le Boudec and Thiran, 6.2.1.
+        Or by what all others leave, in whatever order: Le Boudec and Thiran, 6.2.1; not if the line
+        may be idle though something waits.
         """
         if clock is None:
             raise ValueError("no line serves this element")
@@ -187,6 +215,9 @@ class Scheduler(Element):
                 found.append(Guarantee(0, 0))
                 continue
             limit = limits[number] if limits else None
+            if self.may_pause:
+                found.append(share_of(clock, each, self.share(number, inputs, clock), limit))
+                continue
             others = (one.work for n, one in enumerate(inputs) if one and n != number)
             left = find_residual(functools.reduce(Curve.add, others, NOTHING), Fraction(0))
             rest = Share(left, functools.partial(cost_sizes, clock))
@@ -397,7 +428,8 @@ def serve_arrivals(state: State, incoming: Incoming, until_ps: int) -> Step:
     """Serve what arrives before `until_ps`."""
     busy = [i for i, count in enumerate(incoming.counts) if count or state.held.counts[i]]
     done: Served | None = None if busy else (empty(), ())
-    if len(busy) == 1 and not state.drop_state.selective:
+    pauses = any(policy.pauses for policy in state.policies)
+    if len(busy) == 1 and not pauses and not state.drop_state.selective:
         done = _serve_one(state, busy[0], incoming.batches[busy[0]], until_ps)
     sent, losses = done or _serve_all(state, incoming, until_ps)
     return Step((sent,), (transmission.compute_watermark_ps(state.line, until_ps),), losses)
@@ -554,47 +586,3 @@ def check_numbers(field: str, numbers: Numbers) -> None:
     for name, number in numbers:
         if number <= 0:
             raise ValueError(f"{field}: {name} would never be served; give more than 0")
-
-
-@dataclass(frozen=True)
-class Combined(Scheduler):
-    """A scheduler with others at its inputs, as one: its inputs are the queues, level by level.
-
-    Attributes:
-        outer: The one that serves the line.
-        inner: Per input of that, the scheduler which feeds it, if one does.
-    """
-
-    outer: Scheduler
-    inner: tuple[Scheduler | None, ...]
-
-    def __post_init__(self) -> None:
-        if len(self.inner) != len(self.outer.inputs):
-            raise ValueError("expected one entry per input of the outer scheduler")
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Return those of the queues: `rest.af` for input `af` of the one at `rest`."""
-        found: list[str] = []
-        for name, inner in zip(self.outer.inputs, self.inner, strict=True):
-            found += [name] if inner is None else [f"{name}.{queue}" for queue in inner.inputs]
-        return tuple(found)
-
-    @property
-    def policy(self) -> Policy:  # type: ignore[override]
-        """Return the policy of the one that serves the line."""
-        return self.outer.policy
-
-    @property
-    def at_line(self) -> Scheduler:
-        """Return the one that serves the line."""
-        return self.outer
-
-    @property
-    def branches(self) -> tuple[Scheduler | None, ...]:
-        """Return the scheduler at each input of the one that serves the line."""
-        return self.inner
-
-    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
-        """Return the fields of the one that serves the line."""
-        return self.outer.fields(clock)

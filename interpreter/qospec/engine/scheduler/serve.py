@@ -49,17 +49,22 @@ from qospec.engine.queue.admission import (
     note_drop,
     room,
 )
+from qospec.engine.scheduler.choice import (
+    KEEPS_TAGS,
+    NESTED,
+    NOTIFIES_IDLE,
+    PAUSES,
+    TRACKS_HEADS,
+    find_opening_ps,
+    select_queue,
+)
 from qospec.engine.scheduler.tree import (
     AMOUNT,
-    ARRIVAL_TAG,
-    CHOICE,
     FIELDS,
     FIRST,
     HEAD,
     IN_BYTES,
-    INNER,
     ITEM,
-    LAST,
     LEVEL,
     LIMIT,
     NO_LIMIT,
@@ -79,15 +84,6 @@ if TYPE_CHECKING:
     from qospec.engine.queue.admission import AdmissionTable, Cell
     from qospec.engine.scheduler.arrivals import ArrivalOrder
     from qospec.engine.scheduler.tree import Tree
-
-TRACKS_HEADS = True
-"""Whether some policy of the tree has `on_arrival` or reads the size of the first item."""
-KEEPS_TAGS = True
-"""Whether some policy reads the tags that it gave to items on arrival."""
-NOTIFIES_IDLE = True
-"""Whether some policy has `on_idle`."""
-NESTED = True
-"""Whether there are schedulers below the root."""
 
 
 @kernel
@@ -114,8 +110,7 @@ def serve(
     slotted, stamps = line[SLOTTED] != 0, line[STAMPS] != 0
     lead, way, sent = line[LEAD], line[PROPAGATION], 0
     of_bytes = (slotted, line[BYTE_PART] == 0, line[BYTE], framing_of(line))
-    size, time = 0, (line[SLOT], line[SLOT_PART])
-    last, upcoming = tree[0, SENT], _peek(service.order.at_ps, 0)
+    (size, time), last, upcoming = (0, pace[:2]), tree[0, SENT], _peek(service.order.at_ps, 0)
     while True:
         if upcoming[1] <= free:
             upcoming = _admit_arrivals(arrivals, tree, upcoming, free, service)
@@ -124,14 +119,13 @@ def serve(
         if NOTIFIES_IDLE and last and tree[last, WAITS] == 0:
             notify_idle(tree, last)
         last = 0
-        if not tree[0, WAITS]:
-            if upcoming[1] == NO_LIMIT:
-                break
-            free, part = (
-                find_next_slot(pace, free, part, upcoming[1]) if slotted else (upcoming[1], 0)
-            )
+        next_ps = _find_next_ps(tree, service, free, upcoming[1], until_ps)
+        if next_ps == NO_LIMIT:
+            break
+        if next_ps > free:
+            free, part = find_next_slot(pace, free, part, next_ps) if slotted else (next_ps, 0)
             continue
-        k = select_queue(tree, arrival_tags)
+        k = select_queue(tree, arrival_tags, free)
         i, now = _dequeue(tree, k, queue, sizes)
         carry(arrivals, held, i, left, sent)
         size, time = time_of(line, of_bytes, (size, time), now)
@@ -150,16 +144,21 @@ def serve(
 
 
 @kernel
-def select_queue(tree: Tree, arrival_tags: Whole) -> int:
-    """Return the row of the queue that is served next."""
-    if NESTED:
-        _select_below_root(tree, arrival_tags)
-    if KEEPS_TAGS and tree[0, LEVEL] >= 0:
-        _look_up_tags(tree, 0, arrival_tags)
-    k = select(tree, 0)
-    while NESTED and tree[k, FIRST]:
-        k = tree[k, CHOICE]
-    return k
+def _find_next_ps(tree: Tree, service: Service, free_ps: int, coming_ps: int, until_ps: int) -> int:
+    """Return when there is something to decide: now, if something may be sent; NO_LIMIT: never."""
+    if not tree[0, WAITS]:
+        return coming_ps
+    if not PAUSES:
+        return free_ps
+    opens_ps = find_opening_ps(tree, service.arrival_tags, free_ps)
+    if opens_ps <= free_ps:
+        return free_ps
+    if tree[0, OVER_LIMIT]:
+        _drop_over_limit(tree, service)
+    if opens_ps == coming_ps == NO_LIMIT:
+        return NO_LIMIT
+    # What comes now behind another item is admitted before the next ps.
+    return min(opens_ps, max(coming_ps, free_ps + 1), until_ps)
 
 
 @kernel
@@ -273,29 +272,6 @@ def notify_idle(tree: Tree, k: int) -> None:
 
 
 @kernel
-def _select_below_root(tree: Tree, arrival_tags: Whole) -> None:
-    """Select at each scheduler below the root, the lowest ones first."""
-    k = tree[0, INNER]
-    while k > 0:
-        if tree[k, WAITS]:
-            if KEEPS_TAGS and tree[k, LEVEL] >= 0:
-                _look_up_tags(tree, k, arrival_tags)
-            choice = select(tree, k)
-            tree[k, CHOICE] = choice
-            if TRACKS_HEADS:
-                tree[k, ITEM], tree[k, SIZE] = tree[choice, ITEM], tree[choice, SIZE]
-        k = tree[k, INNER]
-
-
-@kernel
-def _look_up_tags(tree: Tree, scheduler: int, arrival_tags: Whole) -> None:
-    """Look up the tags of the items that a scheduler may choose from."""
-    for k in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
-        if tree[k, WAITS]:
-            tree[k, ARRIVAL_TAG] = arrival_tags[tree[k, ITEM], tree[scheduler, LEVEL]]
-
-
-@kernel
 def notify_service(tree: Tree, k: int, size_bytes: int, end_ps: int) -> None:
     """Remove an item from the counts and call `on_service` of the schedulers above."""
     tree[k, WAITS] -= 1
@@ -323,15 +299,6 @@ def _drop_over_limit(tree: Tree, service: Service) -> None:
                 while above > 0:
                     above = tree[above, PARENT]
                     tree[above, WAITS] -= 1
-
-
-@kernel
-def select(tree: Tree, scheduler: int) -> int:
-    """Return the row of the input that is served next, among those that are not empty.
-
-    It may be called again before anything is sent, and then finds what it has changed.
-    """
-    return tree[scheduler, FIRST]  # type: ignore[no-any-return]
 
 
 @kernel

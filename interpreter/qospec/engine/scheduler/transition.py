@@ -40,13 +40,8 @@ from qospec.engine.queue.admission import (
     room,
     view_table,
 )
-from qospec.engine.scheduler.serve import (
-    held,
-    notify_arrival,
-    notify_idle,
-    notify_service,
-    select_queue,
-)
+from qospec.engine.scheduler.choice import PAUSES, find_opening_ps, select_queue
+from qospec.engine.scheduler.serve import held, notify_arrival, notify_idle, notify_service
 from qospec.engine.scheduler.tree import (
     AMOUNT,
     FIELDS,
@@ -55,6 +50,7 @@ from qospec.engine.scheduler.tree import (
     ITEM,
     LEVEL,
     LIMIT,
+    NO_LIMIT,
     NUMBER,
     OVER_LIMIT,
     PARENT,
@@ -187,12 +183,17 @@ def arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: W
 def wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Send what is next, if the line is free; then decide about what was held back."""
     tree, slots = _views(state)
+    if PAUSES:
+        state[FREE], state[PART] = find_start(state, now_ps)
+    opens_ps = now_ps
     if state[FREE] == now_ps:
         last = tree[0, SENT]
         if last and tree[last, WAITS] == 0:
             notify_idle(tree, last)
         tree[0, SENT] = 0
-        if tree[0, WAITS]:
+        if PAUSES and tree[0, WAITS]:
+            opens_ps = find_opening_ps(tree, slots, now_ps)
+        if tree[0, WAITS] and opens_ps <= now_ps:
             _send_next(state, items, now_ps, out)
     if tree[0, OVER_LIMIT]:
         _drop_over_limit(state, items, out)
@@ -202,6 +203,8 @@ def wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
         _admit(state, items, i, 1, out)
     if state[FREE] > now_ps:
         wake_at(out, state[FREE])
+    elif now_ps < opens_ps < NO_LIMIT:
+        wake_at(out, opens_ps)
     return DONE
 
 
@@ -241,7 +244,7 @@ def _lose(state: Whole, i: int, cause: int, out: Whole) -> None:
 def _send_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     """Send the item that the policies select."""
     tree, slots = _views(state)
-    k = select_queue(tree, slots)
+    k = select_queue(tree, slots, now_ps)
     i = tree[k, ITEM]
     item, following = slots[i, OF], slots[i, AFTER]
     size_bytes = items[item, ITEM_SIZE]

@@ -36,7 +36,11 @@ SENT, OVER_LIMIT = range(18, 20)
 """Of the root: row of the queue of the item that is being sent, 0: none; whether some item at a
 queue that is too small must be sent at once."""
 
-_OWN, _OF_INPUT, FIELDS = 20, 34, 38
+OPENS, HIDDEN = range(20, 22)
+"""Of an input, if some policy holds items back though the line is free: no earlier than when it may
+send its next item, 0: at once; and WAITS, while a policy selects among the others."""
+
+_OWN, _OF_INPUT, FIELDS = 22, 36, 55
 
 
 def list_own_fields(count: int, after: Sequence[int] = ()) -> range:

@@ -20,7 +20,7 @@ from qospec.engine.graph import emulation
 from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.items.contract import Contract
 from qospec.engine.queue.drop_policy import Waiting
-from qospec.engine.scheduler.scheduler import Combined
+from qospec.engine.scheduler.combined import Combined
 from qospec.engine.source.sizes import Sizes
 
 STOP_PS = 1_000_000

@@ -26,7 +26,7 @@ from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
-from qospec.engine.scheduler.scheduler import Combined
+from qospec.engine.scheduler.combined import Combined
 
 GIGABIT = Clock(Fraction(10**9), slotted=False)
 SHARES = (("af", Fraction(3)), ("be", Fraction(1)))

@@ -29,7 +29,7 @@ from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.scheduler import transition
-from qospec.engine.scheduler.scheduler import Combined
+from qospec.engine.scheduler.combined import Combined
 from qospec.protocol.marks import set_marks
 
 SHARES = (("a", Fraction(3)), ("b", Fraction(1)))
