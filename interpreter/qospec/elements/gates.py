@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import LONGEST_PS, Domain, Time, UnfitError, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
-from qospec.engine.line.transmission import build_line, framing_of, sent_bytes
 from qospec.engine.scheduler.gating import (
     BEGINS,
     COUNT,
@@ -19,6 +18,8 @@ from qospec.engine.scheduler.gating import (
     WINDOWS,
     find_window_ps,
     join_windows,
+    list_frame_fields,
+    measure_frame_ps,
 )
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Scheduler
@@ -29,9 +30,8 @@ from qospec.engine.scheduler.tree import (
     OPENS,
     SIZE,
     WAITS,
-    list_own_fields,
 )
-from qospec.protocol.encapsulation import Encapsulation, Framing
+from qospec.protocol.encapsulation import Encapsulation
 from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
@@ -44,26 +44,19 @@ if TYPE_CHECKING:
 Windows = Annotated[tuple[tuple[str, tuple[int, ...]], ...], Domain("windows", 0, LONGEST_PS)]
 """For each name in order: how long, or from when until when, and so on."""
 
-HEADER, LEAST, EXTRA, PER_CELL, BYTE, BYTE_PART, DENOMINATOR = list_own_fields(7)
-"""The framing of packets without the gap behind a frame, and the time of a byte."""
+
+def _write(time_ps: int) -> str:
+    return format_value(Fraction(time_ps, PS_PER_S), TIME)
 
 
 @kernel
 def _find_opening(tree: Tree, scheduler: int, now_ps: int) -> int:
     """Note and return from when on each gate is open for as long as its next frame takes."""
     found_ps = NO_LIMIT
-    framing = Framing(
-        tree[scheduler, HEADER],
-        tree[scheduler, LEAST],
-        tree[scheduler, EXTRA],
-        tree[scheduler, PER_CELL],
-    )
     for k in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
         if tree[k, WAITS]:
             ready_ps = now_ps if tree[k, FIRST] == 0 else max(now_ps, tree[k, OPENS])
-            octets = sent_bytes(framing, tree[k, SIZE])
-            lasts_ps = octets * tree[scheduler, BYTE]
-            lasts_ps -= -octets * tree[scheduler, BYTE_PART] // tree[scheduler, DENOMINATOR]
+            lasts_ps = measure_frame_ps(tree, scheduler, tree[k, SIZE])
             tree[k, OPENS] = find_window_ps(tree, k, ready_ps, lasts_ps)
             found_ps = min(found_ps, tree[k, OPENS])
     return found_ps
@@ -109,31 +102,49 @@ class Gates(Scheduler):
 
     def __post_init__(self) -> None:
         if not self.open:
-            raise ValueError("open: at least one input is needed")
+            raise UnfitError("open: at least one input is needed", "name what it serves")
         in_turn = {len(times) == 1 for _, times in self.open}
         if len(in_turn) > 1:
-            raise ValueError("open: give each input a time, or each a list of times")
+            raise UnfitError(
+                "open: give each input a time, or each a list of times",
+                "write from when until when: `[0 us, 250 us]`",
+            )
         for name, times in self.open:
             self._verify(name, times)
         if self.cycle and self.cycle < self._end_ps:
-            raise ValueError("cycle: it ends before the last window does")
+            raise UnfitError(
+                "cycle: it ends before the last window does",
+                f"write at least {_write(self._end_ps)}, or leave it out",
+            )
         if self.begins and self.begins >= self._cycle_ps:
-            raise ValueError("begins: expected less than a cycle")
+            raise UnfitError(
+                "begins: expected less than a cycle",
+                f"write less than {_write(self._cycle_ps)}",
+            )
 
     def _verify(self, name: str, times: tuple[int, ...]) -> None:
         """Raise ValueError, in the author's words, for what cannot be the windows of an input."""
         if not times or times == (0,):
-            raise ValueError(f"open: the gate of {name} never opens")
+            raise UnfitError(f"open: the gate of {name} never opens", "say for how long it does")
         if len(times) == 1:
             return
         if len(times) % 2:
-            raise ValueError(f"open: the last window of {name} has no end")
+            raise UnfitError(
+                f"open: the last window of {name} has no end", "add the time when it closes"
+            )
         if any(before > after for before, after in itertools.pairwise(times)):
-            raise ValueError(f"open: windows of {name} overlap, or are not in order")
+            raise UnfitError(
+                f"open: windows of {name} overlap, or are not in order",
+                "write when it opens and closes, in order of time",
+            )
         if any(begin == end for begin, end in zip(times[::2], times[1::2], strict=True)):
-            raise ValueError(f"open: a window of {name} ends as it begins")
+            raise UnfitError(
+                f"open: a window of {name} ends as it begins", "leave it out, or make it longer"
+            )
         if len(times) > 2 * MOST_WINDOWS:
-            raise ValueError(f"open: {name} has more than {MOST_WINDOWS} windows")
+            raise UnfitError(
+                f"open: {name} has more than {MOST_WINDOWS} windows", "write a shorter cycle"
+            )
 
     @property
     def windows(self) -> tuple[tuple[Window, ...], ...]:
@@ -167,34 +178,21 @@ class Gates(Scheduler):
             lasts_ps = ceil(octets * clock.byte_time_ps)
             longest_ps = max((end - begin for begin, end in windows), default=lasts_ps)
             if size_bytes and lasts_ps > longest_ps:
-                lasts = Fraction(lasts_ps, PS_PER_S)
                 return UnfitError(
                     f"the gate of `{name}` is never open for as long as a packet of {size_bytes} B"
-                    f" takes, {format_value(lasts, TIME)}: it would wait for ever",
-                    "open it for longer, or send smaller packets",
+                    f" takes, {_write(lasts_ps)}: it would wait for ever",
+                    f"open it for at least {_write(lasts_ps)}, or send smaller packets",
                 )
         return None
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
-        line = build_line(clock)
-        framed = clock.encapsulation
-        header, least, extra, per_cell = framing_of(line)
-        gap_bytes = 0 if framed is None else framed.gap_bytes
-        byte, byte_part = divmod(clock.byte_time_ps, 1)
-        denominator = clock.byte_time_ps.denominator
         joined = self._joined
         places = [
             [place for window in windows for place in window] + [0] * (2 * MOST_WINDOWS)
             for windows in joined
         ]
         return {
-            HEADER: int(header),
-            LEAST: int(least),
-            EXTRA: int(extra) - gap_bytes,
-            PER_CELL: int(per_cell),
-            BYTE: int(byte),
-            BYTE_PART: int(byte_part * denominator),
-            DENOMINATOR: denominator,
+            **list_frame_fields(clock),
             CYCLE: tuple(self._cycle_ps if windows else 0 for windows in joined),
             BEGINS: (self.begins,) * len(joined),
             COUNT: tuple(map(len, joined)),

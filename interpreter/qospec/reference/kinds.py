@@ -94,6 +94,7 @@ LABELS = {
 
 _EXAMPLES = {
     ("frames", "mtu"): "9_180 B @ip",
+    ("credit", "idle_slope"): "75 Mbit/s @line",
     ("frames", "size"): "9_180 B @ip",
     ("segmented", "mtu"): "9_180 B @ip",
     ("echo", "size"): "512 B @ip",

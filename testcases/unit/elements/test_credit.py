@@ -1,5 +1,6 @@
 """The credit-based shaper against the rules of IEEE 802.1Q in exact fractions."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -24,8 +25,8 @@ BITS = 8 * 10**9
 """The rate of the line: a packet of 62 B takes it for 100 us of bytes, one of 162 B for 200."""
 
 
-def shaped(share, outer=Strict(("a", "rest"))):
-    return Combined(outer, (Credit(Fraction(share) * BITS), None))
+def shaped(share, outer=None):
+    return Combined(outer or Strict(("a", "rest")), (Credit(Fraction(share) * BITS), None))
 
 
 class Book:
@@ -137,7 +138,7 @@ def test_credit_that_was_saved_behind_a_frame_is_spent_at_once(lab):
     """
     left = serve(lab, shaped(Fraction(3, 4)), [(1, 62, n) for n in range(60)], [(0, 1_500, 99)])
     begins = [at - 88_000 for at, name in left if name != 99]
-    gaps = [after - before for before, after in zip(begins, begins[1:], strict=False)]
+    gaps = [after - before for before, after in itertools.pairwise(begins)]
     assert gaps[:48] == [100_000] * 46 + [128_668, 133_333]
 
 

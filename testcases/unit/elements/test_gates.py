@@ -14,7 +14,7 @@ from qospec.protocol.encapsulation import Encapsulation
 
 ETHERNET = Encapsulation(8, 18, 64, 12)
 LINE = Clock(Fraction(8 * 10**9), slotted=False, encapsulation=ETHERNET)
-"""A byte takes 1,000 ps; a packet of 62 B has a frame of 80 B, and takes the line for 100 of them."""
+"""A byte takes 1,000 ps; a packet of 62 B has a frame of 80 B, and takes the time of 100."""
 BYTE_PS = 1_000
 FRAME_PS, TURN_PS = 88 * BYTE_PS, 100 * BYTE_PS
 """Of a packet of 62 B: up to its last bit, and until the next may begin."""

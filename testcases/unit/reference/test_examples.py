@@ -36,6 +36,7 @@ WIRES = {
         "  high, low = fifo {{ limit = 64 {unit} }}\n"
         "  p.rx -> sort\n  sort.high -> high -> e.high\n  sort.low -> low -> e.low\n  e -> q.tx"
     ),
+    "credit": "out = fifo {{ limit = 64 {unit} }}\n  p.rx -> out -> e -> q.tx",
     "router": (
         "port r[4]: {carries}\n  for i in 0 .. 3 {{\n    out = fifo {{ limit = 64 {unit} }}\n"
         "    e.exit[i] -> out -> r[i].tx\n    r[i].rx -> e.entry[i]\n  }}\n  p.rx -> q.tx"

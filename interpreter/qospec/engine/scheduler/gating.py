@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.kernel import kernel
-from qospec.engine.scheduler.tree import NO_LIMIT, list_input_fields
+from qospec.engine.line.transmission import sent_bytes
+from qospec.engine.scheduler.tree import NO_LIMIT, list_input_fields, list_own_fields
+from qospec.protocol.encapsulation import Encapsulation, Framing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.tree import Tree
 
     Window = tuple[int, int]
@@ -24,6 +27,40 @@ MOST_WINDOWS = 8
 CYCLE, BEGINS, COUNT, WINDOWS, *_ = list_input_fields(3 + 2 * MOST_WINDOWS)
 """The length of the cycle; when one of them begins; how many windows; where their
 beginnings and ends are."""
+
+HEADER, LEAST, EXTRA, PER_CELL, BYTE, BYTE_PART, DENOMINATOR = list_own_fields(7)
+"""Of a scheduler with gates: the framing of packets without the gap behind a frame, and the time of
+a byte."""
+
+
+def list_frame_fields(clock: Clock) -> Mapping[int, int]:
+    """Return the fields from which `measure_frame_ps` knows how long frames take on a line."""
+    framed = Encapsulation() if clock.encapsulation is None else clock.encapsulation
+    header, least, extra, per_cell = framed.framing
+    byte_ps = clock.byte_time_ps
+    return {
+        HEADER: header,
+        LEAST: least,
+        EXTRA: extra - framed.gap_bytes,
+        PER_CELL: per_cell,
+        BYTE: int(byte_ps),
+        BYTE_PART: int(byte_ps % 1 * byte_ps.denominator),
+        DENOMINATOR: byte_ps.denominator,
+    }
+
+
+@kernel
+def measure_frame_ps(tree: Tree, scheduler: int, size_bytes: int) -> int:
+    """Return how long a line sends the frame of a packet, up to its last bit."""
+    framing = Framing(
+        tree[scheduler, HEADER],
+        tree[scheduler, LEAST],
+        tree[scheduler, EXTRA],
+        tree[scheduler, PER_CELL],
+    )
+    octets = sent_bytes(framing, size_bytes)
+    part_ps = -(-octets * tree[scheduler, BYTE_PART] // tree[scheduler, DENOMINATOR])
+    return octets * tree[scheduler, BYTE] + part_ps  # type: ignore[no-any-return]
 
 
 def join_windows(windows: Sequence[Window], cycle_ps: int) -> tuple[Window, ...]:
