@@ -271,6 +271,12 @@ NOTHING = [
                     "two_cases.equal",
                 ),
                 SAME_INPUT: ("readings_agree.samples",),
+                WITHOUT: (
+                    "on_twisted_pair.apart",
+                    "on_twisted_pair.as_on_fibre",
+                    "on_twisted_pair.back_to_back",
+                    "on_twisted_pair.later",
+                ),
             },
             "n_to_1.qos": {
                 NOTHING_LOST: (
@@ -282,6 +288,8 @@ NOTHING = [
                 "what is offered is less than the line carries": (
                     "below_the_line.equal",
                     "below_the_line.output_rate",
+                    "even_below_the_line.jains_index",
+                    "even_below_the_line.to_a_frame",
                 ),
             },
         },

@@ -42,6 +42,14 @@ WRONG = [
         ("slightly_above", "overloaded", "flooded"),
         {"many_frames", "two_orders", "most_frames", "all_lost", "none_per_second"},
     ),
+    Wrong("osu.early_discard", SWITCH, "n_to_1.qos", ("throughput",), {"greatest", "falls"}),
+    Wrong(
+        "osu.loses_some",
+        SWITCH,
+        "n_to_1.qos",
+        ("even_below_the_line",),
+        {"jains_index", "to_a_frame[0]"},
+    ),
     Wrong("osu.slow_output", SWITCH, "latency.qos", ("catches_up",), {"none_lost"}),
     Wrong(
         "osu.constant_transit",
@@ -70,6 +78,17 @@ WRONG = [
         "background.qos",
         ("bursts_behind:load=97%", "steady_behind:load=95%"),
         {"long_frames", "short_frames", "cells_lost", "frames_lost"},
+    ),
+    Wrong(
+        "osu.even_input",
+        FABRIC,
+        "background.qos",
+        ("steady_behind:load=50%", "steady_behind:load=100%"),
+        {"later"},
+        changes={
+            "let reading = cell_time + 1.71 us / 191": "let reading = cell_time",
+            "fabric: Ratio = 730%": "fabric: Ratio = 1_000_000%",
+        },
     ),
     Wrong("osu.slow_fabric", FABRIC, "background.qos", ("short_bursts_behind",), {"first_cells"}),
     Wrong(

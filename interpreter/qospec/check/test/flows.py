@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
-Ends = tuple[tuple[str, ...], int | None]
-"""The hosts at one end of a flow, and their number if they are an array."""
+    Hosts = tuple[Node, ...]
 
 
 def build_flow(
@@ -41,8 +40,7 @@ def build_flow(
 
     The first is None after a mistake in it; the second if what it sends cannot be known.
     """
-    origins, many = _find_hosts(node.origin, scope, evaluator)
-    targets, others = _find_hosts(node.target, scope, evaluator)
+    origins, targets, many = _find_ends(node, scope, evaluator)
     record = evaluate_record(node, scope, evaluator)
     sending, value = None, None
     if record is not None:
@@ -54,7 +52,7 @@ def build_flow(
     try:
         starts = tuple(origin.path for origin in origins)
         stops = tuple(target.path for target in targets)
-        _verify(node, name, (starts, many), (stops, others))
+        _verify(node, name, starts, stops)
         _verify_way(node, name, way, answered=sending is not None and sending.traffic.is_answered)
     except CheckError as mistake:
         evaluator.context.report(mistake)
@@ -73,7 +71,7 @@ def list_measured(
     node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator
 ) -> FlowValue | None:
     """Return what can be measured of a flow; None if what it sends cannot be known."""
-    _, many = _find_hosts(node.origin, scope, evaluator)
+    *_, many = _find_ends(node, scope, evaluator)
     record = evaluate_record(node, scope, evaluator)
     return None if record is None else _list_measured(record, name, many, evaluator)
 
@@ -120,17 +118,32 @@ def _measure_lengths(sending: Sending) -> tuple[tuple[str, Fraction], ...]:
     )
 
 
-def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:
+def _find_ends(
+    node: ast.Flow, scope: Scope, evaluator: Evaluator
+) -> tuple[Hosts | None, Hosts | None, int | None]:
+    """Return the hosts at both ends, and their number if those of one are an array.
+
+    One host is paired with each of an array.
+    """
+    origins, many = _find_hosts(node.origin, scope, evaluator)
+    targets, others = _find_hosts(node.target, scope, evaluator)
+    if origins and many is None and others is not None:
+        origins *= others
+    if targets and others is None and many is not None:
+        targets *= many
+    return origins, targets, others if many is None else many
+
+
+def _verify(node: ast.Flow, name: str, origins: tuple[str, ...], targets: tuple[str, ...]) -> None:
     """Refuse ends that cannot be paired."""
-    origins, many = origin
-    targets, others = target
-    if len(origins) != len(targets) or (many is None) != (others is None):
+    if len(origins) != len(targets):
+        one, other = (f"an array of {len(ends)}" for ends in (origins, targets))
         raise make_error(
             "E0303",
-            f"{_count(many)} cannot be paired with {_count(others)}",
+            f"{one} cannot be paired with {other}",
             node.target.span,
-            label=_count(others),
-            secondary=(node.origin.span, _count(many)),
+            label=other,
+            secondary=(node.origin.span, one),
             help="use arrays of equal length, or one host at either end",
         )
     if not origins:
@@ -146,10 +159,6 @@ def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:
             secondary=(node.origin.span, "begins here"),
             help="choose another host",
         )
-
-
-def _count(many: int | None) -> str:
-    return "a single host" if many is None else f"an array of {many}"
 
 
 def _find_hosts(
