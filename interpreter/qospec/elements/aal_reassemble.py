@@ -51,11 +51,11 @@ COUNT, FIRST, FIRST_MISINSERTED, MOST_CELLS, IS_SEQUENCED, TIMEOUT_PS = range(6)
 many cells the largest packet has; whether cells are numbered; the timeout, or a time that no trial
 reaches. Then comes a row for each connection."""
 FRAMES = 6
-CELLS, EXPECTED, WHOLE, VIOLATION, BEGAN_PS = range(5)
+CELLS, EXPECTED, WHOLE, VIOLATION, BEGAN_PS, OWED = range(6)
 """Of the frame that a connection is in: how many of its cells have come, 0 if none is under way;
 the number of the next, its own number, what is wrong with it, a number of CAUSES, and when its
-first cell came."""
-WIDTH = 5
+first cell came. Of one that was given up: why, until a cell is counted for it."""
+WIDTH = 6
 CAUSES = (
     "",
     "crc_error",
@@ -65,7 +65,8 @@ CAUSES = (
     "reassembly_timeout",
 )
 NO_ERROR, CRC_ERROR, LENGTH_VIOLATION, SEQUENCE_VIOLATION, TOO_LONG, TIMED_OUT, ENDS = range(7)
-"""The fate of a cell: it ends here; it is the last, and its packet goes on or is lost."""
+"""The fate of a cell: it ends here; it is the last, and its packet goes on or is lost; or it is
+counted as lost for a frame that is given up without its last."""
 SEAL_PLACE = COLUMNS.index("seal")
 SEQUENCE = 16
 """The numbers of cells, in turn. Source: I.363.3, 8.2.1.2 (a sequence number of 4 bits)."""
@@ -82,14 +83,18 @@ class AalReassemble(AdaptationEnd):
 
     A packet goes on when its last cell comes, or is lost then. In AAL5 a frame is all that has come
     since the last one ended: if a cell is missing, changed or of another one, that is a
-    `crc_error`; after the last cell of a packet was lost, the next packet is longer and lost, too,
-    and `too_long` if it has more cells than a packet of the `mtu`. In AAL3/4 each cell has a number
-    and a CRC-10, and a first cell begins a new frame whatever was missing before it; a gap is a
-    `sequence_violation` or, if it is of a multiple of 16 cells, a `length_violation`. A packet
-    whose last cell was lost was lost where that was.
+    `crc_error`; after the last cell of a packet was lost, the next packet is lost, too. More cells
+    than the largest packet of the `mtu` has are `too_long`, and what follows them is a new frame.
+    In AAL3/4 each cell has a number and a CRC-10, and a first cell begins a new frame whatever was
+    missing before it; a gap is a `sequence_violation` or, if it is of a multiple of 16 cells, a
+    `length_violation`.
 
     What has come of a frame is given up when the `timeout` is over since its first cell has come: a
     later last cell brings a `reassembly_timeout`, and a later first one begins anew.
+
+    A packet whose last cell was lost was lost where that was. What has come of it is given up here,
+    as `too_long`, `reassembly_timeout` or, if a first cell follows, `sequence_violation`: counted
+    once, with the cell, of those that are counted by themselves, that shows it or comes next.
 
     OAM cells and those of other users end here. A packet has the marks of its last cell.
 
@@ -208,12 +213,18 @@ def _take_in(state: Whole, connection: int, piece: int, seal: int, now_ps: int) 
     if frame[CELLS] > 0 and now_ps - frame[BEGAN_PS] > state[TIMEOUT_PS]:
         is_late = read_whole(piece) == frame[WHOLE]
         frame[CELLS], frame[VIOLATION] = 0, TIMED_OUT if is_late else NO_ERROR
-    if frame[CELLS] == 0 or (state[IS_SEQUENCED] and number_in(piece) == 0):
+        frame[OWED] = NO_ERROR if is_late else TIMED_OUT
+    if frame[CELLS] > 0 and state[IS_SEQUENCED] and number_in(piece) == 0:
+        frame[OWED] = frame[VIOLATION] if frame[VIOLATION] != NO_ERROR else SEQUENCE_VIOLATION
+        frame[CELLS] = frame[VIOLATION] = 0
+    if frame[CELLS] == 0:
         frame[BEGAN_PS] = now_ps
     _note_cell(state, frame, piece, seal & TAMPERED)
-    if piece & MORE_FOLLOW:
-        return ENDS
-    violation = _check(state, frame, piece)
+    is_too_long = not state[IS_SEQUENCED] and frame[CELLS] > state[MOST_CELLS]
+    if piece & MORE_FOLLOW and not is_too_long:
+        owed, frame[OWED] = frame[OWED], NO_ERROR
+        return ENDS if owed == NO_ERROR else owed
+    violation = TOO_LONG if is_too_long else _check(frame, piece)
     frame[CELLS] = frame[VIOLATION] = 0
     return violation
 
@@ -224,9 +235,7 @@ def _note_cell(state: Whole, frame: Whole, piece: int, is_changed: int) -> None:
     number, violation = number_in(piece), NO_ERROR
     is_first = frame[CELLS] == 0
     if state[IS_SEQUENCED]:
-        if number == 0:
-            is_first, frame[CELLS], frame[VIOLATION] = True, 0, NO_ERROR
-        elif is_first or (number - frame[EXPECTED]) % SEQUENCE != 0:
+        if number > 0 and (is_first or (number - frame[EXPECTED]) % SEQUENCE != 0):
             violation = SEQUENCE_VIOLATION
     elif number != (0 if is_first else frame[EXPECTED]) or (
         not is_first and read_whole(piece) != frame[WHOLE]
@@ -243,10 +252,8 @@ def _note_cell(state: Whole, frame: Whole, piece: int, is_changed: int) -> None:
 
 
 @kernel
-def _check(state: Whole, frame: Whole, piece: int) -> int:
+def _check(frame: Whole, piece: int) -> int:
     """Return what is wrong with a frame of which the last cell has come."""
-    if not state[IS_SEQUENCED] and frame[CELLS] > state[MOST_CELLS]:
-        return TOO_LONG
     if frame[VIOLATION] != NO_ERROR:
         return frame[VIOLATION]  # type: ignore[no-any-return]
     if frame[CELLS] != number_in(piece) + 1 or frame[WHOLE] != read_whole(piece):

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from qospec.catalogue.form import EndsDifferError, Form
 from qospec.catalogue.kinds import UnfitError
@@ -11,11 +13,14 @@ from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.engine.event.process import build_process
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.merge import merged
+from qospec.engine.items.piece import MORE_FOLLOW, number_in
 from qospec.engine.security.seal import TAMPERED
 
 PACKET_BYTES = 200
 """208 B with LLC/SNAP: 5 cells of AAL5, and 5 of AAL3/4."""
 CELLS = 5
+MOST_CELLS = 9
+"""Of AAL5 in a packet of 400 B: 416 B in 48 B each."""
 
 
 @pytest.fixture
@@ -79,15 +84,70 @@ def test_aal5_tells_cells_of_two_packets_that_together_have_the_right_number(lab
 
 
 def test_aal5_gives_up_what_is_longer_than_the_mtu(lab, setting, cells):
-    """Two packets without an end between them have 9 cells, and the largest has 6."""
+    """Two packets without an end between them have 9 cells, and the largest has 6: one too many."""
     came = without(cells(3), CELLS - 1)
-    assert received(lab, setting, came, mtu=272) == ([2], [("too_long", 1)])
+    found = [2], [("crc_error", 1), ("too_long", 1)]
+    assert received(lab, setting, came, mtu=272) == found
     assert received(lab, setting, came, mtu=416) == ([2], [("crc_error", 1)])
 
 
 def test_aal3_4_loses_no_other_packet_with_a_last_cell(lab, setting, cells):
+    """The first cell of the next packet shows that the one before had no end, and counts for it."""
     came = without(cells(4, "aal3_4"), 2 * CELLS - 1)
-    assert received(lab, setting, came, aal="aal3_4") == ([0, 2, 3], [])
+    found = [0, 2, 3], [("sequence_violation", 2)]
+    assert received(lab, setting, came, aal="aal3_4") == found
+
+
+@pytest.mark.parametrize(
+    ("aal", "lost"),
+    [
+        ("aal5", [("too_long", 1), ("too_long", 3)]),
+        ("aal3_4", [("sequence_violation", n) for n in (1, 2, 3)]),
+    ],
+)
+def test_packets_that_never_end_are_counted(lab, setting, cells, aal, lost):
+    """Four times four cells without an end: in AAL5 seven are too many, twice, and two are held."""
+    came = without(cells(4, aal), *range(CELLS - 1, 4 * CELLS, CELLS))
+    assert received(lab, setting, came, aal=aal, mtu=272) == ([], lost)
+
+
+def test_where_no_other_cell_shows_it_the_next_one_does(lab, setting):
+    """A packet of one cell goes on, and is none of the cells by which a lost end is counted."""
+    packets = lab.cells([0, 100, 200, 300], size_bytes=[200, 28, 200, 28], sent_ps=[0, 1, 2, 3])
+    (left,) = build_process(AalSegment("aal3_4"), setting)((packets,), FOREVER_PS).departures
+    came = without(left.moved(np.arange(left.count)), CELLS - 1)
+    found = lab.carry(AalReassemble("aal3_4"), setting, came)
+    assert found.departures[0].sent_ps.tolist() == [1, 2, 3]
+    assert [(cause, sent_ps) for cause, _, _, sent_ps in found.lost] == [("sequence_violation", 2)]
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(
+    aal=st.sampled_from(["aal5", "aal3_4"]),
+    sizes=st.lists(st.sampled_from([28, 200, 400]), min_size=1, max_size=12),
+    missing=st.sets(st.integers(0, 99), max_size=12),
+)
+def test_whatever_is_missing_each_frame_is_received_or_lost_once(lab, aal, sizes, missing):
+    """It ends with its last cell, in AAL5 with one too many, in AAL3/4 where another one begins.
+
+    What another one shows is `owed` until a cell comes that is no last one.
+    """
+    setting = lab.setting(inserted=("cells",))
+    times = np.arange(len(sizes)) * 100
+    packets = lab.cells(times, size_bytes=sizes, sent_ps=times)
+    (left,) = build_process(AalSegment(aal), setting)((packets,), FOREVER_PS).departures
+    came = without(left.moved(np.arange(left.count)), *missing)
+    ended, cells, owed = 0, 0, False
+    for piece in came.column("frame").tolist():
+        begins = aal == "aal3_4" and not number_in(piece)
+        owed = owed or (begins and cells > 0)
+        cells = 1 if begins else cells + 1
+        if not piece & MORE_FOLLOW or (aal == "aal5" and cells > MOST_CELLS):
+            ended, cells = ended + 1, 0
+        elif owed:
+            ended, owed = ended + 1, False
+    found = lab.carry(AalReassemble(aal, mtu=400), setting, came)
+    assert found.departures[0].count + len(found.lost) == ended
 
 
 @pytest.mark.parametrize("missing", range(CELLS - 1))
@@ -185,7 +245,8 @@ def test_a_frame_that_takes_too_long_is_given_up(lab, setting, cells, aal):
 
 def test_a_timeout_saves_the_packet_behind_a_lost_last_cell(lab, setting, cells):
     came = without(cells(2), CELLS - 1)
-    for at_ps, expected in ((7, ([], [("crc_error", 1)])), (8, ([1], []))):
+    given_up = ("reassembly_timeout", 1)
+    for at_ps, expected in ((7, ([], [("crc_error", 1), given_up])), (8, ([1], [given_up]))):
         times = np.array([0, 1, 2, 3, *range(at_ps, at_ps + CELLS)])
         assert received(lab, setting, came.moved(times), timeout=7) == expected
 
@@ -193,7 +254,8 @@ def test_a_timeout_saves_the_packet_behind_a_lost_last_cell(lab, setting, cells)
 def test_in_aal3_4_the_time_of_a_frame_begins_with_its_first_cell(lab, setting, cells):
     came = without(cells(2, "aal3_4"), CELLS - 1)
     times = np.array([0, 1, 2, 3, 4, 5, 6, 7, 11])
-    assert received(lab, setting, came.moved(times), aal="aal3_4", timeout=7) == ([1], [])
+    found = [1], [("sequence_violation", 1)]
+    assert received(lab, setting, came.moved(times), aal="aal3_4", timeout=7) == found
 
 
 def test_without_a_timeout_a_frame_may_take_any_time(lab, setting, cells):
