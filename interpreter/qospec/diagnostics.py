@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -76,6 +77,21 @@ class Diagnostic:
         return "error" if self.code.startswith("E") else "warning"
 
 
+@dataclass(frozen=True)
+class Demand(Diagnostic):
+    """One whose remedy says how much is needed: cases may need it to different degrees.
+
+    Attributes:
+        degree: What is needed; the remedy of a greater one is enough for a smaller one.
+    """
+
+    degree: Fraction = Fraction(0)
+
+    def is_beyond(self, other: Diagnostic) -> bool:
+        """Return whether another one's remedy would not be enough for this."""
+        return isinstance(other, Demand) and self.degree > other.degree
+
+
 class SpecificationError(Exception):
     """The specification is invalid; carries all its diagnostics."""
 
@@ -91,10 +107,12 @@ class Problems:
         self._found: dict[tuple[str, str, int, int, str], Diagnostic] = {}
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Add a diagnostic; the same one at the same place is kept once."""
+        """Add a diagnostic; of the same one at the same place, that which demands most is kept."""
         span = diagnostic.span
         key = (diagnostic.code, span.source.name, span.start, span.end, diagnostic.message)
-        self._found.setdefault(key, diagnostic)
+        known = self._found.setdefault(key, diagnostic)
+        if isinstance(diagnostic, Demand) and diagnostic.is_beyond(known):
+            self._found[key] = diagnostic
 
     def withdraw_fix(self, span: Span) -> None:
         """Remove the help and the fix of diagnostics at a span: the fix does not work."""

@@ -6,8 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.dataclass import NamedTuple, dataclass
-from qospec.diagnostics import Diagnostic, Label
+from qospec.dataclass import NamedTuple
+from qospec.diagnostics import Demand, Diagnostic, Label
 from qospec.model.suite import WIDEST, Case, GoalResult, Point, Search, list_tested
 from qospec.plan.first_links import is_growing, list_overloads, offered_bps
 from qospec.plan.offered import compute_cell_rate
@@ -52,6 +52,9 @@ class Examined(NamedTuple):
     maker: CaseMaker | None = None
 
 
+TOO_SHORT = "E0610"
+
+
 def checked_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Ends | None:
     """Return the trials of a phase at both ends; None if one cannot be run.
 
@@ -82,14 +85,14 @@ def at_use(unfit: Iterable[Diagnostic], maker: CaseMaker) -> Iterator[Diagnostic
     phases: dict[tuple[object, ...], dict[str, None]] = {}
     for problem in unfit:
         moved = maker.move_to_use(problem)
-        is_own, is_short = moved.span == problem.span, isinstance(problem, ShortTrial)
+        is_own, is_short = moved.span == problem.span, problem.code == TOO_SHORT
         if is_own and not is_short:
             yield problem
             continue
         where = [phase for phase in maker.case.phases if problem.span in phase.span]
         key: tuple[object, ...] = (moved.code, *map(type, where), None if is_own else moved.span)
         here = {f"`{phase.name}`": None for phase in where}
-        if key not in found or _needs_more(moved, found[key]):
+        if key not in found or (isinstance(moved, Demand) and moved.is_beyond(found[key])):
             found[key] = moved
             phases[key] = here | phases.get(key, {})
         phases[key] |= here
@@ -97,19 +100,6 @@ def at_use(unfit: Iterable[Diagnostic], maker: CaseMaker) -> Iterator[Diagnostic
         others = list(phases[key])[1:]
         more = (f"the same holds for {', '.join(others)}",) if others else ()
         yield replace(moved, notes=(*moved.notes, *more))
-
-
-@dataclass(frozen=True)
-class ShortTrial(Diagnostic):
-    """A trial that sends less than one item, and in how many seconds it sends one; 0 if never."""
-
-    least_s: Fraction = Fraction(0)
-
-
-def _needs_more(one: Diagnostic, other: Diagnostic) -> bool:
-    if not isinstance(one, ShortTrial) or not isinstance(other, ShortTrial):
-        return False
-    return one.least_s > other.least_s
 
 
 def _parameter(maker: CaseMaker, span: Span | None) -> str:
@@ -280,14 +270,14 @@ def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnost
         longer += ", or raise the lowest load" if isinstance(phase, Search) else ""
         longer = f"give `{parameter}` at least {least}" if parameter else longer
     place = phase.goals[0].trial_span if isinstance(phase, Search) else phase.measure_span
-    return ShortTrial(
-        "E0610",
+    return Demand(
+        TOO_SHORT,
         f"a trial at {where} sends less than one {called}",
         phase.span if place is None else place,
         secondary=() if parameter or place is None else (Label(phase.span, "in this phase"),),
         notes=(f"{format_number(items)} {called}s in {length}",),
         help=longer,
-        least_s=least_s,
+        degree=least_s,
     )
 
 
@@ -393,14 +383,16 @@ def _above(
     elif phase.load is not None:
         place = phase.load.span
     depends = lower is None or is_growing(lower, trial, overload)
-    return Diagnostic(
+    help_text, most = _less(maker, phase, trial, overload, found, lower)
+    return Demand(
         "E0305",
         explain_too_much(phase, overload, depends=depends),
         place if depends else phase.span,
         label=overload.offered,
         secondary=() if overload.line.span is None else (Label(overload.line.span, "linked here"),),
         notes=(overload.carried,),
-        help=_less(maker, phase, trial, overload, found, lower),
+        help=help_text,
+        degree=-most,
     )
 
 
@@ -421,13 +413,14 @@ def _less(
     overload: Overload,
     found: Mapping[str, GoalResult],
     lower: Case | None,
-) -> str:
-    """Return how to offer a first link no more than it carries."""
+) -> tuple[str, Fraction]:
+    """Return how to offer a first link no more than it carries, with up to which load, or 0."""
     load = phase.high if isinstance(phase, Search) else phase.load and phase.load.value
     if lower is None or not load or overload.change:
-        return "send less"
+        return "send less", Fraction(0)
     if not is_growing(lower, trial, overload):
-        return f"lower the load, or what it follows from: it does not depend on `{phase.name}`"
+        it = f"it does not depend on `{phase.name}`"
+        return f"lower the load, or what it follows from: {it}", Fraction(0)
     low = phase.low if isinstance(phase, Search) else load / 2
     at_low, at_load = (offered_bps(case, overload.line, 0) for case in (lower, trial))
     most = load - (load - low) * (at_load - overload.most_bps) / (at_load - at_low)
@@ -440,9 +433,11 @@ def _less(
     shown = _load(most, phase)
     tried = maker(phase, most, found) if most > least else None
     if not isinstance(tried, Case) or any(list_overloads(tried)):
-        return f"search below {shown}, which the link carries" if 0 < most <= least else "send less"
+        below = f"search below {shown}, which the link carries"
+        return (below, most) if 0 < most <= least else ("send less", Fraction(0))
     if parameter:
-        return f"give `{parameter}` at most {shown}"
+        return f"give `{parameter}` at most {shown}", most
     if isinstance(phase, Search):
-        return f"search up to {shown}"
-    return f"let `{phase.load.words}` be at most {shown} in `{phase.name}`" if phase.load else ""
+        return f"search up to {shown}", most
+    words = phase.load.words if phase.load else ""
+    return f"let `{words}` be at most {shown} in `{phase.name}`", most

@@ -148,6 +148,26 @@ test point on bench {{
   expect high.user.lost == 0
 }}
 """
+SEARCH_OF_SIZES = """
+test of_sizes on bench {{
+  sweep cells in [10 cell, {}]
+  search rate in 100 frame/s .. 3_600 frame/s {{
+    goal lossless {{ loss = 0 }}
+    trial = 100 ms
+  }}
+  flow user = frames {{ cells = cells, rate = rate }} from a to b
+  report lossless.rate
+}}
+"""
+"""The line carries 353,207.5 cells/s: 3,532 frames/s of 100 cells, and 1,766 of 200."""
+POINT_OF_SIZES = """
+test of_sizes on bench {
+  sweep cells in [100 cell, 200 cell]
+  point high { rate = 3_600 frame/s, measure = 100 ms }
+  flow user = frames { cells = cells, rate = rate } from a to b
+  expect high.user.lost == 0
+}
+"""
 SMALL = "let `rate` be at most 53_200 cell/s in `high`"
 
 
@@ -159,6 +179,9 @@ SMALL = "let `rate` be at most 53_200 cell/s in `high`"
             SEARCH.replace("1_000 cell/s .. 2_000", "400_000 cell/s .. 500_000"),
             "search below 353_200 cell/s, which the link carries",
         ),
+        (SEARCH_OF_SIZES.format("100 cell, 200 cell, 150 cell"), "search up to 1766 frame/s"),
+        (SEARCH_OF_SIZES.format("200 cell, 100 cell"), "search up to 1766 frame/s"),
+        (POINT_OF_SIZES, "let `rate` be at most 1766 frame/s in `high`"),
         (BURST, "lower the load, or what it follows from: it does not depend on `n`"),
         (SEARCH.replace("2_000 cell/s", "401_000 cell/s step 200_000 cell/s"), "search up to 201_"),
         (POINT.format(""), "let `rate` be at most 353_200 cell/s in `high`"),
