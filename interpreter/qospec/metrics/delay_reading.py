@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from qospec.engine.measure.tally import Delays, Tally
 
 
-@metric(source="Babic, Durresi, Jain, ATM Forum/97-0178 (1997), 1.1 (resolution and overhead)")
+@metric(
+    source="Babic, Durresi, Jain, ATM Forum/97-0178 (1997), 1.1 (resolution and overhead)",
+    carries=("cell", "packet", "frame"),
+)
 class DelayReading(Metric):
     """Read the transfer delay by the clock of the host where cells or packets arrive, in ps.
 

@@ -6,6 +6,7 @@ ticks between, so a reading is a whole number of them, and the mean of many is c
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
@@ -13,11 +14,19 @@ from qospec.engine.measure import delays
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
-    from qospec.engine.experiment import Experiment
+    from qospec.engine.experiment import Experiment, Source
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.tally import Delays
 
 NOT_READ = -1
+
+
+def _list_counted(source: Source) -> list[slice]:
+    """Return the indices by which the items of a source are counted, and its frames if any."""
+    if source.framing is None:
+        return [source.indices]
+    first = source.framing.first
+    return [source.indices, slice(first, first + source.connections)]
 
 
 class Readings:
@@ -32,8 +41,8 @@ class Readings:
         self._tick_ps = np.full(len(histogram_row), NOT_READ, np.int64)
         self._overhead_ps = np.zeros(len(histogram_row), np.int64)
         for source in experiment.sources:
-            for first, stop in ranges:
-                mine = slice(max(first, source.indices.start), min(stop, source.indices.stop))
+            for (first, stop), counted in product(ranges, _list_counted(source)):
+                mine = slice(max(first, counted.start), min(stop, counted.stop))
                 self._tick_ps[mine] = source.monitor.resolution_ps or 1
                 self._overhead_ps[mine] = source.monitor.overhead_ps
         self.needed = bool((self._tick_ps != NOT_READ).any())

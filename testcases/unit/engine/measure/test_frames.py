@@ -37,6 +37,8 @@ from qospec.traffic.burst import Burst
 COUNT = 3
 CELL_BITS = 424
 WINDOW_PS = 6 * 10**7, 2 * 10**8
+TICK_PS, OVERHEAD_PS = 50_000, 12_345
+"""Of the monitor where they arrive."""
 
 
 class Watching:
@@ -82,7 +84,7 @@ def experiment(
     own = number_streams(Stream(0, kind, COUNT) for kind in ("user", "frames"))
     source = Source(
         "f", Burst(cells, every_ps, at), 0, COUNT, "random", CELLS, 0, 0,
-        monitor=Monitor("b"), framing=Framing((cells,), COUNT),
+        monitor=Monitor("b", TICK_PS, OVERHEAD_PS), framing=Framing((cells,), COUNT),
     )  # fmt: skip
     return Experiment(
         (Contract("ubr", Fraction(10**6), 0),) * 2 * COUNT,
@@ -90,7 +92,11 @@ def experiment(
         (source,),
         tuple(nodes),
         (*wires, Wire(len(nodes) - 1, 0, END)),
-        MeasurementSpec(*WINDOW_PS, (0,) * 2 * COUNT, (("frame_latencies", COUNT, 2 * COUNT),)),
+        MeasurementSpec(
+            *WINDOW_PS,
+            (0,) * 2 * COUNT,
+            tuple((name, COUNT, 2 * COUNT) for name in ("frame_latencies", "readings")),
+        ),
         ("seed",),
     )
 
@@ -148,6 +154,8 @@ def test_a_frame_is_received_if_all_its_cells_are(name) -> None:
         assert tally.received == tally.delays.count == len(mine)
         assert tally.lost_for("incomplete") == tally.lost_count == tally.sent - tally.received
         assert tally.delays.sum_ps == sum(each[-1][3] - each[0][2] for each in mine)
+        ticks = sum((e[-1][3] + OVERHEAD_PS) // TICK_PS - e[0][2] // TICK_PS for e in mine)
+        assert tally.readings.sum_ps == ticks * TICK_PS
     counts = seen.tally(COUNT, 2 * COUNT)
     assert (counts.lost_count > 0) == (name in ("lost", "all lost", "out of order"))
 
