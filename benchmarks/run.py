@@ -36,6 +36,7 @@ NAMES = (
     "data_plane",
     "calls",
     "capture",
+    "aqm",
     "report_scale",
     "estimate",
     "search",
