@@ -26,6 +26,7 @@ class Jitter(Metric):
     dimension = "time"
     least = 0
     statistics = ("mean", "max", "p*")
+    series = ("mean", "max")
     needs = frozenset({"variation"})
 
     def delays(self, tally: Tally) -> Delays | None:

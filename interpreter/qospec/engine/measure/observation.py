@@ -408,7 +408,7 @@ class Recorder:
             if self._read_positions.needed:
                 self._read_positions.add(batch, *self._readings.read(batch))
         if self._variations.needed:
-            self._variations.arrived(batch)
+            self._record_variations(batch)
         if self._outages.needed:
             self._outages.arrived(batch, point)
         if self._calls.needed:
@@ -417,6 +417,13 @@ class Recorder:
             self._count_marks(batch)
         if self._has_one_point_variation:
             self._follow_variation(batch, point)
+
+    def _record_variations(self, batch: Batch) -> None:
+        """Record changes from packet to packet, also by interval."""
+        changes_ps = np.full(batch.count * self._series.needed, -1, np.int64)
+        self._variations.arrived(batch, changes_ps)
+        if self._series.needed:
+            self._series.changed(batch, changes_ps)
 
     def _count_marks(self, batch: Batch) -> None:
         for marks in np.unique(batch.marks).tolist():

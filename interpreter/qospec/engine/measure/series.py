@@ -1,8 +1,8 @@
 """Counts by interval of the window, for the connections whose time series a report shows.
 
 A cell counts in the interval in which the line of its source sent it: as `sent`, as received or
-lost, and with its delay; and in the interval in which it arrived, as `carried`. All are whole
-numbers, so the size of batches does not matter.
+lost, and with its delay and the change of its latency; and in the interval in which it arrived, as
+`carried`. All are whole numbers, so the size of batches does not matter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from qospec.engine.items.frame_length import (
 )
 from qospec.engine.kernel import kernel
 from qospec.engine.measure.bytes import Volume
-from qospec.engine.measure.tally import Delays, Tally
+from qospec.engine.measure.tally import Delays, Tally, Variation
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class Series:
         self._counts = {
             series: _rows(-(-length_ps // series.every_ps)) for series in measurement.series
         }
+        self._changes = {each: _rows(len(of)) for each, of in self._counts.items()}
         self._bytes = {each: np.zeros((len(of), 4), np.int64) for each, of in self._counts.items()}
 
     @property
@@ -97,6 +98,14 @@ class Series:
                     self._bytes[each],
                 )
 
+    def changed(self, batch: Batch, changes_ps: Times) -> None:
+        """Count changes of latency, (n,) in ps, below 0 where there is none, as delays."""
+        some = changes_ps >= 0
+        sent_ps, mine = batch.sent_ps[some], batch.connection[some].view(np.uint32)
+        for each, rows in self._changes.items():
+            bounds = self._bounds(each)
+            _delay(sent_ps + changes_ps[some], sent_ps, mine, each.first, each.stop, *bounds, rows)
+
     def _bounds(self, each: Intervals) -> tuple[int, int, int]:
         return self._measurement.start_ps, self._measurement.stop_ps, each.every_ps
 
@@ -104,6 +113,7 @@ class Series:
         """Yield the counts of each interval; the last one may be shorter."""
         length_ps = self._measurement.stop_ps - self._measurement.start_ps
         rows = zip(self._counts[each].tolist(), self._bytes[each].tolist(), strict=True)
+        changes = self._changes[each].tolist()
         samples = self._samples.intervals(each)
         for number, (row, byte_counts) in enumerate(rows):
             yield Tally(
@@ -119,6 +129,7 @@ class Series:
                 delays=_delays(row),
                 volume=Volume(*byte_counts) if len(self._around) else None,
                 samples=next(samples),
+                variation=Variation(received=_delays(changes[number])),
             )
 
 

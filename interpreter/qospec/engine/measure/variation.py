@@ -77,11 +77,18 @@ class Variations:
         indices = batch.connection.view(np.uint32)
         return sent(batch.sent_ps, indices, batch.size_bytes, times_ps, tracked, done)
 
-    def arrived(self, batch: Batch) -> None:
-        """Record packets that have arrived."""
+    def arrived(self, batch: Batch, changes_ps: Times) -> None:
+        """Record packets that have arrived.
+
+        Args:
+            batch: Of n packets.
+            changes_ps: (n,) Written, or (0,): the change of latency since the packet that arrived
+                before, where that is known.
+        """
+        indices = batch.connection.view(np.uint32)
         for _, tracked in self._sources:
             self._histogram.normalise(batch.count, tracked.seen)
-            arrived(batch.at_ps, batch.sent_ps, batch.connection.view(np.uint32), tracked)
+            arrived(batch.at_ps, batch.sent_ps, indices, tracked, changes_ps)
 
     def ended(self, connection: Indices, sent_ps: Times) -> None:
         """Record packets that were lost."""
@@ -255,7 +262,13 @@ def sent(
 
 
 @kernel
-def arrived(at_ps: Times, sent_ps: Times, connection: Rows, tracked: TrackedConnections) -> None:
+def arrived(
+    at_ps: Times,
+    sent_ps: Times,
+    connection: Rows,
+    tracked: TrackedConnections,
+    changes_ps: Times,
+) -> None:
     """Count packets that arrived, in both orders.
 
     Args:
@@ -263,6 +276,7 @@ def arrived(at_ps: Times, sent_ps: Times, connection: Rows, tracked: TrackedConn
         sent_ps: (n,) When they were sent, which identifies them.
         connection: (n,) The connection of each; those of other sources are skipped.
         tracked: Updated.
+        changes_ps: (n,) Written where there is a change of latency; or (0,).
     """
     first, marks, ring, kept = tracked.first, tracked.marks, tracked.ring, tracked.kept
     previous = tracked.previous
@@ -281,7 +295,10 @@ def arrived(at_ps: Times, sent_ps: Times, connection: Rows, tracked: TrackedConn
         latency_ps = delay_ps - ring[c, place, TRANSMISSION]
         _count_reordering(c, number, tracked)
         if previous[c, AS_RECEIVED, SEEN]:
-            _add(tracked, c, RECEIVED, abs(latency_ps - previous[c, AS_RECEIVED, LATENCY]))
+            change_ps = abs(latency_ps - previous[c, AS_RECEIVED, LATENCY])
+            _add(tracked, c, RECEIVED, change_ps)
+            if len(changes_ps):
+                changes_ps[i] = change_ps
         _update_previous(previous, c, AS_RECEIVED, latency_ps, delay_ps)
         if number == marks[c, HEAD]:
             _retire(c, tracked)

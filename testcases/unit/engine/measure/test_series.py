@@ -132,3 +132,17 @@ def test_the_sum_of_the_longest_delays_is_exact():
 @pytest.mark.parametrize("series", [(), (Intervals(0, 1, 10),)])
 def test_nothing_is_counted_that_nobody_asks_for(series):
     assert build_series(MeasurementSpec(0, 10, (), series=series), CELLS).needed == bool(series)
+
+
+def test_a_change_of_latency_counts_where_its_later_packet_was_sent():
+    """Latencies of 1 and 19 take turns, then stay at 10: 18 and 18, 9 and 0, nothing at all."""
+    each = Intervals(0, 1, 20)
+    series = build_series(MeasurementSpec(0, 60, (), series=(each,)), CELLS)
+    sent_ps = [0, 1, 10, 20, 25]
+    series.changed(batch([(at, 0, 0, 60) for at in sent_ps]), np.array([-1, 18, 18, 9, 0]))
+    found = [tally.variation.received for tally in series.tallies(each, 53)]
+    assert [(one.count, one.read("mean"), one.read("max")) for one in found] == [
+        (2, 18, 18),
+        (2, Fraction(9, 2), 9),
+        (0, None, None),
+    ]

@@ -12,6 +12,8 @@ from qospec.engine.measure.variation import TrackedConnections
 
 times = st.integers(0, 10**18) | st.integers(0, 10**6)
 SIZES = np.array([0, 5, 9], np.int64)
+NOT_BY_TIME = np.empty(0, np.int64)
+"""Where no change is asked for by interval."""
 """By size, the time of transmission."""
 PACKETS = st.lists(
     st.tuples(
@@ -63,7 +65,7 @@ def test_no_sum_overflows_however_many_are_added(latencies_ps):
     whose = np.zeros(len(sent_ps), np.uint32)
     sizes, times_ps = np.zeros(len(sent_ps), np.int32), np.zeros(1, np.int64)
     assert variation.sent(sent_ps, whose, sizes, times_ps, followed, 0) == len(sent_ps)
-    variation.arrived(sent_ps + np.array(latencies_ps), sent_ps, whose, followed)
+    variation.arrived(sent_ps + np.array(latencies_ps), sent_ps, whose, followed, NOT_BY_TIME)
     steps = [b - a for a, b in pairwise(latencies_ps)]
     added = [total for _, total in sums(followed, 0)]
     assert added[variation.INCREASES] - added[variation.DECREASES] == sum(steps)
@@ -127,7 +129,7 @@ def test_the_packets_of_a_source_are_told_from_all_others(packets, before):
         if lost:
             variation.ended(sent_ps[of], whose[of], followed)
         else:
-            variation.arrived(np.array([at]), sent_ps[of], whose[of], followed)
+            variation.arrived(np.array([at]), sent_ps[of], whose[of], followed, NOT_BY_TIME)
     for connection in (1, 2, 3):
         numbers = [n for n, each in enumerate(packets) if each[0] == connection and n >= before]
         mine = [
@@ -149,5 +151,5 @@ def test_a_full_ring_stops_before_the_packet_that_has_no_place():
     sent_ps, whose = np.arange(8, dtype=np.int64), np.zeros(8, np.uint32)
     sizes = np.zeros(8, np.int32)
     assert variation.sent(sent_ps, whose, sizes, SIZES, followed, 0) == 4
-    variation.arrived(np.array([10, 11]), sent_ps[:2], whose[:2], followed)
+    variation.arrived(np.array([10, 11]), sent_ps[:2], whose[:2], followed, NOT_BY_TIME)
     assert variation.sent(sent_ps, whose, sizes, SIZES, followed, 4) == 6
