@@ -248,6 +248,9 @@ class Tcp(ExchangeTraffic):
             found = tuple(sorted({*answers.sizes.size_bytes, *blocks}))
             answers = answers._replace(sizes=Sizes(found, (1,) * len(found)))
         rate = min(sent.contract.peak_cell_rate, answers.contract.peak_cell_rate)
+        if self.write_size is not None:  # each write may end with what is shorter still
+            short = Sizes((min(mss, self.write_size) + header_bytes,))
+            rate = 2 * self._fill_line(short, near, "").contract.peak_cell_rate
         again = Fraction(segments * PS_PER_S, self.min_rto)
         at_once = (max(segments, (self.transfer or 0) // mss) + 4) * (1 + self.retries)
         # It never waits in vain: RFC 6298 has the timeout follow the round trip.

@@ -121,3 +121,15 @@ def test_bsd_announces_a_window_that_moves_by_half_of_the_buffer():
         _, _, back = observe(replace(traffic, windows=windows), RTT + RTT // 4)
         numbers[windows] = [number for _, number, _ in back.windows]
     assert numbers == {"standard": [0, 3_001], "bsd": [0, 2_001, 3_001]}
+
+
+def test_a_line_may_be_full_of_segments_that_are_short_as_writes_are():
+    """60,000 bytes in each 200 ns, which a line of 1 Tbit/s sends in 518 ns, so it is full.
+
+    A segment of 500 bytes takes 4.32 ns, of 1,000 bytes 8.32 ns: there are more than of full ones.
+    """
+    window = {"send_buffer": 60_000, "receive_buffer": 60_000, "initial_window": 100}
+    traffic = replace(BULK, write_size=500, nagle=False, **window)
+    stop_ps, takes_ps = 60_000_000, 4_320
+    seen, *_ = observe(traffic, stop_ps, rtt=200_000)
+    assert seen.tally(2, 3).sent == pytest.approx(stop_ps / takes_ps, rel=0.02)
