@@ -360,8 +360,14 @@ NOTHING = [
             "writers": "tcp.nothing_written",
             "controls": "tcp.nothing_controlled",
             "markers": "tcp.nothing_marked",
+            "pieces": "tcp.nothing_of_pieces",
+            "beginners": "tcp.nothing_begun",
+            "switches": "tcp.nothing_lost",
         },
         {
+            "slow_start.qos": {
+                "the path is full from the beginning": ("slow_start_fills_a_path.full",),
+            },
             "closed_forms.qos": {
                 NOTHING_LOST: (
                     "a_window_in_each_round_trip.never_again",
