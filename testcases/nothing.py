@@ -296,7 +296,11 @@ NOTHING = [
     ),
     Nothing(
         "packets",
-        {"queues": "packets.nothing", "meters": "packets.no_meters"},
+        {
+            "queues": "packets.nothing",
+            "meters": "packets.no_meters",
+            "bridges": "packets.no_streams",
+        },
         {
             "active_queues.qos": {
                 NOTHING_LOST: (
@@ -304,6 +308,7 @@ NOTHING = [
                     "between_the_thresholds.never_full",
                 ),
             },
+            "time_sensitive.qos": {NOTHING_LOST: ("a_frame_that_fits.none_lost",)},
         },
         unclaimed="expected",
     ),

@@ -2,8 +2,8 @@
 
 from replacing import Wrong
 
-QUEUES, METERS = "queues", "meters"
-AQM, PROFILES = "active_queues.qos", "profiles.qos"
+QUEUES, METERS, BRIDGES = "queues", "meters", "bridges"
+AQM, PROFILES, STREAMS = "active_queues.qos", "profiles.qos", "time_sensitive.qos"
 ORDER = "[nc1, af4, af3, af2, af1, be1]"
 
 WRONG = [
@@ -48,6 +48,48 @@ WRONG = [
         changes={
             f"strict {{ order = {ORDER} }}": "strict { order = [be1, af1, af2, af3, af4, nc1] }"
         },
+    ),
+    Wrong(
+        "packets.short_window",
+        BRIDGES,
+        STREAMS,
+        ("a_frame_that_fits",),
+        {"three"},
+        changes={"{ urgent: 100 us, bulk: 400 us }": "{ urgent: 140 us, bulk: 360 us }"},
+    ),
+    Wrong(
+        "packets.no_gates",
+        BRIDGES,
+        STREAMS,
+        ("a_frame_that_fits",),
+        {"three"},
+        changes={
+            "gates { open = { urgent: 100 us, bulk: 400 us } }": "strict { order = [urgent, bulk] }"
+        },
+    ),
+    Wrong(
+        "packets.never_closed",
+        BRIDGES,
+        STREAMS,
+        ("a_frame_that_fits",),
+        {"in_time"},
+        changes={"{ urgent: 100 us, bulk: 400 us }": "{ urgent: 100 us, bulk: 500 us }"},
+    ),
+    Wrong(
+        "packets.no_credit",
+        BRIDGES,
+        STREAMS,
+        ("the_idle_slope",),
+        {"reserved", "left"},
+        changes={"75 Mbit/s @line": "99 Mbit/s @line"},
+    ),
+    Wrong(
+        "packets.others_first",
+        BRIDGES,
+        STREAMS,
+        ("behind_one_frame",),
+        {"in_time"},
+        changes={"strict { order = [urgent, bulk] }": "strict { order = [bulk, urgent] }"},
     ),
     Wrong(
         "packets.counts_packets",
