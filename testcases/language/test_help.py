@@ -1,8 +1,9 @@
-"""Every remedy that shows what to write is followed, and leads out of the error.
+"""Every remedy is followed, and leads out of the error, but for those that `unread.txt` lists.
 
 What a help shows is put where a reader would put it: in place of what is marked, of what resembles
-it most beside that, or as a line of its own. Then this error is gone from there, and what comes
-instead, if anything, is another one.
+it most beside that, or as a line of its own. What it says in words is done (`said`). Then this
+error is gone from there, and what comes instead, if anything, is another one. In a file each form
+of a help is followed once.
 """
 
 import difflib
@@ -10,10 +11,13 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
+from testcases.language.said import MOST_TRIED, READERS
 from testcases.language.test_language import diagnosed, refused_ones
 
 from qospec.diagnostics import Diagnostic
@@ -31,7 +35,13 @@ BOUND = re.compile(
 NUMBER = re.compile(r"^write ([0-9][\w.,/]*(?: [\w/]+)?)$")
 TOKEN = re.compile(r"\w+|[^\w\s]")
 EXPECTATION = re.compile(r"\s*# (?:error|warning)\b.*")
+OWN = re.compile(r"`[^`]*`|\"[^\"]*\"|[0-9][\w.,/%]*")
+"""What of a help is of the error it goes with."""
 MOST_ALIKE = 6
+UNREAD = frozenset(Path(__file__).with_name("unread.txt").read_text(encoding="utf-8").splitlines())
+"""Codes and forms of helps that are not followed: what they ask for is up to the author."""
+ONE_IN = 1 if settings().max_examples >= 2_000 else 4
+"""Of so many files one is searched for what its helps say in words; at night each is."""
 
 
 class Followed(NamedTuple):
@@ -64,13 +74,32 @@ def shown_by(diagnostic: Diagnostic) -> list[str]:
     return list(dict.fromkeys([*written, *numbers]))
 
 
-def remedies(path: Path) -> Iterator[Remedy]:
+def form_of(diagnostic: Diagnostic) -> str:
+    """Return the code and the help of a diagnostic, without what is its own."""
+    return f"{diagnostic.code} {OWN.sub('_', diagnostic.help)}"
+
+
+def remedied(path: Path) -> tuple[tuple[Diagnostic, ...], list[Diagnostic]]:
+    """Return what is told of a file, and of that what has a remedy, of each form the first."""
     main = main_of(path)
     told = tuple(diagnosed(main))
-    for problem in told:
-        if Path(problem.span.source.name).name == main.name:
-            for shown in [""] if problem.fix else shown_by(problem):
-                yield Remedy(path, told, problem, shown)
+    own = [each for each in told if Path(each.span.source.name).name == main.name]
+    return told, list({form_of(each): each for each in reversed(own) if each.help}.values())[::-1]
+
+
+def done(diagnostic: Diagnostic) -> list[Iterator[str]]:
+    """Return, for each thing that a help says in words, the texts in which it is done."""
+    if diagnostic.fix or form_of(diagnostic) in UNREAD:
+        return []
+    found = ((reader, pattern.finditer(diagnostic.help)) for pattern, reader in READERS)
+    return [reader(diagnostic, match) for reader, matches in found for match in matches]
+
+
+def leads_out(remedy: Remedy, texts: Iterator[str], folder: Path) -> bool:
+    """Return whether one of the texts leads out of the error of a remedy."""
+    own = remedy.diagnostic.span.source.text
+    tried = (text for text in islice(texts, MOST_TRIED) if text != own)
+    return any(leads_on(remedy, Followed(text), folder) for text in tried)
 
 
 def regions(text: str, start: int, end: int, shown: str) -> list[tuple[int, int]]:
@@ -188,15 +217,26 @@ def leads_on(remedy: Remedy, one: Followed, folder: Path) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    "path",
-    [refused_one for refused_one in refused_ones() if main_of(refused_one).suffix == ".qos"],
-    ids=lambda path: path.stem,
-)
+REFUSED = [path for path in refused_ones() if main_of(path).suffix == ".qos"]
+
+
+@pytest.mark.parametrize("path", REFUSED, ids=lambda path: path.stem)
 def test_each_remedy_leads_out_of_its_error(path: Path, tmp_path: Path) -> None:
-    misled = [
-        (remedy.diagnostic.code, remedy.diagnostic.help, remedy.shown)
-        for remedy in remedies(path)
-        if not any(leads_on(remedy, one, tmp_path) for one in followed(remedy))
-    ]
+    told, helped = remedied(path)
+    misled, unread = [], []
+    for problem in helped:
+        shown, said = shown_by(problem), done(problem)
+        for code in [""] if problem.fix else shown:
+            remedy = Remedy(path, told, problem, code)
+            if not any(leads_on(remedy, one, tmp_path) for one in followed(remedy)):
+                misled.append((problem.code, problem.help, code))
+        remedy = Remedy(path, told, problem, problem.help)
+        misled += [
+            (problem.code, problem.help, "")
+            for texts in (said if REFUSED.index(path) % ONE_IN == 0 else ())
+            if not leads_out(remedy, texts, tmp_path)
+        ]
+        if not (problem.fix or shown or said or form_of(problem) in UNREAD):
+            unread.append(form_of(problem))
     assert misled == []
+    assert unread == [], "followed by nothing, and not in unread.txt"
