@@ -59,7 +59,8 @@ def build_template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Te
     builder.template.complete = builder.complete and evaluator.context.mistakes == before
     found = {part.path.partition("[")[0] for part in builder.template.parts}
     declared = frozenset(_list_declared(device.body.statements))
-    builder.template.unfinished = declared - found - builder.template.ports.keys()
+    missing = declared - found - builder.template.ports.keys()
+    builder.template.unfinished = missing | scope.list_unread()
     return builder.template
 
 

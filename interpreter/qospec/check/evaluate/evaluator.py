@@ -66,6 +66,7 @@ class Evaluator:
     def __init__(self, context: Context) -> None:
         self.context = context
         self._listed = ("", 0)  # what `qos LISTED` lists is meant by the name that begins there
+        self._may_be_kind = True
         self._methods: dict[type, Callable[[Any, Scope], Value]] = {
             ast.Number: lambda node, _: literals.read_number(node, context.limits),
             ast.Quantity: lambda node, _: literals.read_quantity(node, context.limits),
@@ -88,16 +89,24 @@ class Evaluator:
             ast.Record: self._evaluate_record,
         }
 
-    def evaluate(self, node: ast.Expression, scope: Scope, listed: str = "") -> Value:
+    def evaluate(
+        self,
+        node: ast.Expression,
+        scope: Scope,
+        listed: str = "",
+        *,
+        may_be_kind: bool = True,
+    ) -> Value:
         """Return the value; POISON after a mistake, which is reported.
 
         Args:
             node: The expression.
             scope: The names that it may use.
             listed: The command that lists what it may be, if there is one: `qos LISTED`.
+            may_be_kind: Whether it may be a kind: else none is suggested.
         """
         try:
-            return self.evaluate_one_of(listed, node, scope)
+            return self.evaluate_one_of(listed, node, scope, may_be_kind=may_be_kind)
         except CheckError as mistake:
             self.context.report(mistake)
         except RecursionError:
@@ -116,15 +125,21 @@ class Evaluator:
             raise make_error("E0603", many, node.span)
         return value
 
-    def evaluate_one_of(self, listed: str, node: ast.Expression, scope: Scope) -> Value:
-        """Return the value of one of what `qos LISTED` lists, "" if none; raises CheckError."""
+    def evaluate_one_of(
+        self, listed: str, node: ast.Expression, scope: Scope, *, may_be_kind: bool = True
+    ) -> Value:
+        """Return the value of one of what `qos LISTED` lists, "" if none; raises CheckError.
+
+        Where it cannot be a kind, none is suggested.
+        """
         around, self._listed = self._listed, (listed, node.span.start)
+        before, self._may_be_kind = self._may_be_kind, may_be_kind
         try:
             value = self.require_value(node, scope)
         except CheckError as mistake:
             raise add_listing(mistake, node, listed) from None
         finally:
-            self._listed = around
+            self._listed, self._may_be_kind = around, before
         if listed:
             self._verify_not_taken(node, value, scope)
         return value
@@ -417,7 +432,8 @@ class Evaluator:
             return built_in or POISON
         listed, start = self._listed
         role = ROLES.get(listed) if name.span.start == start else None
-        kinds = () if imported else built_ins.list_names(role)  # what is built in has no fields
+        none = imported or not self._may_be_kind  # what is built in has no fields
+        kinds = () if none else built_ins.list_names(role)
         everything = [*scope.list_known(), *kinds]
         if imported:  # a missing import is reported once
             scope.find_outermost().unparsed |= {name.text}

@@ -50,7 +50,7 @@ def _explain_no_unit(node: ast.Quantity) -> CheckError:
         node.span,
         label=meant.question,
         note="" if meant.readings or meant.question else f"units: {' '.join(list_units())}",
-        help=meant.write_help(node.number),
+        help=meant.write_help(node.number) or f"write `{node.number}` if it has no unit",
         fix=_correct_unit(node, meant),
     )
 

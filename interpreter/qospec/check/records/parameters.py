@@ -35,7 +35,7 @@ from qospec.check.records.record import Record
 from qospec.diagnostics import Label, correct_spelling, suggest_name
 from qospec.protocol.encapsulation import LAYERS
 from qospec.syntax import ast
-from qospec.units import format_number
+from qospec.units import format_number, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -351,8 +351,7 @@ def _verify_layer(value: Amount, layer: str, each: ast.Parameter, node: ast.Expr
         f"`{each.name.text}` is counted @{layer}, and this {what}",
         node.span,
         secondary=(each.span, f"declared as {each.annotation.text} here"),
-        help=convert_layer(node.span.text, value.value, layer)
-        or _explain_counting(value.layer, layer)
+        help=convert_layer(node.span.text, value.value, layer) or _explain_counting(value, layer)
         if value.layer
         else f"write `{written.span.text} @{layer}`"
         if isinstance(written, ast.Quantity)
@@ -363,19 +362,24 @@ def _verify_layer(value: Amount, layer: str, each: ast.Parameter, node: ast.Expr
 _ON_ETHERNET = {"ip": 0, "frame": 18, "line": 38}
 """How many bytes are around a packet in a layer, without tags. Source: IEEE 802.3, 3.1 and 4.4."""
 _EXAMPLE_BYTES = 512
+_LEAST_PAYLOAD_BYTES = 46
+"""To which Ethernet fills up what a frame carries. Source: IEEE 802.3, 3.2.7 and 4.4."""
 
 
-def _explain_counting(given: str, wanted: str) -> str:
-    """Return what must be known to count in another layer, which is another quantity."""
-    if given not in _ON_ETHERNET or wanted not in _ON_ETHERNET:
+def _explain_counting(given: Amount, wanted: str) -> str:
+    """Return what a value is in another layer, of a packet on Ethernet: another quantity."""
+    before, after = _ON_ETHERNET.get(given.layer or ""), _ON_ETHERNET.get(wanted)
+    if before is None or after is None or given.value is None or given.dimension is None:
         return f"count it `@{wanted}`, which is another quantity"
-    more = _ON_ETHERNET[wanted] - _ON_ETHERNET[given]
-    there = f"{abs(more)} B {'more' if more > 0 else 'less'}"
-    share = f"{_EXAMPLE_BYTES + more} / {_EXAMPLE_BYTES}"
-    return (
-        f"count it `@{wanted}`: a packet on Ethernet has {there} there, so this times {share} if"
-        f" all have {_EXAMPLE_BYTES} B @{given}"
-    )
+    more = after - before
+    there = f"a packet on Ethernet has {abs(more)} B {'more' if more > 0 else 'less'} there"
+    alike = f", if all have {_EXAMPLE_BYTES} B @{given.layer}"
+    converted = given.value * Fraction(_EXAMPLE_BYTES + more, _EXAMPLE_BYTES)
+    if given.dimension == TYPES["Data"]:
+        filled = max(given.value, Fraction(8 * (_LEAST_PAYLOAD_BYTES + before)))
+        converted, alike = filled + 8 * more, ""
+    written = format_value(converted, given.dimension, exact=True)
+    return f"write `{written} @{wanted}`{alike}: {there}"
 
 
 def _fit_list(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:

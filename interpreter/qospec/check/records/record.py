@@ -111,7 +111,10 @@ class Record(Value):
         if "arguments" in self.kept:
             return dict(self.kept["arguments"]), True
         found: dict[str, Any] = {}
-        complete = True
+        guessed = (
+            self.excused - self.given.keys()
+        )  # what a kind finds then is no mistake of its own
+        complete = not guessed or self.excused >= self.kind.parameters.keys()
         for parameter in self.kind.parameters.values():
             each = self.given.get(parameter.name)
             if each is None:
@@ -166,7 +169,10 @@ class Record(Value):
             return own
         if domain == "names" and isinstance(each.value, ast.ListLiteral):
             return List(tuple(evaluator.evaluate_word(item, scope) for item in each.value.items))
-        value = evaluator.evaluate_one_of(_LISTED.get(domain, ""), each.value, scope)
+        listed = _LISTED.get(domain, "")
+        value = evaluator.evaluate_one_of(
+            listed, each.value, scope, may_be_kind=bool(listed) or domain in NESTED
+        )
         return evaluator.require_known(value, each.value)
 
     def _choose_kind(self, each: Field, scope: Scope, choices: tuple[str, ...]) -> Value:

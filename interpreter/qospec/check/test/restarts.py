@@ -245,7 +245,7 @@ def _list_named(field: str, change: ast.At, scope: Scope, of: Evaluator) -> Iter
     node = _find_field(field, change)
     if node is None:
         return
-    value = of.require_plain(node, scope)
+    value = of.require_known(of.evaluate(node, scope, may_be_kind=False), node)
     items = value.items if isinstance(value, List) else (value,)
     places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
     for item, place in zip(items, places, strict=True):

@@ -105,6 +105,13 @@ _ROWS = (
     ),
     _make_row(
         "E0001",
+        r"^\s*port\s+(?P<at>(?P<name>\w+)\s*:\s*(?P<kind>\w+)\s*\[(?P<many>[^\[\]]*)\])",
+        "the number of ports is written behind their name",
+        "write `{name}[{many}]: {kind}`",
+        "{name}[{many}]: {kind}",
+    ),
+    _make_row(
+        "E0001",
         r"\bforall\s+(?P<at>(?P<name>\w+)\s*,\s*(?P<other>\w+))\s*(?::|\bin\b)",
         "a `forall` draws one value",
         "write `forall {name} …`, then `forall {other} …`",

@@ -111,9 +111,19 @@ def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, wa
             "test t(rate: Rate @frame) { }\ntest u = t(rate = 20 Mbit/s @ip)",
             "E0212",
             (
-                "count it `@frame`: a packet on Ethernet has 18 B more there, "
-                "so this times 530 / 512 if all have 512 B @ip"
+                "write `20.703125 Mbit/s @frame`, if all have 512 B @ip: "
+                "a packet on Ethernet has 18 B more there"
             ),
+        ),
+        (
+            "test t(size: Data @frame) { }\ntest u = t(size = 40 B @ip)",
+            "E0212",
+            "write `64 B @frame`: a packet on Ethernet has 18 B more there",
+        ),
+        (
+            "test t(size: Data @line) { }\ntest u = t(size = 64 B @frame)",
+            "E0212",
+            "write `84 B @line`: a packet on Ethernet has 20 B more there",
         ),
         (
             "traffic t = cbr { pcr = 5 cell/s, cdvt = 5 cell }",
