@@ -301,7 +301,7 @@ READERS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
             bounded,
         ),
         (
-            r"\b(?:(?:short|long|small|larg|earli|lat|low|few)er|send less|relax|loosen)\b",
+            r"\b(?:(?:short|long|small|larg|earli|lat|low|few)er|less|relax|loosen)\b",
             scaled,
         ),
         (
