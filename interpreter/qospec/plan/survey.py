@@ -254,6 +254,7 @@ def _forms_fit(case: Case, name: str, survey: Survey, problems: Problems) -> boo
         *warnings.idle_faults(case, survey),
         *warnings.idle_contracts(case, survey),
         *warnings.taken_for_one(case, survey),
+        *warnings.begun_together(case),
         *warnings.all_too_large(case, survey),
         *channels.never_heard(case.networks[name]),
         *round_trips.short_timeouts(case, survey),

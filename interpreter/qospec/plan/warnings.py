@@ -5,7 +5,8 @@ classes that no flow sends items to; rates of meters and shapers that no line be
 packets that reach the end of a tunnel without having entered it; flows of which no packet may be
 cut that must be; faults that nothing reaches which they could hit; associations of which a receiver
 knows nothing, that expire before they are replaced, or that authenticate nothing; contracts of
-cells that packets never become; elements that take several passages for one.
+cells that packets never become; elements that take several passages for one; flows that begin
+together.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     Level = tuple[Scheduler, list[int]]
     """A scheduler, and the size in bytes of the largest packet at each of its inputs."""
 
+MANY = 20
+"""How many flows that begin together are hardly meant to."""
 REASON = (
     "an input then skips turns until it has saved enough for one packet; a quantum of at least the"
     " largest packet keeps delay and effort low (Shreedhar and Varghese 1996)"
@@ -464,6 +467,24 @@ def idle_contracts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             f"packets of `{flow.name}` never become cells, so their contract does nothing",
             flow.places.get("cells", flow.span),
             help="put an `aal_segment` on its path, or take `cells` away",
+        )
+
+
+def begun_together(case: Case) -> Iterator[Diagnostic]:
+    """Yield the first of many flows that send in the same instants, since all begin at once."""
+    alike: dict[Fraction, list[Flow]] = {}
+    for flow in case.flows:
+        if flow.phases == "even" and flow.connections * len(flow.origins) == 1:
+            alike.setdefault(flow.item_rate, []).append(flow)
+    for first, *others in (flows for flows in alike.values() if len(flows) >= MANY):
+        if first.arrivals.curve(1, "even") is None:
+            continue  # they are random, whatever their phases
+        yield Diagnostic(
+            "W0636",
+            f"`{first.name}` and {len(others)} other flows begin together, and send as one burst",
+            first.places.get("phases", first.span),
+            help=f"write one flow of `connections = {len(others) + 1}`, which are spread evenly,"
+            " or `phases = random`",
         )
 
 
