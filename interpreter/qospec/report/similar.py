@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from qospec.judge.verdict import PROBLEMS
@@ -16,7 +17,7 @@ from qospec.report.charts.parameter import find_scale, show_value
 from qospec.report.charts.plot import list_varying, point
 from qospec.report.charts.sample import read_exact
 from qospec.report.searches import list_points
-from qospec.report.views import list_attention, shorten_place
+from qospec.report.views import list_attention, list_tests, shorten_place
 from qospec.report.words import (
     describe_limits,
     describe_measured,
@@ -190,10 +191,28 @@ def list_findings(document: Record) -> list[dict[str, Any]]:
     ]
 
 
+MOST_PRINTED = 40
+"""The most cases that are printed with their metrics."""
+
+
+def choose_printed(document: Record, shown: Sequence[str]) -> list[str]:
+    """Return which of the cases that are shown in detail are printed so, by id.
+
+    Of cases that fail alike it is the first; of each test also the first that passes, since tables
+    have the statements of all the others.
+    """
+    first = [group[0] for group in group_similar(list_attention(document))]
+    for test in list_tests(document):
+        passing = (c for c in test["cases"] if c["ran"] and c["verdict"] not in PROBLEMS)
+        first += islice(passing, 1)
+    return [case["id"] for case in first if case["id"] in shown][:MOST_PRINTED]
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "findings": list_findings,
     "extent": describe_extent,
     "least_and_most": describe_least_and_most,
+    "printed": choose_printed,
     "similar": group_similar,
     "same_way": describe_group,
     "shared": describe_shared,

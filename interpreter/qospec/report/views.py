@@ -102,6 +102,12 @@ def _list_mentioned(document: Record, path: str, text: str) -> list[Record]:
     ]
 
 
+def list_own_sources(document: Record) -> list[str]:
+    """Return the names of the sources that are the project's, not the library's."""
+    names = (source["name"] for source in document["provenance"]["sources"])
+    return [name for name in names if not name.startswith("std/")]
+
+
 def list_unmentioned(document: Record) -> list[Record]:
     """Return the references that no file with tests declares or names."""
     mentioned = [r["name"] for file in list_files(document) for r in file["references"]]
@@ -310,6 +316,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "elapsed_s": compute_elapsed_s,
     "files": list_files,
     "first_flows": select_first_flows,
+    "own_sources": list_own_sources,
     "requirements": list_requirements,
     "seconds_of": sum_seconds,
     "tests": list_tests,

@@ -3,6 +3,7 @@
 import pytest
 
 from qospec.report.similar import (
+    choose_printed,
     describe_extent,
     describe_group,
     describe_least_and_most,
@@ -147,3 +148,18 @@ def test_what_a_group_shares_is_what_no_case_that_passes_has(failing, passing, t
     others = [case(*each, verdict="pass") for each in passing]
     elsewhere = case("85%", verdict="pass", test="another")
     assert describe_shared(group, [*group, *others, elsewhere]) == text
+
+
+def test_of_cases_alike_the_first_is_printed_and_of_a_test_the_first_that_passes():
+    passing = {"verdict": "pass", "statements": [statement(0, "pass")], "losses": []}
+    cases = [
+        case("10%", **passing),
+        case("20%", **passing),
+        case("30%"),
+        case("40%"),
+        case("50%", losses=[loss(cause="filtered")]),
+    ]
+    document = {"cases": cases, "tests": [{"name": "t", "place": "a.qos:1:1"}]}
+    ids = [f"case-{number}" for number in range(1, 6)]
+    assert choose_printed(document, ids) == ["case-3", "case-5", "case-1"]
+    assert choose_printed(document, ids[3:]) == ["case-5"], "only what is shown is printed"
