@@ -175,6 +175,18 @@ def test_cases_that_pass_alike_take_few_pages(opened, document):
     assert half_empty == []
 
 
+LEGIBLE_PX = 9
+LABELS = """() => [...document.querySelectorAll('svg text')].filter(text => text.checkVisibility())
+  .map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"""
+
+
+@pytest.mark.parametrize("which", ["address", "with_everything", "with_searches"])
+def test_labels_are_legible_on_a_phone(opened, which, request):
+    sizes = opened(360, request.getfixturevalue(which)).evaluate(LABELS)
+    assert len(sizes) > 10
+    assert min(sizes) >= LEGIBLE_PX - 0.01
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1_400])
 def test_a_page_is_as_wide_as_its_window(opened, width, scheme):
