@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
@@ -30,6 +31,7 @@ from qospec.engine.queue.drop_policy import DropPolicy
 from qospec.engine.random import Draws
 from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.traffic import CellTraffic, PacketTraffic, Traffic
+from qospec.exporter import Exporter
 from qospec.model.suite import Goal, Search
 from qospec.reference.kinds import describe_kind
 from qospec.report.render import render
@@ -158,6 +160,7 @@ def test_the_documented_kinds_are_found(examples: Catalogue) -> None:
         ("congestion", "fixed_window"),
         ("metric", "smoothness"),
         ("method", "upwards"),
+        ("export", "names"),
     }
     for kind in examples.kinds.values():
         assert_documented(kind)
@@ -261,6 +264,7 @@ def test_the_documented_property_holds() -> None:
         CongestionControl,
         Metric,
         Method,
+        Exporter,
     ],
 )
 def test_each_fact_of_a_base_class_is_documented(base: type) -> None:
@@ -289,6 +293,14 @@ def test_the_documented_search_method_goes_upwards(examples: Catalogue) -> None:
         progress = progress.add_trial(Trial(request.load, 1, 1, sent=100, lost=request.load > 50))
     assert tried == [10, 40, 70]
     assert request["ndr"][:2] == (40, 70)
+
+
+def test_the_documented_export_names_the_flows(examples: Catalogue) -> None:
+    flow = SimpleNamespace(name="user")
+    names = examples.kinds["export", "names"].build()
+    assert names.describe(SimpleNamespace(flows=[flow, flow]), None, None) == {
+        "flows": ["user", "user"]
+    }
 
 
 def test_the_documented_report_is_made(tmp_path: Path) -> None:

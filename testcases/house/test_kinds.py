@@ -14,6 +14,7 @@ from qospec.engine.measure.metric import Metric
 from qospec.engine.queue.drop_policy import DropPolicy
 from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.traffic import CellTraffic, PacketTraffic, Traffic
+from qospec.exporter import Exporter
 from qospec.search.method import Method
 
 BASES = {
@@ -25,6 +26,7 @@ BASES = {
     "congestion": (CongestionControl,),
     "metric": (Metric,),
     "method": (Method,),
+    "export": (Exporter,),
 }
 KINDS = sorted(discover().kinds.values(), key=lambda kind: (kind.role, kind.name))
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.role}-{kind.name}")

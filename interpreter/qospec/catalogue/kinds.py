@@ -22,7 +22,15 @@ from qospec.catalogue.statistics import name_cause
 from qospec.dataclass import NamedTuple, dataclass
 
 Role = Literal[
-    "element", "machine", "traffic", "arrivals", "dropping", "congestion", "metric", "method"
+    "element",
+    "machine",
+    "traffic",
+    "arrivals",
+    "dropping",
+    "congestion",
+    "metric",
+    "method",
+    "export",
 ]
 Duty = Literal["element", "queue", "scheduler", "line", "router", "classifier", "machine"]
 Carried = Literal["cell", "packet"]
@@ -49,6 +57,7 @@ PACKAGES: Mapping[str, tuple[Role, ...]] = {
     "qospec.congestion": ("congestion",),
     "qospec.metrics": ("metric",),
     "qospec.methods": ("method",),
+    "qospec.exports": ("export",),
 }
 """The packages of kinds, each with the roles of those in it; one that is not here may have any."""
 NAMED_FREELY: tuple[Role, ...] = ("metric",)
@@ -365,6 +374,7 @@ dropping = _make_marker("dropping")
 congestion = _make_marker("congestion")
 metric = _make_marker("metric")
 method = _make_marker("method")
+export = _make_marker("export")
 
 
 @cache

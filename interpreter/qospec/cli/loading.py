@@ -145,9 +145,7 @@ def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[Ca
     from qospec.plan.plan import Bounds, plan
 
     problems = Problems()
-    found = check_paths(request.paths, problems, dict(request.texts))
-    if problems.errors:
-        report(problems, as_json=request.as_json)
+    found = _check_request(request, problems)
     whole, suite = found.suite, _select_cases(found.suite, request)
     chosen = found._replace(suite=suite)
     plans = plan(chosen, request.seed, Bounds(request.max_cells), problems)
@@ -164,6 +162,26 @@ def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[Ca
         output.say(f"nothing selected: {_explain_nothing(request, whole)}", err=True)
         sys.exit(exits.NOTHING)
     return suite, list(plans)
+
+
+def check_request(request: Request) -> Suite:
+    """Return the selected suite without a plan; ends the command if there is no case in it."""
+    from qospec.diagnostics import Problems
+
+    whole = _check_request(request, Problems()).suite
+    suite = _select_cases(whole, request)
+    if not suite.tests:
+        output.say(f"nothing selected: {_explain_nothing(request, whole)}", err=True)
+        sys.exit(exits.NOTHING)
+    return suite
+
+
+def _check_request(request: Request, problems: Problems) -> CheckedSuite:
+    """Return the whole suite of a request; ends the command if there is an error in it."""
+    found = check_paths(request.paths, problems, dict(request.texts))
+    if problems.errors:
+        report(problems, as_json=request.as_json)
+    return found
 
 
 def _explain_nothing(request: Request, suite: Suite) -> str:

@@ -111,6 +111,7 @@ QUIET = [
     "explain a.qos::there",
     "explain a.qos::known",
     "doc . -o project.html",
+    "export a.qos::t --to otg -o x.yaml",
 ]
 
 

@@ -18,6 +18,7 @@ FILES = {
     "check": "check",
     "fmt": "fmt",
     "convert": "convert",
+    "export": "export",
     "plan": "plan",
     "run": "run",
     "merge": "report",

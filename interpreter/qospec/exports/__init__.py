@@ -1,0 +1,1 @@
+"""The formats that `qos export` writes: one file each."""
