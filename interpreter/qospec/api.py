@@ -130,11 +130,11 @@ class Specification:
         from qospec.cli.progress import Progress, measure_workload
         from qospec.cli.terminal import Console
         from qospec.plan.plan import Bounds
-        from qospec.run import runner, workers
+        from qospec.run import processes, runner
         from qospec.run.workshop import StaleError
 
         if jobs > 1:
-            workers.load(self._paths, self._texts)
+            processes.load(self._paths, self._texts)
         chosen, plans = self._plan(match, seed)
         texts = tuple(str(path) for path in self._paths)
         request = Request(

@@ -202,7 +202,7 @@ def test_only_one_module_takes_private_names_of_packages_and_sets_names_in_them(
     found = {name: path.name for path in MODULES for name in names_set_elsewhere(path)}
     documented = {
         "numba.config.CACHE_DIR": "kernel.py",
-        "os._exit": "workers.py",
+        "os._exit": "processes.py",
         "sys.stderr": "streams.py",
         "sys.stdout": "streams.py",
     }

@@ -31,6 +31,7 @@ from qospec.fuzz.targets import list_targets
 from qospec.run import workers
 from qospec.run.interruption import Interruption
 from qospec.run.job import Job, JobResult, LostJob
+from qospec.run.processes import ProcessCrew
 from qospec.run.schedule import Schedule, run_here
 
 if TYPE_CHECKING:
@@ -367,11 +368,11 @@ class Campaign:
             kind = Schedule if self._request.time_s is None else Rounds
             schedule = kind(self._runs, progressed)
             workshop = TargetWorkshop(self._request.paths)
-            results = (
-                run_here(schedule, workshop, interruption.check)
-                if self._request.jobs == 1
-                else workers.run(schedule, workers.Pool(self._request.jobs, workshop), {}, waited)
-            )
+            if self._request.jobs == 1:
+                results = run_here(schedule, workshop, interruption.check)
+            else:
+                pool = workers.Pool(ProcessCrew(self._request.jobs, workshop))
+                results = workers.run(schedule, pool, {}, waited)
             try:
                 with closing(results):
                     for result in results:

@@ -61,6 +61,36 @@ class LostJob(NamedTuple):
     why: str
 
 
+class Done(NamedTuple):
+    """What a worker says when its job is done."""
+
+    result: Any
+
+
+class Cancelled(NamedTuple):
+    """A job ended before it was done, since nobody needs it any more."""
+
+
+class CancelledError(BaseException):
+    """Ends a job; what catches the errors of a trial does not catch it."""
+
+
+class Notice(NamedTuple):
+    """A worker gives notice, by its name in `kernel.notices`."""
+
+    name: str
+
+
+class WorkError(NamedTuple):
+    """A job ended by an error of the tester, which ends the run."""
+
+    error: Exception
+
+
+Message = float | Notice | WorkError | Done | Cancelled | LostJob
+"""What a worker says while it has a job; a number is the share of it that is done."""
+
+
 class JobResult(NamedTuple):
     """The result of a case.
 

@@ -1,4 +1,4 @@
-"""What all workers need, loaded once, by the process that they are copies of; see `run.workers`."""
+"""What all workers need, loaded once, by the process that they are copies of; see `processes`."""
 
 import gc
 import json
@@ -13,7 +13,7 @@ def _load() -> None:
     from qospec.engine import kernel
     from qospec.internals import MissingNameError
     from qospec.run import workshop
-    from qospec.run.workers import PATHS
+    from qospec.run.processes import PATHS
 
     discover()
     with suppress(MissingNameError):  # the first trial says so

@@ -224,12 +224,13 @@ def _results(
     most = request.jobs if phased else min(request.jobs, len(plans))
     if most > 1:
         from qospec.run import workers
+        from qospec.run.processes import ProcessCrew
 
         def waited() -> None:
             interruption.check()
             listener.waited()
 
-        pool = workers.Pool(most, workshop, request.notices)
+        pool = workers.Pool(ProcessCrew(most, workshop, request.notices))
         return workers.run(schedule, pool, request.notices, waited)
     kernel.notices.update(request.notices)
     return run_here(schedule, workshop, interruption.check)

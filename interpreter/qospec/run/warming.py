@@ -83,8 +83,9 @@ def warm_all(names: Sequence[JobName], workshop: Workshop, jobs: int) -> Generat
         results = run_here(schedule, workshop, _ignore)
     else:
         from qospec.run import workers
+        from qospec.run.processes import ProcessCrew
 
-        results = workers.run(schedule, workers.Pool(jobs, workshop), {}, _ignore)
+        results = workers.run(schedule, workers.Pool(ProcessCrew(jobs, workshop)), {}, _ignore)
     with closing(results):
         yield from (result.result for result in results)
 

@@ -197,17 +197,17 @@ def test_workers_end_with_a_parent_that_is_killed(at_work: subprocess.Popen[str]
 
 KILL = """
 import os, signal, sys
-from qospec.run.workers import _Worker
-give = _Worker.give
+from qospec.run.processes import _WorkerProcess
+give = _WorkerProcess.give
 
 def give_and_kill(worker, job):
-    _Worker.give = give
+    _WorkerProcess.give = give
     os.kill(worker._process.pid, signal.SIGSTOP)  # so that it cannot be done before
     give(worker, job)
     os.kill(worker._process.pid, signal.SIGKILL)
     print("killed", file=sys.stderr)
 
-_Worker.give = give_and_kill
+_WorkerProcess.give = give_and_kill
 """
 """Kills the first worker that gets a job."""
 
@@ -241,8 +241,8 @@ def test_workers_report_once_that_kernels_are_compiled(
 
 CHANGE = """
 from pathlib import Path
-from qospec.run import runner, workers
-execute, workers.load = runner.execute, lambda *_: None
+from qospec.run import processes, runner
+execute, processes.load = runner.execute, lambda *_: None
 
 def change_and_execute(request, *rest):
     path = Path(request.paths[0])

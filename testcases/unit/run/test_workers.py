@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import pytest
 
+from qospec.engine import kernel
 from qospec.run import workers
 from qospec.run.job import Job, JobResult
+from qospec.run.processes import ProcessCrew
 from qospec.run.schedule import PlainRun, Schedule
 
 STAYS_S = 300
@@ -48,7 +50,7 @@ def work(bench, name, hear):
     if name == "breaks":
         raise KeyError("ours")
     if name == "tells":
-        workers.kernel.notices["compiling"]()
+        kernel.notices["compiling"]()
     if name == "hears":
         hear._sent_s -= 1_000
         hear(0.5)
@@ -63,7 +65,7 @@ def lost(name, why):
 def ended(folder: Path, *names: str, most: int = 2, on_progress=print, **more):
     asked = {"notices": {}, "on_wait": lambda: None, **more}
     runs = [PlainRun(name, name, partial(lost, name)) for name in names]
-    pool = workers.Pool(most, Bench(folder), asked["notices"])
+    pool = workers.Pool(ProcessCrew(most, Bench(folder), asked["notices"]))
     found = list(workers.run(Schedule(runs, on_progress), pool, **asked))
     assert not pool.workers
     assert [names[job.place] for job in found] == [job.result.document["name"] for job in found]
@@ -139,7 +141,7 @@ class Hasty:
 @pytest.mark.slow
 def test_nobody_waits_for_what_runs_ahead_and_is_not_needed(tmp_path: Path) -> None:
     began_s = time.monotonic()
-    pool = workers.Pool(2, Bench(tmp_path))
+    pool = workers.Pool(ProcessCrew(2, Bench(tmp_path)))
     (ended,) = workers.run(Schedule([Hasty()]), pool, {}, lambda: None)
     assert ended.result.document["name"] == "one"
     assert time.monotonic() - began_s < STAYS_S
@@ -195,7 +197,7 @@ def test_a_job_that_turns_out_not_to_be_needed_is_cancelled(tmp_path: Path) -> N
     """The last job ends when the one that ran ahead has been."""
     (tmp_path / "begun").touch()
     case = Wavering()
-    pool = workers.Pool(2, Bench(tmp_path))
+    pool = workers.Pool(ProcessCrew(2, Bench(tmp_path)))
     (ended,) = workers.run(Schedule([case]), pool, {}, lambda: None)
     assert ended.result.document["name"] == "cancelled"
     assert case.taken == ["first", "last"]
@@ -208,4 +210,4 @@ def test_what_is_raised_while_waiting_ends_the_workers(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         ended(tmp_path, "one", "two", on_wait=stop)
-    assert not workers.multiprocessing.active_children()
+    assert not multiprocessing.active_children()

@@ -89,9 +89,9 @@ def run(**asked: Any) -> None:
     asked |= _find_failed(root) if asked["failed"] else {}
     request = loading.make_request(asked)
     if asked["jobs"] > 1:
-        from qospec.run import workers
+        from qospec.run import processes
 
-        workers.load(loading.list_files(request.paths), request.texts)  # first: it takes long
+        processes.load(loading.list_files(request.paths), request.texts)  # first: it takes long
     from qospec.cli.progress import Progress, measure_workload
     from qospec.cli.terminal import Console, list_cases_in_tables, make_local_names
     from qospec.judge import evidence
