@@ -37,6 +37,7 @@ NAMES = (
     "calls",
     "capture",
     "aqm",
+    "cluster",
     "report_scale",
     "estimate",
     "search",

@@ -1,17 +1,22 @@
 """Runs that are killed, or whose disk is full, at random instants go on to the same bytes.
 
-    python testcases/torture.py [--kills 100] [--failures 20] [--flips 500] [--seed 0]
+    python testcases/torture.py [--kills 100] [--failures 20] [--workers 10] [--flips 500]
 
 Each run is ended at a random instant, its record is resumed, which may be ended again, and compared
-with that of an undisturbed run. A record of which a random bit is flipped must be refused. Prints
-how much was tried, survived, and differs, and fails if anything differs.
+with that of an undisturbed run. So is that of a run of which a worker elsewhere was killed. A
+record of which a random bit is flipped must be refused. Prints how much was tried, survived, and
+differs, and fails if anything differs.
 """
 
 import argparse
+import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random  # noqa: TID251 -- kills and flips are drawn, not results
 from typing import NamedTuple
@@ -49,8 +54,30 @@ os.fsync = fail
 """Lets so many files be written, and then none."""
 TIMES = ("timing.json", "report.html", "SHA256SUMS")
 """Files that depend on times."""
+LONGEST_S = 600
+"""A run that takes longer hangs."""
 AGAIN = 0.3
 """How often a run that goes on is ended once more."""
+
+
+@contextmanager
+def start_cluster() -> Iterator[tuple[str, int]]:
+    """A context with a cluster of two workers; gives its address, and the process over them."""
+    command = [sys.executable, "-c", PROGRAM, "cluster", "-n", "2", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().split()[-1], process.pid
+        finally:
+            process.kill()  # its workers end with it
+
+
+def list_workers(watchman: int) -> list[int]:
+    """Return the processes of the workers of a cluster, on Linux."""
+    tasks = Path(f"/proc/{watchman}/task").glob("*/children")
+    children = [child for task in tasks for child in task.read_text().split()]
+    lines = {int(child): Path(f"/proc/{child}/cmdline").read_text() for child in children}
+    return [child for child, line in lines.items() if "spawn_main" in line]
 
 
 class Score(NamedTuple):
@@ -132,6 +159,21 @@ class Torture:
         Record(record).verify()
         return True
 
+    def bereave(self, number: int) -> bool:
+        """Kill a worker of a cluster in the middle of a run; return whether the record is the same.
+
+        Another one takes its place, as a cluster's own watchman starts it.
+        """
+        folder = self._prepare(f"bereaved-{number}")
+        with start_cluster() as (address, watchman):
+            run = start(folder, "bench.qos", "--on", address)
+            time.sleep(self._draw.uniform(0, self._longest_s))
+            victim = self._draw.choice(list_workers(watchman))
+            os.kill(victim, signal.SIGKILL)
+            run.wait(timeout=LONGEST_S)
+        record = find_record(folder)
+        return record is not None and read_all(record) == read_all(self.record)
+
     def flip(self) -> bool:
         """Flip a bit of the record, and back; return whether it was refused."""
         path = self._draw.choice([path for path in self.record.rglob("*") if path.is_file()])
@@ -147,23 +189,26 @@ class Torture:
         return False
 
 
-def torture(kills: int, failures: int, flips: int, seed: int) -> list[Score]:
+def torture(kills: int, failures: int, workers: int, flips: int, seed: int) -> list[Score]:
     """Return how many of so many runs and records ended as they should."""
     with tempfile.TemporaryDirectory() as folder:
         victim = Torture(Path(folder), Random(seed))  # noqa: S311
         killed = sum(victim.kill(number) for number in range(kills))
         failed = sum(victim.fail(number) for number in range(failures))
+        bereaved = sum(victim.bereave(number) for number in range(workers))
         flipped = sum(victim.flip() for _ in range(flips))
     return [
         Score("kills", kills, killed),
         Score("full disks", failures, failed),
+        Score("dead workers", workers, bereaved),
         Score("flipped bits", flips, flipped),
     ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    for name, default in (("kills", 100), ("failures", 20), ("flips", 500), ("seed", 0)):
+    defaults = {"kills": 100, "failures": 20, "workers": 10, "flips": 500, "seed": 0}
+    for name, default in defaults.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     scores = torture(**vars(parser.parse_args()))
     print(*scores, sep="\n")

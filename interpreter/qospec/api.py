@@ -130,7 +130,8 @@ class Specification:
         from qospec.cli.progress import Progress, measure_workload
         from qospec.cli.terminal import Console
         from qospec.plan.plan import Bounds
-        from qospec.run import processes, runner
+        from qospec.run import runner
+        from qospec.run.crews import processes
         from qospec.run.workshop import StaleError
 
         if jobs > 1:

@@ -145,13 +145,15 @@ def test_what_the_package_imports_is_required() -> None:
     missing = undeclared(PACKAGE)
     fuzzing = {path.name for path in importers("hypothesis")}
     serving = {"server.py"}
+    spreading = {path.name for path in importers("distributed")}
     assert missing == {
+        "distributed": spreading,
         "hypothesis": fuzzing,
         "lsprotocol": serving,
         "pygls": serving,
         "pytest": {"pytest_plugin.py"},
     }
-    assert undeclared(PACKAGE, "fuzz", "lsp", "pytest") == {}
+    assert undeclared(PACKAGE, "cluster", "fuzz", "lsp", "pytest") == {}
 
 
 def test_only_fuzzing_imports_hypothesis_which_is_an_extra() -> None:

@@ -14,7 +14,7 @@ from qospec.engine import kernel
 from qospec.fuzz.explore import Block, explore
 from qospec.fuzz.target import Outcome
 from qospec.internals import MissingNameError, find_internal, replace_internal, substitute_internal
-from qospec.run import processes
+from qospec.run.crews import processes
 from qospec.source import Source, Span
 from qospec.syntax.grammar import compile_with_lark
 
@@ -74,7 +74,7 @@ USES: list[tuple[str, str, Callable[[], None]]] = [
         search,
     ),
     ("lark.lark:Lark", "memo_serialize", lambda: compile_with_lark("start: A")),
-    ("multiprocessing.util", "_args_from_interpreter_flags", processes._keep_current_folder_out),
+    ("multiprocessing.util", "_args_from_interpreter_flags", processes.keep_current_folder_out),
 ]
 
 

@@ -26,11 +26,19 @@ CHANGE = "shorten `measure`, lower `repeat`, or select fewer cases by `-k`"
 
 
 def keep(
-    suite: Suite, plans: Sequence[CasePlan], root: Path, *, budget_s: float, jobs: int
+    suite: Suite, plans: Sequence[CasePlan], root: Path, *, budget_s: float, jobs: int, here: int
 ) -> None:
     """End the command if a run would take more time than it may, or more room than there is.
 
-    `root` is the folder of records. Of a long run it says what it takes.
+    Args:
+        suite: The suite.
+        plans: What is to be run of it.
+        root: The folder of records.
+        budget_s: The time.
+        jobs: How many workers there are.
+        here: How many processes need memory of this machine.
+
+    Of a long run it says what it takes.
     """
     from qospec.run.estimate import estimate_case, estimate_run
 
@@ -47,7 +55,7 @@ def keep(
         )
     for thing, needed, there in (
         ("disk", estimate.disk_bytes, _read_disk_bytes(root)),
-        ("memory", estimate.memory_bytes * jobs, _read_memory_bytes()),
+        ("memory", estimate.memory_bytes * here, _read_memory_bytes()),
     ):
         if needed > there:
             exits.end_for_user(

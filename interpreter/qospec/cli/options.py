@@ -14,6 +14,7 @@ from qospec.writing import is_unicode
 if TYPE_CHECKING:
     from qospec.record.parts import Part
 
+MOST_PORT = 65_535
 MAX_CELLS = 10**9
 """The default of `--max-cells`."""
 
@@ -103,6 +104,29 @@ jobs = click.option(
     type=_Jobs(1),
     metavar="N",
     help="Number of worker processes; `auto` is one for each processor.",
+)
+
+
+def _parse_place(_context: click.Context, _option: click.Parameter, written: str) -> str:
+    """Return the address of a scheduler. Names without a scheme are left to back ends."""
+    if not written:
+        return ""
+    found = re.fullmatch(r"dask://([^\s/:@]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})/?", written)
+    if found is None or not 1 <= int(found[2]) <= MOST_PORT:
+        raise click.BadParameter(
+            f"`{written}` is not where jobs can be done: write `dask://HOST:PORT` of a Dask"
+            " scheduler, as `qos cluster` prints it"
+        )
+    return f"{found[1]}:{found[2]}"
+
+
+place = click.option(
+    "--on",
+    "place",
+    default="",
+    metavar="dask://HOST:PORT",
+    callback=_parse_place,
+    help="Let the workers of a Dask scheduler do the jobs; the record stays here.",
 )
 
 

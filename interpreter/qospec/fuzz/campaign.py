@@ -29,9 +29,9 @@ from qospec.fuzz.explore import Block, Explored, explore
 from qospec.fuzz.rounds import Rounds, block_examples
 from qospec.fuzz.targets import list_targets
 from qospec.run import workers
+from qospec.run.crews.processes import ProcessCrew
 from qospec.run.interruption import Interruption
 from qospec.run.job import Job, JobResult, LostJob
-from qospec.run.processes import ProcessCrew
 from qospec.run.schedule import Schedule, run_here
 
 if TYPE_CHECKING:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from qospec.search.trial import Request
 
 
+USUAL_TRIES = 2
+"""How many workers may end before a job is done, until it is lost."""
+
+
 class JobName(NamedTuple):
     """What is done for a case: plain values, from which it follows with the files and the seed.
 
@@ -56,9 +60,10 @@ class Job(NamedTuple):
 
 
 class LostJob(NamedTuple):
-    """The result of a job whose worker ended before it had finished, at each try."""
+    """The result of a job whose worker ended before it had finished, at each of its `tries`."""
 
     why: str
+    tries: int = USUAL_TRIES
 
 
 class Done(NamedTuple):
@@ -124,6 +129,7 @@ class Stopwatch:
         return Times(time.monotonic() - self._started_s - compiling_s, compiling_s)
 
 
-def lost_twice(lost: LostJob) -> str:
-    """Return why a case has an error if workers ended at both tries of a job."""
-    return f"{lost.why} (twice, the second time in a fresh one)"
+def explain_lost(lost: LostJob) -> str:
+    """Return why a case has an error if workers ended at each try of a job."""
+    times = "twice, the second time" if lost.tries == USUAL_TRIES else f"{lost.tries} times, each"
+    return f"{lost.why} ({times} in a fresh one)"

@@ -13,7 +13,7 @@ from qospec.catalogue.kinds import discover
 from qospec.judge.phases import PhasesResult, SearchResult, TrialResult
 from qospec.model.suite import Search
 from qospec.record import outcome
-from qospec.run.job import Job, JobName, JobResult, LostJob, lost_twice
+from qospec.run.job import Job, JobName, JobResult, LostJob, explain_lost
 from qospec.run.pointing import PointRun
 from qospec.run.searching import SearchRun
 
@@ -131,7 +131,7 @@ class PhasedRun:
     def take(self, job: Job, result: TimedResult | LostJob) -> None:
         """Take the result of a job."""
         if isinstance(result, LostJob):
-            trial = TrialResult(error=lost_twice(result))
+            trial = TrialResult(error=explain_lost(result))
         else:
             trial = result.result
             self._seconds += result.seconds

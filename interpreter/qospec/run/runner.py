@@ -23,7 +23,7 @@ from qospec.record import outcome
 from qospec.record.schema import TIME_FORMAT
 from qospec.record.store import BegunRun
 from qospec.run.interruption import Interruption
-from qospec.run.job import JobName, JobResult, lost_twice
+from qospec.run.job import JobName, JobResult, explain_lost
 from qospec.run.phased import PhasedRun
 from qospec.run.schedule import PlainRun, Schedule, run_here
 from qospec.run.workshop import Order, Workshop, hash_sources
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from qospec.record.store import Record
     from qospec.run.job import LostJob
     from qospec.run.schedule import CaseRun, Ended
+    from qospec.run.workers import Crew
 
     Notices = Mapping[str, Callable[[], None]]
     Thing = TypeVar("Thing")
@@ -76,6 +77,7 @@ class RunRequest:
         keep_going: Whether repeats go on after a failed `require`.
         exit_first: Whether the first case that does not pass ends the run.
         notices: As `kernel.notices`; each is called once, in this process.
+        assemble: What gives the workers of a run that is not done on this machine.
     """
 
     suite: Suite
@@ -92,6 +94,7 @@ class RunRequest:
     exit_first: bool = False
     part: Part | None = None
     notices: Notices = field(default_factory=dict)
+    assemble: Callable[[RunRequest], Crew] | None = None
 
     @property
     def order(self) -> Order:
@@ -222,15 +225,20 @@ def _results(
     workshop = Workshop(request.order, plans)
     phased = any(plan.case.phases for plan in plans)
     most = request.jobs if phased else min(request.jobs, len(plans))
-    if most > 1:
+    if most > 1 or request.assemble is not None:
         from qospec.run import workers
-        from qospec.run.processes import ProcessCrew
+        from qospec.run.crews.processes import ProcessCrew
 
         def waited() -> None:
             interruption.check()
             listener.waited()
 
-        pool = workers.Pool(ProcessCrew(most, workshop, request.notices))
+        crew = (
+            request.assemble(request)
+            if request.assemble
+            else ProcessCrew(most, workshop, request.notices)
+        )
+        pool = workers.Pool(crew)
         return workers.run(schedule, pool, request.notices, waited)
     kernel.notices.update(request.notices)
     return run_here(schedule, workshop, interruption.check)
@@ -258,7 +266,7 @@ def run_alone(
 
 def _result_of_lost(plan: CasePlan, lost: LostJob) -> JobResult:
     """Return the result of a case whose workers died: an error."""
-    result = Result((), (lost_twice(lost),))
+    result = Result((), (explain_lost(lost),))
     return JobResult(outcome.describe_case(plan, result), 0.0, 0.0)
 
 

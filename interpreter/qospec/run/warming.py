@@ -83,7 +83,7 @@ def warm_all(names: Sequence[JobName], workshop: Workshop, jobs: int) -> Generat
         results = run_here(schedule, workshop, _ignore)
     else:
         from qospec.run import workers
-        from qospec.run.processes import ProcessCrew
+        from qospec.run.crews.processes import ProcessCrew
 
         results = workers.run(schedule, workers.Pool(ProcessCrew(jobs, workshop)), {}, _ignore)
     with closing(results):

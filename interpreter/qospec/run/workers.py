@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import TYPE_CHECKING
 
-from qospec.run.job import Cancelled, Done, LostJob, Notice, WorkError
+from qospec.run.job import USUAL_TRIES, Cancelled, Done, LostJob, Notice, WorkError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 POLL_INTERVAL_S = 0.1
 """How often a check is made for an interruption of the run."""
+
+
+class UnreachableError(Exception):
+    """Workers elsewhere cannot do the jobs; the message is for the user."""
 
 
 class Worker(ABC):
@@ -57,21 +61,21 @@ class Crew(ABC):
         most_tries: How many workers may end before a job is done, until it is lost.
     """
 
-    most_tries = 2
+    most_tries = USUAL_TRIES
 
     @property
     @abstractmethod
     def has_room(self) -> bool:
-        """Return whether one more worker can be had now."""
+        """Return whether one more job can be given to a worker."""
 
     @property
     def is_idle(self) -> bool:
-        """Return whether a worker that is had now would begin at once, and not wait for another."""
+        """Return whether that job would begin at once; only if there is room."""
         return True
 
     @abstractmethod
-    def hire(self) -> Worker:
-        """Return one more worker; only if there is room."""
+    def choose(self, *, fresh: bool) -> Worker:
+        """Return a worker for one more job, which has done none before if it is to be `fresh`."""
 
     @abstractmethod
     def dismiss(self, worker: Worker) -> None:
@@ -86,7 +90,7 @@ class Crew(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """End what was begun; all workers have been dismissed."""
+        """Do without all workers, whatever they do."""
 
 
 def run(
@@ -127,34 +131,33 @@ def run(
 
 
 class Pool:
-    """The workers that have been hired, and the jobs that are to be tried again."""
+    """The workers that are busy, and the jobs that are to be tried again."""
 
     def __init__(self, crew: Crew) -> None:
         """Take where workers come from."""
-        self.workers: list[Worker] = []
+        self.busy: list[Worker] = []
         self._again: deque[Job] = deque()
         self._crew = crew
 
     @property
     def has_room(self) -> bool:
         """Return whether one more job could be begun now."""
-        return self._idle() is not None or self._crew.has_room
+        return self._crew.has_room
 
     def occupy(self, schedule: Schedule) -> list[Worker]:
-        """Give a job to each worker that has none, and return those that have."""
-        while self.has_room:
-            job, worker = schedule.next_job(), self._idle()
+        """Give out jobs as long as a worker can take one; return the workers that have one."""
+        while self._crew.has_room:
+            job, fresh = schedule.next_job(), False
             if job is None and self._again:
-                job = self._again.popleft()
-                if worker is not None:
-                    self._remove(worker)
-                worker = None
-            if job is None and (worker is not None or self._crew.is_idle):
+                job, fresh = self._again.popleft(), True
+            if job is None and self._crew.is_idle:
                 job = schedule.next_job(ahead=True)
             if job is None:
                 break
-            (worker or self._add()).give(job)
-        return [worker for worker in self.workers if worker.job is not None]
+            worker = self._crew.choose(fresh=fresh)
+            self.busy.append(worker)
+            worker.give(job)
+        return list(self.busy)
 
     def receive(self, busy: Sequence[Worker]) -> Iterable[tuple[Worker, Message]]:
         """Return what busy workers say, after a while at most."""
@@ -166,8 +169,10 @@ class Pool:
         """Pass on the result of a worker's job, unless it is lost and tried again."""
         job, worker.job = worker.job, None
         assert job is not None  # noqa: S101 -- it was busy
+        self.busy.remove(worker)
         if isinstance(message, LostJob):
-            self._remove(worker)
+            self._crew.dismiss(worker)
+            message = message._replace(tries=job.tries + 1)
             if not worker.is_cancelled and job.tries + 1 < self._crew.most_tries:
                 self._again.append(job._replace(tries=job.tries + 1))
                 return
@@ -177,28 +182,15 @@ class Pool:
 
     def _cancel_obsolete(self, schedule: Schedule) -> None:
         """Cancel the jobs that ran ahead and turn out not to be needed."""
-        for worker in self.workers:
+        for worker in self.busy:
             if worker.job is not None and not worker.is_cancelled and schedule.drops(worker.job):
                 worker.cancel()
         self._again = deque(job for job in self._again if not schedule.drops(job))
 
     def end(self) -> None:
         """End all workers, whatever they do."""
-        for worker in list(self.workers):
-            self._remove(worker)
+        self.busy.clear()
         self._crew.end()
-
-    def _add(self) -> Worker:
-        worker = self._crew.hire()
-        self.workers.append(worker)
-        return worker
-
-    def _idle(self) -> Worker | None:
-        return next((worker for worker in self.workers if worker.job is None), None)
-
-    def _remove(self, worker: Worker) -> None:
-        self.workers.remove(worker)
-        self._crew.dismiss(worker)
 
 
 def _ignore() -> None:

@@ -122,6 +122,10 @@ class Workshop:
             load, _, length_ps = name.part
         return self._plan_at(name.case, name.phase, load, length_ps, name.found)
 
+    def check(self) -> None:
+        """Check the files now, which is done for the first job otherwise; raises StaleError."""
+        self._checked  # noqa: B018 -- it is kept
+
     def _plan_case(self, case: str) -> CasePlan:
         if (known := self._known.get(case)) is not None:
             return known

@@ -79,6 +79,7 @@ let pair = gateway(sends = there, receives = known[back][0])
 
 QUIET = [
     "init made",
+    "cluster --help",
     "check a.qos",
     "check a.qos --json",
     "check a.yaml",

@@ -197,7 +197,7 @@ def test_workers_end_with_a_parent_that_is_killed(at_work: subprocess.Popen[str]
 
 KILL = """
 import os, signal, sys
-from qospec.run.processes import _WorkerProcess
+from qospec.run.crews.processes import _WorkerProcess
 give = _WorkerProcess.give
 
 def give_and_kill(worker, job):
@@ -241,7 +241,8 @@ def test_workers_report_once_that_kernels_are_compiled(
 
 CHANGE = """
 from pathlib import Path
-from qospec.run import processes, runner
+from qospec.run import runner
+from qospec.run.crews import processes
 execute, processes.load = runner.execute, lambda *_: None
 
 def change_and_execute(request, *rest):

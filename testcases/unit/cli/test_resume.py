@@ -184,7 +184,7 @@ def test_two_runs_do_not_write_into_one_record() -> None:
 @pytest.mark.slow
 def test_what_is_killed_or_has_no_room_goes_on_to_the_same_bytes() -> None:
     """`make torture` does so a hundred times."""
-    assert all(score.tried == score.survived for score in torture(1, 0, 20, seed=1))
+    assert all(score.tried == score.survived for score in torture(1, 0, 0, 20, seed=1))
 
 
 def test_a_full_disk_ends_the_run_with_what_goes_on_with_it(

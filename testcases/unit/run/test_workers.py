@@ -13,8 +13,8 @@ import pytest
 
 from qospec.engine import kernel
 from qospec.run import workers
+from qospec.run.crews.processes import ProcessCrew
 from qospec.run.job import Job, JobResult
-from qospec.run.processes import ProcessCrew
 from qospec.run.schedule import PlainRun, Schedule
 
 STAYS_S = 300
@@ -67,7 +67,8 @@ def ended(folder: Path, *names: str, most: int = 2, on_progress=print, **more):
     runs = [PlainRun(name, name, partial(lost, name)) for name in names]
     pool = workers.Pool(ProcessCrew(most, Bench(folder), asked["notices"]))
     found = list(workers.run(Schedule(runs, on_progress), pool, **asked))
-    assert not pool.workers
+    assert not pool.busy
+    assert not multiprocessing.active_children()
     assert [names[job.place] for job in found] == [job.result.document["name"] for job in found]
     return [job.result.document for job in found]
 

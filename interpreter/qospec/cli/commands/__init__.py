@@ -36,6 +36,7 @@ FILES = {
     "explain": "explain",
     "schema": "explain",
     "doc": "doc",
+    "cluster": "cluster",
     "lsp": "lsp",
 }
 """By name of a command, the file here that has it; those of `listing` are not here."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from qospec.cli import budget, exits, loading, options, output, resuming, streams
+from qospec.cli import budget, exits, joining, loading, options, output, resuming, streams
 from qospec.cli.commands.report import check_formats, write_all
 from qospec.version import VERSION
 from qospec.writing import explain_failure
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from qospec.plan.plan import CasePlan
     from qospec.record import store
     from qospec.record.parts import Part
+    from qospec.run.crews.cluster import Cluster
     from qospec.run.runner import RunRequest
 
     Resumed = tuple[store.Record, store.BegunRun] | None
@@ -45,6 +46,7 @@ REPORTED_S = 1
 @options.record
 @options.reports
 @options.jobs
+@options.place
 @options.part
 @click.option(
     "--resume",
@@ -88,10 +90,7 @@ def run(**asked: Any) -> None:
     root = Path(asked["record"] or loading.find_project_folder(asked["paths"], "records"))
     asked |= _find_failed(root) if asked["failed"] else {}
     request = loading.make_request(asked)
-    if asked["jobs"] > 1:
-        from qospec.run import processes
-
-        processes.load(loading.list_files(request.paths), request.texts)  # first: it takes long
+    cluster = _begin_workers(asked, request)  # first: it takes long
     from qospec.cli.progress import Progress, measure_workload
     from qospec.cli.terminal import Console, list_cases_in_tables, make_local_names
     from qospec.judge import evidence
@@ -101,10 +100,12 @@ def run(**asked: Any) -> None:
     _check_chunk()
     suite, plans = loading.plan_request(request)
     more = {name: asked[name] for name in ("jobs", "part", "exit_first")}
+    more["assemble"] = cluster.assemble if cluster else None
     assignment = replace(_make_run_request(request, suite, plans), **more)
     unchanged = _find_unchanged(assignment, root) if asked["changed"] else ([], {})
     own = _select_own(plans, asked["part"], resumed[1].done if resumed else unchanged[0])
-    budget.keep(suite, own, root, budget_s=asked["budget"], jobs=asked["jobs"])
+    workers = len(cluster.workers) if cluster else asked["jobs"]
+    budget.keep(suite, own, root, budget_s=asked["budget"], jobs=workers, here=asked["jobs"])
     wanted = not asked["no_progress"]
     console = Console(
         len(own),
@@ -131,11 +132,24 @@ def run(**asked: Any) -> None:
 
 def _refuse_contradictions(asked: Mapping[str, Any]) -> None:
     """End the command if options exclude each other."""
-    for one, other in (("quiet", "verbose"), ("resume", "changed"), ("resume", "watch")):
+    several = asked["jobs"] > 1
+    excluding = (("quiet", "verbose"), ("resume", "changed"), ("resume", "watch"))
+    for one, other in (*excluding, *([("jobs", "place")] if several else [])):
         if asked[one] and asked[other]:
-            names = {"quiet": "-q", "verbose": "-v"}
+            names = {"quiet": "-q", "verbose": "-v", "jobs": "-j", "place": "--on"}
             first, second = (names.get(name, f"--{name}") for name in (one, other))
             raise click.UsageError(f"{first} and {second} exclude each other")
+
+
+def _begin_workers(asked: Mapping[str, Any], request: loading.Request) -> Cluster | None:
+    """Begin to load what several processes need; return the cluster that is asked for."""
+    if asked["place"]:
+        return joining.join(asked["place"])
+    if asked["jobs"] > 1:
+        from qospec.run.crews import processes
+
+        processes.load(loading.list_files(request.paths), request.texts)
+    return None
 
 
 def _select_own(
@@ -245,7 +259,7 @@ def _execute(
     unchanged: tuple[list[Document], dict[str, float]],
 ) -> tuple[Document, store.Record]:
     from qospec.record import store
-    from qospec.run import runner
+    from qospec.run import runner, workers
     from qospec.run.workshop import StaleError
 
     if resumed is not None:
@@ -258,7 +272,7 @@ def _execute(
         return runner.execute(assignment, kept, console, *unchanged), kept
     except StaleError as error:
         exits.end_for_environment(str(error))
-    except store.RecordError as error:
+    except (store.RecordError, workers.UnreachableError) as error:
         exits.say_error(str(error))
         if resumed is None and kept is not None and kept.has_begun():
             output.say(f"go on: {resuming.write_command(kept)}", err=True)

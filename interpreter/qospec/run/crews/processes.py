@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from qospec.run.job import Job, Message, Workshop
 
-LOADED = "qospec.run.loaded"
+LOADED = "qospec.run.crews.loaded"
 """The module that loads what a worker needs."""
 PATHS = "QOS_WORKERS_CHECK"
 """The environment variable with the files to check there and their texts, as JSON."""
@@ -109,18 +109,27 @@ class ProcessCrew(Crew):
 
     @property
     def has_room(self) -> bool:
-        """Return whether one more process may be started."""
-        return len(self._processes) < self._most
+        """Return whether a process has no job, or one more may be started."""
+        return self._find_idle() is not None or len(self._processes) < self._most
 
-    def hire(self) -> _WorkerProcess:
-        """Start a process."""
-        worker = _WorkerProcess(self._workshop, self._notices)
-        self._processes[worker.channel] = worker
+    def choose(self, *, fresh: bool) -> _WorkerProcess:
+        """Return a process without a job, which is started if there is none."""
+        worker = self._find_idle()
+        if worker is not None and fresh:
+            self.dismiss(worker)
+            worker = None
+        if worker is None:
+            worker = _WorkerProcess(self._workshop, self._notices)
+            self._processes[worker.channel] = worker
         return worker
+
+    def _find_idle(self) -> _WorkerProcess | None:
+        idle = (worker for worker in self._processes.values() if worker.job is None)
+        return next(idle, None)
 
     def dismiss(self, worker: Worker) -> None:
         """End a process, whatever it does."""
-        assert isinstance(worker, _WorkerProcess)  # noqa: S101 -- it was hired here
+        assert isinstance(worker, _WorkerProcess)  # noqa: S101 -- it was started here
         self._processes.pop(worker.channel).end()
 
     def receive(self, busy: Sequence[Worker], longest_s: float) -> Iterable[tuple[Worker, Message]]:
@@ -130,13 +139,15 @@ class ProcessCrew(Crew):
         return [(self._processes[channel], _receive(self._processes[channel])) for channel in ready]
 
     def end(self) -> None:
-        """Do nothing: no process is left."""
+        """End all processes."""
+        for worker in list(self._processes.values()):
+            self.dismiss(worker)
 
 
 @functools.cache
 def _context() -> Any:
     """Return how processes are started. Never by `fork` of this one, which may have threads."""
-    _keep_current_folder_out()
+    keep_current_folder_out()
     kernel.find_cache_folder()  # here, too: what another process says of it is not for the user
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
@@ -145,7 +156,7 @@ def _context() -> Any:
     return context
 
 
-def _keep_current_folder_out() -> None:
+def keep_current_folder_out() -> None:
     """Make Python's servers of processes start with `-P`.
 
     They start by `-c`, whose path begins at the current folder: a `types.py` in a project of

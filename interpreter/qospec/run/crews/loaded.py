@@ -13,7 +13,7 @@ def _load() -> None:
     from qospec.engine import kernel
     from qospec.internals import MissingNameError
     from qospec.run import workshop
-    from qospec.run.processes import PATHS
+    from qospec.run.crews.processes import PATHS
 
     discover()
     with suppress(MissingNameError):  # the first trial says so

@@ -1,0 +1,1 @@
+"""Where workers are that do jobs: processes here, and a Dask cluster elsewhere."""
