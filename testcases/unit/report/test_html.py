@@ -349,3 +349,33 @@ def test_values_that_are_no_distribution_have_no_column_of_its_range(document, t
     more = Page(render(document, timing, "html"))
     assert "Bit rate frame line" in more.text
     assert more.values("class").count("range-head") == page.values("class").count("range-head") > 0
+
+
+def test_a_value_without_an_upper_bound_is_drawn_with_an_arrow_upwards(document):
+    def with_limits(lower, upper):
+        cases = [
+            {
+                **case,
+                "statements": [
+                    {
+                        **statement,
+                        "measured_limits": {
+                            "lower": statement["measured"] if lower else None,
+                            "upper": statement["measured"] if upper else None,
+                        },
+                    }
+                    for statement in case["statements"]
+                ],
+            }
+            if case["test"] == "cdvt"
+            else case
+            for case in document["cases"]
+        ]
+        return render({**document, "cases": cases}, {}, "html")
+
+    upwards, downwards = "v-16m-4 5l4 -5 4 5", "v16m-4 -5l4 5 4 -5"
+    known = render(document, {}, "html")
+    assert upwards not in known
+    assert downwards not in known
+    assert with_limits(lower=True, upper=False).count(upwards) == 6, "three cases in two charts"
+    assert with_limits(lower=False, upper=True).count(downwards) == 6

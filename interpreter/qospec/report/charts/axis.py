@@ -18,6 +18,10 @@ SWEPT_DECADES = 2
 """So do the values of a sweep that spans as many, if most of them lie in its first quarter."""
 MOST_VALUES = 20
 """Up to this number of values, the ticks are at the values."""
+LEAST_OCTAVES = 3
+"""So do sizes that span as many powers of two, if most are half as much again as the one before."""
+ZERO_ROOM = 0.08
+"""The part of a logarithmic axis at its lower end that is for 0, which a logarithm lacks."""
 FEW_DECADES = 3
 """Up to this number of powers of ten, a logarithmic axis has ticks between them."""
 MARGIN = Fraction(1, 25)
@@ -32,6 +36,7 @@ LEAST_SHOWN, MOST_SHOWN = Fraction(1, 1000), 10**9
 _TIMES = {Fraction(1, 1000**n): unit for n, unit in enumerate(["s", "ms", "µs", "ns", "ps"])}
 _LARGE = {Fraction(1000**n): prefix for n, prefix in ((3, "G"), (2, "M"), (1, "k"))}
 _CONTINUOUS = ("s", "m")
+_SIZES = ("B", "bit")
 _PLAIN = ("", "1", "%")
 _PREFIXED = ("bit/s", "B/s", "cell/s", "pkt/s", "frame/s", "bit", "B")
 
@@ -47,6 +52,8 @@ class Axis:
         ticks: Values and their labels, upwards.
         unit: Of the labels.
         note: For the reader: where it starts, or that it is logarithmic.
+        beside_zero: The lower end of what is logarithmic on an axis that begins with a place for 0;
+            None on one without.
     """
 
     low: Fraction
@@ -55,12 +62,16 @@ class Axis:
     ticks: tuple[tuple[Fraction, str], ...]
     unit: str
     note: str
+    beside_zero: Fraction | None = None
 
     def share(self, value: Fraction) -> Fraction | float:
         """Return the position of a value: 0 at the lower end, 1 at the upper end."""
         if self.logarithmic:
-            low, high = _compute_log10(self.low), _compute_log10(self.high)
-            return (_compute_log10(value) - low) / (high - low)
+            room = 0 if self.beside_zero is None else ZERO_ROOM
+            if value <= 0:
+                return room / 2
+            low, high = _compute_log10(self.beside_zero or self.low), _compute_log10(self.high)
+            return room + (1 - room) * (_compute_log10(value) - low) / (high - low)
         return (value - self.low) / (self.high - self.low)
 
 
@@ -94,14 +105,20 @@ def make_axis_over(values: Sequence[Fraction], unit: str) -> Axis:
 def make_axis_through(values: Sequence[Fraction], unit: str) -> Axis:
     """Return an axis from the least value to the greatest, with margins, and ticks at values.
 
-    Values are in `unit`. Where there are very many, ticks are at round numbers between them.
+    Values are in `unit`. Where there are very many, ticks are at round numbers between them. It is
+    logarithmic if the values span decades, or are sizes that double; 0 then has a place of its own.
     """
     known = sorted(set(values))
-    low, high = known[0], known[-1]
-    logarithmic = low > 0 and _is_crowded(known)
+    from_zero = known[0] == 0 < known[-1]
+    positive = known[1:] if from_zero else known
+    low, high = positive[0], positive[-1]
+    doubled = unit.partition(" @")[0].endswith(_SIZES) and _is_doubled(positive)
+    logarithmic = low > 0 and (doubled or _is_crowded(positive))
+    from_zero = from_zero and logarithmic
     if logarithmic:
         ends = low * Fraction(4, 5), high * Fraction(5, 4)
     else:
+        low = known[0]
         air = (high - low) * MARGIN or Fraction(1)
         ends = low - air, high + air
     at = known
@@ -109,11 +126,15 @@ def make_axis_through(values: Sequence[Fraction], unit: str) -> Axis:
         step = _choose_step(high - low)
         at = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
     return Axis(
-        *ends,
+        Fraction(0) if from_zero else ends[0],
+        ends[1],
         logarithmic=logarithmic,
         ticks=tuple((value, write_number(value)) for value in at),
         unit=unit,
-        note="swept along a logarithmic axis" if logarithmic else "",
+        note=("swept along a logarithmic axis" + (" with a place for 0" if from_zero else ""))
+        if logarithmic
+        else "",
+        beside_zero=ends[0] if from_zero else None,
     )
 
 
@@ -181,6 +202,13 @@ def make_time_axis(length: Fraction) -> Axis:
 def _write_label(value: Fraction, unit: str) -> tuple[Fraction, str]:
     scale, shown = _choose_scale(value, unit)
     return value, f"{write_number(value / scale)} {shown}".strip()
+
+
+def _is_doubled(known: Sequence[Fraction]) -> bool:
+    """Return whether a sweep goes through at least three octaves, mostly by large factors."""
+    factors = [b / a for a, b in pairwise(known)] if known[0] > 0 else []
+    large = [factor for factor in factors if factor >= Fraction(3, 2)]
+    return 2 * len(large) > len(factors) and known[-1] >= known[0] * 2**LEAST_OCTAVES
 
 
 def _is_crowded(known: Sequence[Fraction]) -> bool:

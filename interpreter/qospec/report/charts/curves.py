@@ -77,7 +77,7 @@ def build_curves(column: Record, cases: Sequence[Record]) -> list[dict[str, Any]
     `along` (title of the axis below), `lines` (`name`, `style`, `dash`, `path`, `dots`, and for its
     name `x`, `y`, `lead`), `limits` (`path`, and `style`, which is None for all lines together) and
     `outside` (areas where the criterion does not hold). A dot has `x`, `y`, `bar`,
-    `verdict` and `title`.
+    `beyond` (1 for an arrow upwards, -1 downwards, 0 for none), `verdict` and `title`.
     """
     names = list_varying(cases)
     over = column.get("over")
@@ -171,6 +171,7 @@ def _build_line(name: str, marks: Sequence[_Mark], number: int, frame: _Frame) -
             "x": frame.x(mark.x),
             "y": frame.y(mark.sample.measured or Fraction(0)),
             "bar": [frame.y(end) for end in mark.sample.interval or ()],
+            "beyond": mark.sample.beyond,
             "verdict": mark.statement["verdict"],
             "title": write_title(mark.statement, mark.case),
         }

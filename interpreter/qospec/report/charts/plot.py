@@ -45,10 +45,10 @@ def build_panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | Non
     """Return a column of `arrange_columns` as a chart over the cases; None: nothing to show.
 
     The chart has `width`, `height`, `left`, `right`, `top`, `bottom`, `unit`, `note`, `ticks` (`y`,
-    `label`), `dots` (`x`, `y`, `verdict`, `title`), `limits` (`x1`, `x2`, `y`), `outside` (areas
-    where the criterion does not hold: `x`, `y`, `width`, `height`), `axis` (what varies), `labels`
-    (`x`, `text`), `slope` (how far they reach down if they are slanted, else 0) and `groups` (`x1`,
-    `x2`, `text`).
+    `label`), `dots` (`x`, `y`, `bar`, `beyond`, `verdict`, `title`), `limits` (`x1`, `x2`, `y`),
+    `outside` (areas where the criterion does not hold: `x`, `y`, `width`, `height`), `axis` (what
+    varies), `labels` (`x`, `text`), `slope` (how far they reach down if they are slanted, else 0)
+    and `groups` (`x1`, `x2`, `text`).
     """
     statements = column["statements"]
     points = [read_sample(statement) for statement in statements]
@@ -96,6 +96,7 @@ def _build_dot(
         "x": x,
         "y": BOTTOM if point.measured is None else _find_y(axis, point.measured),
         "bar": [_find_y(axis, end) for end in point.interval or ()],
+        "beyond": point.beyond,
         "verdict": statement["verdict"],
         "title": write_title(statement, case),
     }

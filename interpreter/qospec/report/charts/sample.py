@@ -28,12 +28,15 @@ class Sample:
         high: What it had to be at most.
         interval: Between what the mean of the repeats lies, or a value that depends on what
             searches found; None where neither is known.
+        beyond: Where the value may be instead, if only one end of that is known: 1 for what is at
+            least `measured`, -1 for what is at most that, otherwise 0.
     """
 
     measured: Fraction | None = None
     low: Fraction | None = None
     high: Fraction | None = None
     interval: tuple[Fraction, Fraction] | None = None
+    beyond: int = 0
 
     @property
     def values(self) -> tuple[Fraction, ...]:
@@ -54,7 +57,8 @@ def read_sample(statement: Record | None) -> Sample:
     elif bound is not None:
         low = bound if comparison in (">", ">=", "==") else None
         high = bound if comparison in ("<", "<=", "==") else None
-    return Sample(read_exact(statement["measured"]), low, high, _read_interval(statement))
+    measured = read_exact(statement["measured"])
+    return Sample(measured, low, high, _read_interval(statement), _find_beyond(statement))
 
 
 def _read_width(tolerance: Record, bound: Fraction) -> Fraction:
@@ -69,6 +73,12 @@ def _read_interval(statement: Record) -> tuple[Fraction, Fraction] | None:
     if lower is None or upper is None:
         return None
     return lower, upper
+
+
+def _find_beyond(statement: Record) -> int:
+    found = statement.get("measured_limits") or {}
+    lower, upper = found.get("lower"), found.get("upper")
+    return bool(lower and not upper) - bool(upper and not lower)
 
 
 def choose_unit(statements: Sequence[Record | None]) -> str:

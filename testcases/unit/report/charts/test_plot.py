@@ -14,7 +14,7 @@ from qospec.report.charts.plot import (
     list_varying,
     point,
 )
-from qospec.report.charts.sample import read_exact
+from qospec.report.charts.sample import read_exact, read_sample
 from qospec.report.views import arrange_columns
 
 
@@ -87,15 +87,66 @@ def test_every_value_lies_on_its_axis(power, spread):
         ([1, 2, 5, 10, 20, 50, 100], True),
         ([1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100], False),
         ([1, 2, 3, 99, 100], False),
-        ([0, 1, 10, 100], False),
+        ([0, 1, 10, 100], True),
+        ([0, 10, 20, 30], False),
         ([5], False),
     ],
-    ids=["decades", "in between", "even steps", "two ends", "from zero", "one"],
+    ids=["decades", "in between", "even steps", "two ends", "from zero", "not decades", "one"],
 )
 def test_a_sweep_through_decades_goes_along_a_logarithmic_axis(values, logarithmic):
-    axis = make_axis_through([Fraction(value) for value in values], "B")
+    axis = make_axis_through([Fraction(value) for value in values], "pkt")
     assert axis.logarithmic is logarithmic
     assert bool(axis.note) is logarithmic
+
+
+def test_zero_has_a_place_ahead_of_a_logarithmic_axis():
+    axis = make_axis_through([Fraction(value) for value in (0, 1, 10, 100)], "pkt")
+    zero, *others = [axis.share(value) for value, _ in axis.ticks]
+    assert 0 < zero < others[0] < others[1] < others[2] < 1
+    assert others[1] - others[0] == pytest.approx(others[2] - others[1])
+    assert axis.note == "swept along a logarithmic axis with a place for 0"
+
+
+SIZES_OF_RFC_2544 = [64, 128, 256, 512, 1_024, 1_280, 1_518]
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "logarithmic"),
+    [
+        (SIZES_OF_RFC_2544, "B", True),
+        (SIZES_OF_RFC_2544, "B @ip", True),
+        (SIZES_OF_RFC_2544, "pkt", False),
+        (range(64, 1_519, 64), "B", False),
+        ([64, 128, 256], "B", False),
+    ],
+    ids=["frames", "of a layer", "no sizes", "even steps", "two octaves"],
+)
+def test_sizes_that_double_are_at_equal_distances(values, unit, logarithmic):
+    axis = make_axis_through([Fraction(value) for value in values], unit)
+    assert axis.logarithmic is logarithmic
+    first, second, third = (axis.share(Fraction(value)) for value in (64, 128, 256))
+    assert (second - first == pytest.approx(third - second)) is logarithmic
+
+
+LIMIT = {"value": "100", "unit": "bit/s", "text": "100 bit/s"}
+
+
+@pytest.mark.parametrize(
+    ("limits", "beyond"),
+    [((LIMIT, None), 1), ((None, LIMIT), -1), ((LIMIT, LIMIT), 0)],
+    ids=["at least", "at most", "between"],
+)
+def test_what_is_only_known_to_be_at_least_a_value_has_an_arrow(limits, beyond):
+    lower, upper = limits
+    statement = {
+        "measured": LIMIT,
+        "bound": None,
+        "comparison": "",
+        "tolerance": None,
+        "measured_limits": {"lower": lower, "upper": upper},
+    }
+    assert read_sample(statement).beyond == beyond
+    assert read_sample({**statement, "measured_limits": None}).beyond == 0
 
 
 def test_only_numbers_have_an_exact_value():
