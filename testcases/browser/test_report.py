@@ -235,3 +235,23 @@ def test_axe_finds_nothing(opened, scheme, which, request):
         for node in violation["nodes"][:3]
     ]
     assert told == []
+
+
+SHOWN = """() => [...document.querySelectorAll('.results tbody tr[data-verdicts], details.case')]
+  .filter(row => row.checkVisibility()).map(row => row.dataset.verdicts)"""
+
+
+def test_a_chosen_verdict_hides_cases_of_others_on_the_screen(opened, with_everything):
+    page = opened(1_400, with_everything)
+    every = page.evaluate(SHOWN)
+    assert {"pass", "fail"} < set(every)
+    page.check("#only-fail")
+    assert page.evaluate(SHOWN) == ["fail"] * every.count("fail")
+    page.emulate_media(media="print")
+    on_paper = page.evaluate("document.querySelectorAll('.test').length")
+    assert (
+        page.evaluate(
+            "[...document.querySelectorAll('.test')].filter(test => test.checkVisibility()).length"
+        )
+        == on_paper
+    )

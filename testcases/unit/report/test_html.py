@@ -6,7 +6,7 @@ import pytest
 from qospec.report.format import REPORTS
 from qospec.report.render import render
 
-VOID = {"meta", "link", "br", "wbr"}
+VOID = {"meta", "link", "br", "wbr", "input"}
 SVG_LEAVES = {"path", "rect", "circle"}
 
 
@@ -379,3 +379,12 @@ def test_a_value_without_an_upper_bound_is_drawn_with_an_arrow_upwards(document)
     assert downwards not in known
     assert with_limits(lower=True, upper=False).count(upwards) == 6, "three cases in two charts"
     assert with_limits(lower=False, upper=True).count(downwards) == 6
+
+
+def test_verdicts_can_be_chosen_without_a_script(document, page):
+    there = {case["verdict"] for case in document["cases"]}
+    chosen = {name for name in page.values("id") if name.startswith("only-")}
+    assert chosen == {f"only-{verdict}" for verdict in there}
+    assert "script" not in page.tags
+    one = {**document, "cases": [c for c in document["cases"] if c["verdict"] == "pass"]}
+    assert "<fieldset" not in render(one, {}, "html"), "there is nothing to choose"
