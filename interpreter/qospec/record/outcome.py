@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from fractions import Fraction
 
+    from qospec.catalogue.kinds import Kind
     from qospec.document import Document
     from qospec.judge.conclusions import Conclusion
     from qospec.judge.phases import PhasesResult
@@ -359,6 +360,10 @@ def _test(test: Test, in_phases: Mapping[int, Sequence[Flow]]) -> Document:
     }
 
 
+_ALGORITHMS = ("dropping", "congestion")
+"""The domains of fields that name an algorithm, which a test is of as much as of the element."""
+
+
 def _definitions(suite: Suite) -> list[Document]:
     """Return the kinds that are used, each with its source; metrics are those of statements."""
     cases = [case for test in suite.tests for case in test.cases]
@@ -375,6 +380,7 @@ def _definitions(suite: Suite) -> list[Document]:
                 if not _is_answered(flow)
             ),
             *(methods[phase.method] for phase in case.phases if isinstance(phase, Search)),
+            *_list_chosen(case),
         )
     }
     named = {
@@ -389,6 +395,20 @@ def _definitions(suite: Suite) -> list[Document]:
         {"name": kind.name, "role": kind.role, "summary": kind.summary, "source": kind.source}
         for _, kind in sorted(kinds.items())
     ]
+
+
+def _list_chosen(case: Case) -> Iterator[Kind]:
+    """Yield the drop policies and congestion controls that elements and traffic of a case name."""
+    held = [
+        *((i.kind, i.element) for network in case.networks.values() for i in network.elements),
+        *((flow.kind, flow.traffic) for flow in case.flows),
+    ]
+    for kind, made in held:
+        for parameter in kind.parameters.values():
+            if parameter.domain.name in _ALGORITHMS:
+                chosen = getattr(made, parameter.name)
+                if chosen is not None:
+                    yield read_declaration(type(chosen))
 
 
 def _links(network: Network) -> list[list[str]]:

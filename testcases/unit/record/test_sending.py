@@ -149,3 +149,48 @@ def test_a_flow_of_phases_is_shown_from_its_lowest_load_to_its_highest(tmp_path:
     (shown,) = describe_frame(suite.suite, plans, "0", {"qospec": "1"})["tests"][0]["flows"]
     assert shown["traffic"] == "ubr, 500 cell/s to 100_000 cell/s"
     assert shown["contract"] == [["pcr", "500 cell/s to 100_000 cell/s"]]
+
+
+ALGORITHMS = """qos 1
+import std.media
+device box {
+  port west, east: packet
+  queue = fifo { limit = 20 pkt, drop = DROP }
+  back = fifo { limit = 20 pkt }
+  west.rx -> queue -> east.tx
+  east.rx -> back -> west.tx
+}
+topology line {
+  a, b = host
+  dut = box
+  link a -- dut.west via media.fast_ethernet
+  link dut.east -- b via media.ethernet
+}
+test t on line {
+  flow f = tcp { mss = 1_460 B, CONTROL } from a to b
+  run { measure = 1 s }
+  expect f.sent > 0 pkt
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("drop", "control", "named"),
+    [
+        ("red { low = 5 pkt, high = 15 pkt, p = 10% }", "algorithm = cubic", {"red", "cubic"}),
+        ("tail", "", {"tail"}),
+    ],
+    ids=["named", "by default"],
+)
+def test_algorithms_that_are_tested_are_defined_with_their_sources(
+    tmp_path: Path, drop: str, control: str, named: set[str]
+) -> None:
+    path, problems = tmp_path / "a.qos", Problems()
+    text = ALGORITHMS.replace("DROP", drop).replace(", CONTROL", f", {control}" if control else "")
+    path.write_text(text, encoding="utf-8")
+    suite = check([path], discover(), problems)
+    assert not problems.errors, problems.errors
+    definitions = describe_frame(suite.suite, [], "0", {"qospec": "1"})["definitions"]
+    found = [each for each in definitions if each["role"] in ("dropping", "congestion")]
+    assert {each["name"] for each in found} == named
+    assert all(each["source"] and each["summary"] for each in found)

@@ -258,13 +258,19 @@ def test_flows_and_definitions_are_shown_where_the_record_has_them(document):
     source = "ITU-T I.356"
     document["definitions"] = [
         {"name": name, "role": role, "summary": "Of cells.", "source": source}
-        for name, role in (("fifo", "element"), ("cbr", "traffic"), ("lost", "metric"))
+        for name, role in (
+            ("fifo", "element"),
+            ("red", "dropping"),
+            ("cubic", "congestion"),
+            ("cbr", "traffic"),
+            ("lost", "metric"),
+        )
     ]
     text = Page(render(document, {}, "html")).text
     assert "Flow From To Traffic ab a b ubr { pcr = 88 cell/s }" in text
-    assert (
-        "Metrics lost Of cells. ITU-T I.356 Elements fifo Of cells. ITU-T I.356 Traffic cbr" in text
-    )
+    said = f"Of cells. {source}"
+    assert f"Metrics lost {said} Elements fifo {said} Drop policies red {said} Traffic cbr" in text
+    assert f"cbr {said} Congestion control cubic {said}" in text
 
 
 STYLE = (REPORTS / "html" / "style.j2").read_text(encoding="utf-8")
