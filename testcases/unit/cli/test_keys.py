@@ -113,6 +113,7 @@ QUIET = [
     "explain a.qos::known",
     "doc . -o project.html",
     "export a.qos::t --to otg -o x.yaml",
+    "doctor",
 ]
 
 

@@ -38,6 +38,7 @@ FILES = {
     "doc": "doc",
     "cluster": "cluster",
     "lsp": "lsp",
+    "doctor": "doctor",
 }
 """By name of a command, the file here that has it; those of `listing` are not here."""
 
