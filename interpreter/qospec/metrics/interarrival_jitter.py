@@ -18,15 +18,16 @@ class InterarrivalJitter(Metric):
     """Smooth the changes of the transfer delay, in ps: J += (|D| - J) / 16 with each packet.
 
     D is the difference between the delays of a packet and of the one before it, of one connection.
-    `last` is J after the last packet and `max` its largest value, in the order of arrival, as in
-    the RFC; `as_sent` is J after the last packet in the order in which they were sent. Lost packets
-    are left out. For several connections it is the largest. J is carried in sixteenths of a ps as
-    in A.8, so it is up to 0.5 ps off.
+    `last` is J after the last packet, `max` its largest value and `mean` the mean of its values
+    after the second packet and each later one, in the order of arrival, as in the RFC; `as_sent` is
+    J after the last packet in the order in which they were sent. Lost packets are left out. For
+    several connections it is the largest. J is carried in sixteenths of a ps as in A.8, so it is up
+    to 0.5 ps off.
     """
 
     dimension = "time"
     least = 0
-    statistics = ("last", "max", "as_sent")
+    statistics = ("last", "max", "mean", "as_sent")
     needs = frozenset({"variation"})
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | None:
@@ -39,4 +40,5 @@ class InterarrivalJitter(Metric):
         smoothed = tally.variation.smoothed_as_sent if as_sent else tally.variation.smoothed
         if smoothed is None:
             return None
-        return smoothed.largest_ps if statistic == "max" else smoothed.last_ps
+        by_statistic = {"max": smoothed.largest_ps, "mean": smoothed.mean_ps}
+        return by_statistic.get(statistic, smoothed.last_ps)

@@ -35,7 +35,8 @@ STEPS = Delays(2, 6, 36, 0, 6, ((0, 1, 1), (6, 7, 1)))
 VARIATION = Variation(
     *(STEPS, STEPS, signed(Delays(), STEPS), STEPS),
     Reordering(1, 2, 2),
-    *(Smoothed(Fraction(0), Fraction(3, 16)), Smoothed(Fraction(1, 16), Fraction(3, 16))),
+    Smoothed(Fraction(0), Fraction(3, 16), Fraction(1, 8)),
+    Smoothed(Fraction(1, 16), Fraction(3, 16), Fraction(1, 8)),
     (Packet(1, 0, 7, 7), Packet(2, 9, 9, 0), Packet(3, 10, 110, 90)),
 )
 

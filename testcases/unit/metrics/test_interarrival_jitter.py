@@ -11,12 +11,11 @@ from qospec.metrics.interarrival_jitter import InterarrivalJitter
 
 
 def by_the_book(delays):
-    """Return J after the last packet, and the largest."""
-    jitter = largest = Fraction(0)
+    """Return J after the last packet, the largest, and the mean."""
+    jitters = [Fraction(0)]
     for before, now in pairwise(delays):
-        jitter += (abs(now - before) - jitter) / 16
-        largest = max(largest, jitter)
-    return jitter, largest
+        jitters.append(jitters[-1] + (abs(now - before) - jitters[-1]) / 16)
+    return jitters[-1], max(jitters), sum(jitters) / (len(jitters) - 1)
 
 
 @given(data=st.data())
@@ -24,13 +23,13 @@ def test_it_is_off_by_half_a_picosecond_at_most(road, data):
     trips, tally = road.alone(data)
     came = [trip for trip in trips if not trip.lost]
     by_arrival = sorted(came, key=lambda trip: (trip.at_ps, trip.sent_ps))
-    got = [InterarrivalJitter().measure(tally, name) for name in ("last", "max", "as_sent")]
+    got = [InterarrivalJitter().measure(tally, name) for name in ("last", "max", "mean", "as_sent")]
     if len(came) < 2:
-        assert got == [None] * 3
+        assert got == [None] * 4
         return
-    last, largest = by_the_book([trip.delay_ps for trip in by_arrival])
-    as_sent, _ = by_the_book([trip.delay_ps for trip in came])
-    for value, exact in zip(got, (last, largest, as_sent), strict=True):
+    by_arrival = by_the_book([trip.delay_ps for trip in by_arrival])
+    as_sent, *_ = by_the_book([trip.delay_ps for trip in came])
+    for value, exact in zip(got, (*by_arrival, as_sent), strict=True):
         assert abs(value - exact) <= Fraction(1, 2)
 
 
@@ -57,6 +56,13 @@ def test_after_the_six_packets_of_table_2_1(road, name, expected_ps):
     assert abs(got - expected_ps) <= 501
 
 
+def test_the_mean_is_of_all_that_it_was(road):
+    """Delays of 0, 16, 16 and 48 ns: J is 1, then 15/16, then 15/16 of that and 2 ns more."""
+    trips = [road.trip(n * 10**6, delay * 10**3) for n, delay in enumerate((0, 16, 16, 48))]
+    got = InterarrivalJitter().measure(road.tally(trips), "mean")
+    assert abs(got - Fraction(1_000 * (256 + 240 + 225 + 512), 256 * 3)) <= Fraction(1, 2)
+
+
 def test_the_spike_arrives_late_and_so_counts_late(road):
     """By arrival its delay, 7 ms, stands last but one: 6/16, then 6/16 + 15/16 of that."""
     got = InterarrivalJitter().measure(road.case("spike"), "last")
@@ -65,14 +71,15 @@ def test_the_spike_arrives_late_and_so_counts_late(road):
 
 def test_delays_that_differ_by_days_do_not_overflow(road):
     trips = [road.trip(0, 0), road.trip(10**7, 2**60)]
-    assert InterarrivalJitter().measure(road.tally(trips), "last") == 2**54
+    tally = road.tally(trips)
+    assert [InterarrivalJitter().measure(tally, name) for name in ("last", "mean")] == [2**54] * 2
 
 
 def test_what_was_not_recorded_is_no_data(tally) -> None:
     assert InterarrivalJitter().measure(tally(received=5), "last") is None
 
 
-@pytest.mark.parametrize("statistic", ["", "median", "mean"])
+@pytest.mark.parametrize("statistic", ["", "median", "p99"])
 def test_another_statistic_is_refused(tally, statistic: str) -> None:
     with pytest.raises(ValueError, match="no statistic"):
         InterarrivalJitter().measure(tally(), statistic)

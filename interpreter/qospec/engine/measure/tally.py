@@ -153,10 +153,11 @@ class Packet(NamedTuple):
 
 
 class Smoothed(NamedTuple):
-    """The jitter of RFC 3550, in ps: after the last packet, and at its largest."""
+    """The jitter of RFC 3550, in ps: after the last packet, at its largest, and its mean."""
 
     last_ps: Fraction
     largest_ps: Fraction
+    mean_ps: Fraction
 
 
 class Variation(NamedTuple):

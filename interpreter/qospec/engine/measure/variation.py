@@ -148,7 +148,7 @@ def _new_tracked(
         source.first,
         np.zeros((n, 3), np.int64),
         np.zeros((n, INITIAL_PLACES, 4), np.int64),
-        np.zeros((n, 2, 8), np.int64),
+        np.zeros((n, 2, 10), np.int64),
         delays.new_rows(rows.reshape(-1)).reshape(n, -1, 8),
         kept,
         histogram.counts,
@@ -177,7 +177,11 @@ def _smoothed(rows: Whole) -> Smoothed | None:
     if not len(rows):
         return None
     last, largest = int(rows[:, JITTER].max()), int(rows[:, LARGEST_JITTER].max())
-    return Smoothed(Fraction(last, 16), Fraction(largest, 16))
+    means = [
+        Fraction(delays.total(row[None], JITTERS_LOW, delay_row.SUM_BITS), int(row[SEEN]) - 1)
+        for row in rows
+    ]
+    return Smoothed(Fraction(last, 16), Fraction(largest, 16), max(means) / 16)
 
 
 def _packets(kept: Whole) -> Iterator[Packet]:
@@ -202,8 +206,10 @@ absolute values. The last one has the extents of reordering, in packets."""
 AS_SENT, AS_RECEIVED = 0, 1
 """The two orders of packets."""
 SEEN, LATENCY, DELAY, ARRIVED, NUMBER, GAP, JITTER, LARGEST_JITTER = range(8)
+JITTERS_LOW, JITTERS_HIGH = 8, 9
 """Columns of the previous packet, by order. SEEN: the number so far; ARRIVED: when it arrived; GAP:
-the time since the one before it. JITTER is 16 times that of RFC 3550, as in its A.8."""
+the time since the one before it. JITTER is 16 times that of RFC 3550, as in its A.8; the sum of all
+its values has two words, as sums of delays have."""
 LONGEST_STEP_PS = 2**58
 """The limit of a step in the jitter of RFC 3550, more than three days."""
 
@@ -216,7 +222,7 @@ class TrackedConnections(NamedTuple):
         marks: (n, 3) HEAD and TAIL of each ring, the numbers of its first and of the next packet;
             EXPECTED.
         ring: (n, places, 4) The place of a packet is its number modulo places.
-        previous: (n, 2, 8) The previous packet, by order.
+        previous: (n, 2, 10) The previous packet, by order.
         seen: (n, 6, 8) Rows of `engine.measure.delays`.
         kept: (n, each, 3) The first packets, by number, as in the ring.
         buckets: Of the histogram of the rows.
@@ -393,6 +399,8 @@ def _update_previous(previous: Whole, c: int, order: int, latency_ps: int, delay
         jitter += step_ps - ((jitter + 8) >> 4)
         previous[c, order, JITTER] = jitter
         previous[c, order, LARGEST_JITTER] = max(jitter, previous[c, order, LARGEST_JITTER])
+        previous[c, order, JITTERS_LOW] += jitter & delay_row.LOW_31
+        previous[c, order, JITTERS_HIGH] += jitter >> delay_row.SUM_BITS
     previous[c, order, SEEN] += 1
     previous[c, order, LATENCY] = latency_ps
     previous[c, order, DELAY] = delay_ps

@@ -42,7 +42,7 @@ def tracked(first: int = 0, connections: int = 1, places: int = 64) -> TrackedCo
         first,
         np.zeros((connections, 3), np.int64),
         np.zeros((connections, places, 4), np.int64),
-        np.zeros((connections, 2, 8), np.int64),
+        np.zeros((connections, 2, 10), np.int64),
         delays.new_rows(np.full(6 * connections, -1)).reshape(connections, 6, 8),
         np.zeros((connections, 0, 3), np.int64),
         histogram.counts,
@@ -93,13 +93,14 @@ def by_hand(mine: list[tuple[int, int, int, int, bool]]) -> list[tuple[int, int]
     return [(len(row), sum(row)) for row in rows]
 
 
-def jitters(delays_ps: list[int]) -> tuple[int, int]:
-    """Return 16 times the last jitter and the largest: RFC 3550, A.8."""
-    jitter, largest = 0, 0
+def jitters(delays_ps: list[int]) -> tuple[int, int, int]:
+    """Return 16 times the last jitter, the largest, and the sum of all: RFC 3550, A.8."""
+    jitter, largest, total = 0, 0, 0
     for before, after in pairwise(delays_ps):
         jitter += abs(after - before) - (jitter + 8) // 16
         largest = max(largest, jitter)
-    return jitter, largest
+        total += jitter
+    return jitter, largest, total
 
 
 @example(MANY, 3)
@@ -141,7 +142,8 @@ def test_the_packets_of_a_source_are_told_from_all_others(packets, before):
         as_received = sorted(kept, key=lambda each: (each[1], each[0]))
         for order, each in ((variation.AS_SENT, kept), (variation.AS_RECEIVED, as_received)):
             row = followed.previous[connection - 1, order]
-            found = (row[variation.JITTER], row[variation.LARGEST_JITTER])
+            added = delays.total(row[None], variation.JITTERS_LOW, delay_row.SUM_BITS)
+            found = (row[variation.JITTER], row[variation.LARGEST_JITTER], added)
             assert found == jitters([delay for *_, delay in each])
 
 
