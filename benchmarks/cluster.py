@@ -13,7 +13,7 @@ from pathlib import Path
 
 from figures import Figure
 
-CASES, MEASURE = 40, "2 s"
+CASES, MEASURE = 40, "30 s"
 WARMS = True
 """Whether it is run once before, so that kernels are compiled and workers have loaded them."""
 TINY = {"CASES": 2, "MEASURE": "10 ms", "WARMS": False}
