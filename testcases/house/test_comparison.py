@@ -1,15 +1,25 @@
-"""The comparison of schedulers leaves none out."""
+"""The comparison of schedulers leaves none out that keeps its line busy."""
 
 from pathlib import Path
 
+import pytest
+
 from qospec.catalogue.kinds import discover
 
-ROUTERS = Path(__file__).parents[1] / "suites" / "comparison" / "routers.qos"
+SUITES = Path(__file__).parents[1] / "suites"
+KEEPING_BUSY = SUITES / "comparison" / "routers.qos"
+PAUSING = SUITES / "packets" / "bridges.qos"
+"""What may leave a free line idle has no share of a full one."""
 
 
-def test_every_scheduler_is_compared() -> None:
+@pytest.mark.parametrize(("path", "pauses"), [(KEEPING_BUSY, False), (PAUSING, True)])
+def test_every_scheduler_is_compared(*, path: Path, pauses: bool) -> None:
     kinds = discover().select_role("element").items()
-    schedulers = [name for name, kind in kinds if kind.duty == "scheduler"]
-    text = ROUTERS.read_text(encoding="utf-8")
+    schedulers = [
+        name
+        for name, kind in kinds
+        if kind.duty == "scheduler" and kind.build.policy.pauses == pauses
+    ]
+    text = path.read_text(encoding="utf-8")
     assert schedulers
     assert [name for name in schedulers if f"= {name} {{" not in text] == []

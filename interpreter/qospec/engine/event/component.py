@@ -13,7 +13,7 @@ from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.element import BrokenPromiseError
 from qospec.engine.event import drive as events
-from qospec.engine.event.counting import Counting, count_nothing
+from qospec.engine.event.counting import Counting, Outlet, count_nothing
 from qospec.engine.event.places import DUE_PS, Places, schedule
 from qospec.engine.event.transition import (
     DONE,
@@ -82,14 +82,6 @@ ENTERED_AS = {LEAVES: LEFT, MAKES: MADE, RESIZES: GREW, CONSUMES: CONSUMED, LOSE
 """The entry of an account that counts what goes out by an outlet."""
 FEWER = {LEAVES: 1, CONSUMES: 1, LOSES: 1, MAKES: -1}
 """By how many an item that goes out there lessens those inside."""
-
-
-class Outlet(NamedTuple):
-    """Where something goes out: what, of which element, and of which output, cause or queue."""
-
-    what: str
-    element: int
-    number: int
 
 
 class Member(NamedTuple):

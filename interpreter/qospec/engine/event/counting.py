@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.engine.arrays import Truths, Whole
-    from qospec.engine.event.component import Outlet
+
+
+class Outlet(NamedTuple):
+    """Where something goes out: what, of which element, and of which output, cause or queue."""
+
+    what: str
+    element: int
+    number: int
 
 
 class Counters(NamedTuple):

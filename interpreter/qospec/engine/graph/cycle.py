@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.engine.arrays import Whole
-    from qospec.engine.event.component import Outlet
+    from qospec.engine.event.counting import Outlet
     from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Experiment
     from qospec.engine.graph.components import Budget
