@@ -96,7 +96,8 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
     sent = traffic.exchanged(clock, clock)
     n = traffic.connections
     ends = traffic.endpoints(Exchange(n, 0, n, 2 * n, sent))
-    probes = Probe(there, held, given.get("marked", ())), Probe(back)
+    marked, marked_back = given.get("marked", ()), given.get("marked_back", ())
+    probes = Probe(there, held, marked), Probe(back, marked=marked_back)
     nodes = (
         Node("to", line, clock),
         Node("probe", probes[0]),

@@ -212,7 +212,7 @@ class Tcp(ExchangeTraffic):
             raise ValueError("response: it answers a `request`; write both, or neither")
         if self.request is None and self.think:
             raise ValueError("think: it is between exchanges; write `request` and `response`, too")
-        for name in ("transfer", "read_every", "time_stamps", "ecn"):
+        for name in ("transfer", "read_every", "time_stamps"):
             if self.request is not None and getattr(self, name):
                 raise ValueError(f"request: not with `{name}`; leave one out")
 
@@ -239,9 +239,11 @@ class Tcp(ExchangeTraffic):
         mss = self._fit_segment(near, far)
         header_bytes, segments = self._header_bytes, self._count_places(mss)
         sent = self._fill_line(Sizes((header_bytes, mss + header_bytes), (1, 1)), near, "mss")
-        if self.ecn:
-            sent = sent._replace(other_marks=(self._marks | CAPABLE,))
         answers = self._fill_line(sent.sizes if self.request else Sizes((header_bytes,)), far, "")
+        if self.ecn:
+            capable = (self._marks | CAPABLE,)
+            sent = sent._replace(other_marks=capable)
+            answers = answers._replace(other_marks=capable if self.request else ())
         if self.sack:
             least = header_bytes + BLOCK_OPTION_BYTES
             blocks = tuple(least + (1 + k) * BLOCK_BYTES for k in range(BLOCKS))

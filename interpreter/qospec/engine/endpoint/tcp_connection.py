@@ -4,8 +4,8 @@ Sequence numbers count the bytes of a connection in 64 bits, so they never wrap:
 0, the first byte of data has 1. The column NUMBER of a packet to the receiver holds the number of
 its first byte, NO_DATA if it only acknowledges, PROBE if it asks for the window; that of an
 acknowledgement, the number of the byte that the receiver expects, 0 in answer to a SYN, and its
-column WINDOW how many bytes it takes from there on. FLAGS of an acknowledgement is ECHO if
-congestion was experienced, of a segment REDUCED if the window was reduced. STAMP is when a packet
+column WINDOW how many bytes it takes from there on. FLAGS has ECHO in an acknowledgement if
+congestion was experienced, REDUCED in a segment if the window was reduced. STAMP is when a packet
 was sent, or of an acknowledgement, when that was of which it tells. Each of the columns from
 FIRST_BLOCK on holds what came out of order, the latest first: how far behind that number it begins,
 and its length in LENGTH_BITS bits; 0 of none. What is sent again has the bounds that it had at
@@ -50,8 +50,8 @@ NO_END = 2**60
 """Beyond the last byte of a connection that has always something to send."""
 STAMP_BYTES = 12
 """What a time stamp adds to a header, padded. Source: RFC 7323, appendix A."""
-ECHO, REDUCED = 1, 1
-"""ECE and CWR. Source: RFC 3168, 6.1."""
+ECHO, REDUCED = 1, 2
+"""ECE and CWR, of which a packet of a dialogue may have both. Source: RFC 3168, 6.1."""
 BLOCKS, LENGTH_BITS = 3, 31
 BLOCK_OPTION_BYTES, BLOCK_BYTES = 4, 8
 """What blocks add to a header: padded, and each of them. Source: RFC 2018, 3."""

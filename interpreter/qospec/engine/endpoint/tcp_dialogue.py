@@ -2,7 +2,7 @@
 
 An end is a sender and a receiver, whose states stand behind its own. What one of them has to say
 goes with the other's packets: NUMBER of a packet is that of its data, EXPECTS what it acknowledges,
-WINDOW how much data it allows.
+WINDOW how much data it allows, and FLAGS has REDUCED of its sender and ECHO of its receiver.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from qospec.engine.endpoint.tcp_connection import (
     COLUMNS,
     CONGESTION_WINDOW,
     CONNECTIONS,
+    ECHO,
     END,
     ENDED,
     EXPECTS,
@@ -74,6 +75,7 @@ from qospec.engine.endpoint.traffic import RECEIVED, Endpoint
 from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
+    FLAGS,
     NO_ITEMS,
     NUMBER,
     SPARE,
@@ -321,3 +323,5 @@ def _acknowledge_by(sender: Whole, receiver: Whole, first: int, event: Event) ->
             row = 1 + items[packet, CONNECTION] - sender[FIRST_SEGMENT]
             items[packet, EXPECTS] = heard[row, EXPECTED]
             items[packet, WINDOW] = announce(receiver, heard, row)
+            if heard[row, receiving.CONGESTED]:
+                items[packet, FLAGS] |= ECHO

@@ -237,7 +237,7 @@ def _note_congestion(state: Whole, table: Whole, row: int, item: int, event: Eve
             _acknowledge(state, table, row, table[row, EXPECTED], event)
         table[row, CONGESTED] = is_marked
         return is_changed  # type: ignore[no-any-return]
-    if items[item, FLAGS] == REDUCED:
+    if items[item, FLAGS] & REDUCED:
         table[row, CONGESTED] = 0
     if is_marked:
         table[row, CONGESTED] = 1

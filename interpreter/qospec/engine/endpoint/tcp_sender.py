@@ -396,7 +396,7 @@ def _take_echo(state: Whole, table: Whole, row: int, items: Whole, item: int, no
     """
     if state[ECN] == 0:
         return False
-    is_told, number = items[item, FLAGS] == ECHO, items[item, NUMBER]
+    is_told, number = items[item, FLAGS] & ECHO != 0, items[item, NUMBER]
     acknowledged_bytes = number - table[row, ACKNOWLEDGED]
     if acknowledged_bytes > 0:
         marked_bytes = acknowledged_bytes if is_told else 0
