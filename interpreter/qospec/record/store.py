@@ -43,7 +43,9 @@ MAX_REPORTED = 3
 MAX_BYTES = 192 << 20
 """Of the files of a record that are read together; a suite of 2,000 cases takes 100 MB."""
 MAX_VALUES = 5_000_000
-"""In them, with the members of objects and the items of lists: each takes some 150 bytes."""
+"""In them, with the members of objects and the items of lists: each takes up to 150 bytes."""
+MAX_KEPT = 100_000
+"""Texts, and objects, that are known again while a record is read."""
 PLAN_FILE, TIMING_FILE, OUTCOME_FILE = "run.json", "timing.json", "outcome.json"
 NO_RECORD = "is it a record of `qos run`?"
 REMEDY = "copy the record again from where it was made, or make a new one with `qos run`"
@@ -325,7 +327,7 @@ class Record:
             text = data.decode()
             del data  # with values and text it would be most of what a large record takes
             document = json.loads(
-                text, object_pairs_hook=_without_doubles, parse_constant=_refuse_constant
+                text, object_pairs_hook=reading.build_object, parse_constant=_refuse_constant
             )
         except ValueError as error:
             raise self._damaged(name, f"it is not JSON: {error}") from error
@@ -367,18 +369,43 @@ class Record:
 class _Reading:
     """What is read together: the checksums of files, and how large they may still be.
 
-    They may have so many bytes, and so many values that are made of these.
+    They may have so many bytes, and so many values that are made of these. Equal texts, and equal
+    objects of texts alone such as quantities, are one: without it, a record takes five times as
+    much memory. So nobody may change what is read.
     """
 
     def __init__(self, checksums: Mapping[str, str]) -> None:
         self.checksums = checksums
         self.bytes, self._values = MAX_BYTES, MAX_VALUES
+        self._texts: dict[str, str] = {}
+        self._objects: dict[tuple[tuple[str, str], ...], Document] = {}
 
     def takes(self, data: bytes) -> bool:
         """Return whether a file fits, and count it."""
         self.bytes -= len(data)
         self._values -= sum(data.count(byte) for byte in b",{[")
         return min(self.bytes, self._values) >= 0
+
+    def build_object(self, pairs: list[tuple[str, Any]]) -> Document:
+        """Return an object; raises ValueError if a name is given twice, of which readers differ."""
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            name = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))
+            raise ValueError(f"`{name}` is given twice in an object")
+        plain = set(map(type, found.values())) == {str}
+        if plain and (known := self._objects.get(tuple(pairs))) is not None:
+            return known
+        for memory in (self._texts, self._objects):
+            if len(memory) > MAX_KEPT:
+                memory.clear()
+        once = self._texts.setdefault
+        found = {
+            once(name, name): once(value, value) if isinstance(value, str) else value
+            for name, value in pairs
+        }
+        if plain:
+            self._objects[tuple(found.items())] = found
+        return found
 
 
 def _name_case(number: int) -> str:
@@ -394,15 +421,6 @@ def _explain_writing() -> Iterator[None]:
         raise RecordError(str(error)) from error
     except OSError as error:
         raise RecordError(f"cannot write the record: {explain_failure(error)}") from error
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> Document:
-    """Return an object; raises ValueError if a name is given twice, of which readers differ."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        name = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))
-        raise ValueError(f"`{name}` is given twice in an object")
-    return found
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from seals import seal
 
 from qospec.record import store
+from qospec.record.outcome import complete_outcome
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
@@ -227,6 +229,33 @@ def test_the_cases_of_a_run_that_was_killed_are_bounded_together(
     kept.add(len(cases) + 1, cases[0])
     with pytest.raises(store.RecordError, match=f"holds {len(cases) + 1} cases, and {len(cases)}"):
         kept.outcome()
+
+
+def test_a_record_takes_no_more_memory_than_its_file_and_text(
+    tmp_path: Path, recorded: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values of their own for each place would take three times the file beside its text."""
+    frame = dict(recorded.planned)
+    one, *_ = frame.pop("planned")
+    done, *_ = recorded.outcome["cases"]
+    names = [f"{one['name']} {number}" for number in range(30)]
+    planned = [{**one, "name": name} for name in names]
+    outcome = complete_outcome(frame, planned, [{**done, "name": name} for name in names])
+    kept = store.create(tmp_path, "7", NOON)
+    kept.begin(frame, planned)
+    kept.end(outcome, recorded.timing)
+    size = (kept.folder / "outcome.json").stat().st_size
+    for room, name in ((store, "MAX_BYTES"), (store.seal, "LONGEST")):
+        monkeypatch.setattr(room, name, size)  # room is made for as much before a file is read
+    tracemalloc.start()
+    try:
+        read = kept.outcome()
+        left, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert read == outcome
+    assert left < 1.5 * size
+    assert peak < 3 * size
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
