@@ -283,6 +283,9 @@ def suggest_unit(text: str) -> UnitSuggestion:
         from difflib import get_close_matches
 
         units = get_close_matches(wrong, [known for known in simple if known[0] == wrong[:1]], n=1)
+    if not units and parts[1:] == [wrong]:  # what is divided by a unit is mostly a rate
+        rate = find_unit(f"{parts[0]}/s")
+        units = ["s"] if rate is not None and rate.dimension != NUMBER else []
     candidates = ["/".join(unit if part == wrong else part for part in parts) for unit in units]
     readings = tuple(candidate for candidate in candidates if find_unit(candidate) is not None)
     factor = Fraction(row.get("is", "1").replace("_", ""))
