@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer, Kind
 from qospec.dropping.clp_first import ClpFirst
+from qospec.dropping.congested import Congested
 from qospec.dropping.epd import Epd
 from qospec.dropping.ppd import Ppd
 from qospec.dropping.red import Red
@@ -96,6 +97,7 @@ def policies(draw: st.DrawFn, limit: Buffer) -> Any:
                 Epd(low, partial=draw(st.booleans())),
                 Ppd(),
                 Threshold("clp", (("1", low),)),
+                Congested("clp", (("1", Buffer(2, "cell")),)),
                 Red(low, high, p, gentle=draw(st.booleans()), weight=weight),
                 Wred("clp", *ends, (("1", p),), weight=weight),
             ]

@@ -22,6 +22,7 @@ from qospec.engine.queue.first_come import (
     BYTES,
     DRAWN,
     DRAWS,
+    HEAD,
     HELD,
     NO_DRAWS,
     NO_PLACES,
@@ -241,7 +242,8 @@ def _decide_by_policy(state: Whole, arrival: Item, waits: bool) -> int:  # noqa:
     table.queues[0, SINCE] = state[FREE]
     draw = state[state[DRAWS] + state[DRAWN]]
     state[DRAWN] += 1
-    return admit(table, 0, arrival, measure_held(state), waits, draw)
+    ahead = (measure_held(state), state[TAIL] - state[HEAD])
+    return admit(table, 0, arrival, ahead, waits, draw)
 
 
 BY_POLICY = {"decide": _decide_by_policy}

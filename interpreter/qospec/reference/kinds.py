@@ -104,6 +104,8 @@ _EXAMPLES = {
     ("packets", "source"): "on_off { on = 16 ms, off = 16 ms }",
     ("epd", "at"): "64 cell",
     ("red", "high"): "192 pkt",
+    ("congested", "at"): "{ red: 1 pkt }",
+    ("congested", "by"): "colour",
     ("threshold", "by"): "colour",
     ("wred", "by"): "colour",
     ("wred", "high"): "{ green: 256 pkt, yellow: 192 pkt }",

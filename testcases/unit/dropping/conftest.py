@@ -142,9 +142,14 @@ class Rules(NamedTuple):
     average: Average | None
     frames: Frames = Frames()
     ecn: bool = False
+    congested: Mapping[int, int] = {}
 
-    def cause(self, came: Came, limit: Buffer, waiting: int, draw: int, *, waits: bool) -> str:
+    def cause(
+        self, came: Came, limit: Buffer, waiting: int, draw: int, *, waits: bool, ahead: int
+    ) -> str:
         """Return for what somebody is lost who finds so much waiting; "" and MARKED: let in.
+
+        `ahead` are all who wait for the line.
 
         RFC 3168, 5: who would be dropped early, while there is room, is marked if capable of it.
         """
@@ -161,7 +166,9 @@ class Rules(NamedTuple):
             cause = "early"
         elif waits and waiting + amount > limit.amount:
             cause = "overflow"
-        elif waits and waiting + amount > self.rooms.get(value, limit.amount):
+        elif (waits and waiting + amount > self.rooms.get(value, limit.amount)) or (
+            ahead >= self.congested.get(value, ahead + 1)
+        ):
             cause = "threshold"
         elif is_marked:
             cause = MARKED
@@ -225,7 +232,8 @@ def by_the_book(traffic: Traffic, limit: Buffer, rules: Rules) -> tuple[dict, li
         ]
         before, begins = sum(amount for _, amount in waiting), line.begins(came.at_ps)
         waits = math.floor(begins) > came.at_ps
-        cause = rules.cause(came, limit, before, draws[number], waits=waits)
+        draw, ahead = draws[number], len(waiting)
+        cause = rules.cause(came, limit, before, draw, waits=waits, ahead=ahead)
         if cause not in ("", MARKED):
             lost.append((cause, number))
             continue

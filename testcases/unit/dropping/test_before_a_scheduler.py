@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.dropping.clp_first import ClpFirst
+from qospec.dropping.congested import Congested
 from qospec.dropping.epd import Epd
 from qospec.dropping.ppd import Ppd
 from qospec.dropping.red import Red
@@ -62,7 +63,7 @@ def queues(draw, bench, number, traffic):
     )
     limit = draw(limits)
     draws = bench.drawn(len(traffic.items), "drop", f"q{number}")
-    policy = draw(st.sampled_from(["red", "red", "clp_first", "tail", "epd", "ppd"]))
+    policy = draw(st.sampled_from(["red", "red", "clp_first", "congested", "tail", "epd", "ppd"]))
     if policy == "tail":
         return Queue(limit, None, bench.rules("", {}, {}, None), draws)
     if policy == "ppd":
@@ -72,6 +73,10 @@ def queues(draw, bench, number, traffic):
         at, partial = draw(st.integers(1, limit.amount)), draw(st.booleans())
         rules = bench.rules("", {}, {}, None, bench.frames(at, partial=partial))
         return Queue(limit, Epd(Buffer(at, limit.unit), partial=partial), rules, draws)
+    if policy == "congested":
+        clp_1 = draw(st.integers(1, 3))
+        rules = bench.rules("clp", {}, {}, None, congested={1: clp_1})
+        return Queue(limit, Congested("clp", (("1", Buffer(clp_1, "cell")),)), rules, draws)
     if policy == "clp_first":
         room = limit.amount // 2
         rules = bench.rules("clp", {1: room}, {}, None)
@@ -102,7 +107,8 @@ def by_the_book(bench, book, inputs, kept):
         number, came = coming[k].pop(0)
         rules, limit, draw = kept[k].rules, kept[k].limit, kept[k].draws[number]
         before = sum(each.size if limit.unit == "byte" else 1 for _, each in waiting[k])
-        found = rules.cause(came, limit, before, draw, waits=waits)
+        ahead = sum(map(len, waiting))
+        found = rules.cause(came, limit, before, draw, waits=waits, ahead=ahead)
         if found == bench.marked:
             came, found = came._replace(marks=came.marks | bench.congested), ""
         if found:

@@ -58,7 +58,7 @@ def gate(limit, policy):
 
 
 def followed(made, waiting, at_ps):
-    admission.admit(made, 0, (0, 1, at_ps, NO_FRAME), waiting, MUST_WAIT, 0)
+    admission.admit(made, 0, (0, 1, at_ps, NO_FRAME), (waiting, waiting), MUST_WAIT, 0)
     return Fraction(int(made.queues[0, admission.AVERAGE]), 2**20)
 
 
@@ -127,7 +127,9 @@ def share_at(average, policy, draws=200_000):
     made.queues[0, admission.WEIGHT] = -1
     made.queues[0, admission.AVERAGE] = int(average * 2**20)
     stream = Draws(("share",)).stream().integers(0, admission.CERTAIN, draws, np.int32)
-    fates = [admission.admit(made, 0, (0, 1, 0, NO_FRAME), 0, MUST_WAIT, draw) for draw in stream]
+    fates = [
+        admission.admit(made, 0, (0, 1, 0, NO_FRAME), (0, 0), MUST_WAIT, draw) for draw in stream
+    ]
     places = np.flatnonzero(np.array(fates) == admission.EARLY)
     return len(places) / draws, np.diff(places)
 
@@ -159,7 +161,7 @@ def test_a_random_number_at_the_probability_is_let_in(average):
         made.queues[0, admission.WEIGHT] = -1
         made.queues[0, admission.AVERAGE] = average << 20
         draw = int(likely * admission.CERTAIN) - less
-        assert admission.admit(made, 0, (0, 1, 0, NO_FRAME), 0, MUST_WAIT, draw) == fate
+        assert admission.admit(made, 0, (0, 1, 0, NO_FRAME), (0, 0), MUST_WAIT, draw) == fate
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ def test_admissions_in_a_row_are_counted_up_to_a_limit_and_forgotten():
     made.queues[0, admission.AVERAGE] = 5 << 20  # where the probability is 0
     for before, after in ((0, 1), (admission.MOST_COUNTED, admission.MOST_COUNTED)):
         made.classes[1, admission.COUNT] = before
-        admission.admit(made, 0, (0, 1, 0, NO_FRAME), 0, MUST_WAIT, 0)
+        admission.admit(made, 0, (0, 1, 0, NO_FRAME), (0, 0), MUST_WAIT, 0)
         assert made.classes[1, admission.COUNT] == after
     admission.note_drop(made, 0, 0, NO_FRAME)
     assert made.classes[1, admission.COUNT] == 0
@@ -192,7 +194,8 @@ def first_share(average, policy, limit=100):
         made.queues[0, admission.WEIGHT] = -1
         made.queues[0, admission.AVERAGE] = int(average * 2**20)
         early = (
-            admission.admit(made, 0, (0, 1, 0, NO_FRAME), 0, MUST_WAIT, middle) == admission.EARLY
+            admission.admit(made, 0, (0, 1, 0, NO_FRAME), (0, 0), MUST_WAIT, middle)
+            == admission.EARLY
         )
         low, high = (middle + 1, high) if early else (low, middle)
     return low / admission.CERTAIN

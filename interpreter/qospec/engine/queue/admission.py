@@ -65,11 +65,12 @@ QUEUE_FIELDS = 11
 has them, how much may wait, k of the average's weight or -1, the time of a typical item in ps, and
 which bits of marks tell that it marks an item, and up to what admissions in a row are counted; the
 average, and until when its last item was sent."""
-ROOM, LOW, HIGH, TOP, SLOPE, CUT, CUT_ABOVE, COUNT, FRAMES_FROM, REST = range(10)
-CLASS_FIELDS = 10
+ROOM, LOW, HIGH, TOP, SLOPE, CUT, CUT_ABOVE, COUNT, FRAMES_FROM, REST, CONGESTED_FROM = range(11)
+CLASS_FIELDS = 11
 """How much may wait with an item; the averages at which early drops begin, have the probability
 SLOPE, and are certain; by how many places differences are cut; admissions in a row; what must wait
-for a frame that begins to be lost; whether the rest of a frame is lost with one of its cells."""
+for a frame that begins to be lost; whether the rest of a frame is lost with one of its cells; how
+many items must wait for the line for an arrival to be lost."""
 
 
 class AdmissionTable(NamedTuple):
@@ -117,6 +118,9 @@ Cell = tuple[int, int]
 """Its connection, and what is noted of its frame: see `items.piece`; 0 if it is of none."""
 Item = tuple[int, int, int, Cell]
 """Its marks, the amount of the limit that it takes, the time of its arrival, and its frame."""
+Ahead = tuple[int, int]
+"""The amount that waits at a queue, as its limit counts, and the number of items that wait for the
+line, at all queues."""
 
 
 @kernel
@@ -124,7 +128,7 @@ def admit(
     table: AdmissionTable,
     k: int,
     item: Item,
-    waiting: int,
+    ahead: Ahead,
     needs_room: bool,  # noqa: FBT001 -- by place, as kernels do
     draw: int,
 ) -> int:
@@ -134,12 +138,13 @@ def admit(
         table: Updated.
         k: Number of the queue.
         item: The arrival.
-        waiting: The amount that waits there, as the limit counts.
+        ahead: What waits.
         needs_room: Whether the item has to wait itself.
         draw: A random number below CERTAIN.
     """
     queues, classes = table.queues, table.classes
     marks, amount, at_ps, cell = item
+    waiting, items = ahead
     row = _class_of(table, k, marks)
     if queues[k, WEIGHT] >= 0:
         _follow(table, k, waiting, at_ps)
@@ -152,6 +157,8 @@ def admit(
         found = EARLY
     elif found == ADMITTED and needs_room and waiting + amount > classes[row, ROOM]:
         found = OVERFLOW if waiting + amount > queues[k, LIMIT] else THRESHOLD
+    elif found == ADMITTED and items >= classes[row, CONGESTED_FROM]:
+        found = THRESHOLD
     _note_fate(table, k, row, cell, found)
     if found != ADMITTED or not counts or is_marked:
         classes[row, COUNT] = 0

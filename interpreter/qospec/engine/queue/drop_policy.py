@@ -72,12 +72,14 @@ class Rule(NamedTuple):
         curve: How likely early drops are, if there are any.
         frames_from: What must wait for a frame of cells that begins to be dropped, if any is.
         rest: Whether the rest of a frame is dropped with one of its cells, but for its last cell.
+        congested_from: How many items must wait for the line for an arrival to be dropped.
     """
 
     room: int | None = None
     curve: Curve | None = None
     frames_from: int | None = None
     rest: bool = False
+    congested_from: int | None = None
 
     @property
     def is_of_frames(self) -> bool:
@@ -317,7 +319,8 @@ def list_causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
     """Return what a queue may lose items for."""
     rules = () if policy is None else policy.rules(limit).values()
     found = [OVERFLOW]
-    found += [THRESHOLD] if any(rule.room is not None for rule in rules) else []
+    by_class = [rule for rule in rules if rule.room is not None or rule.congested_from is not None]
+    found += [THRESHOLD] if by_class else []
     found += [EARLY] if any(rule.curve is not None for rule in rules) else []
     found += [EARLY_PACKET_DISCARD] if any(rule.frames_from is not None for rule in rules) else []
     found += [PARTIAL_PACKET_DISCARD] if any(rule.rest for rule in rules) else []
@@ -348,12 +351,13 @@ def _powers(weight: int) -> list[int]:
 
 def _class(rule: Rule, limit: Buffer) -> list[int]:
     amount = limit.amount if rule.room is None else rule.room
-    of_frames = [NO_LIMIT if rule.frames_from is None else rule.frames_from, int(rule.rest)]
+    starts = [NO_LIMIT if n is None else n for n in (rule.frames_from, rule.congested_from)]
+    last = [starts[0], int(rule.rest), starts[1]]
     if rule.curve is None:
-        return [amount, NO_LIMIT, NO_LIMIT, NO_LIMIT, 0, 0, 0, 0, *of_frames]
+        return [amount, NO_LIMIT, NO_LIMIT, NO_LIMIT, 0, 0, 0, 0, *last]
     low, high = (buffer.amount << PLACES for buffer in rule.curve[:2])
     top = 2 * high if rule.curve.gentle else high
     cuts = [max(0, width.bit_length() - 32) for width in (high - low, top - high)]
-    fields = [amount, low, high, top, int(rule.curve.p * CERTAIN), *cuts, 0, *of_frames]
+    fields = [amount, low, high, top, int(rule.curve.p * CERTAIN), *cuts, 0, *last]
     assert len(fields) == CLASS_FIELDS  # noqa: S101
     return fields

@@ -387,7 +387,8 @@ def _admission(
     k, i, now_ps = arrival
     marks, amount = service.arrivals.marks[i], size_bytes[i] if tree[k, IN_BYTES] else 1
     item, draw = (marks, amount, now_ps, _cell_of(service, i)), service.draws[i]
-    found = admit(service.table, tree[k, NUMBER], item, held(tree, k), needs_room != 0, draw)
+    ahead = (held(tree, k), tree[0, WAITS])
+    found = admit(service.table, tree[k, NUMBER], item, ahead, needs_room != 0, draw)
     if found == MARKED:
         service.arrivals.marks[i] = marks | CONGESTION
         found = ADMITTED

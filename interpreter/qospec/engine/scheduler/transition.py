@@ -326,7 +326,8 @@ def _decide_by_policy(state: Whole, items: Whole, i: int, needs_room: int) -> in
     cell = items[item, CONNECTION], read_note(items, item, FRAME)
     arrival = (items[item, ITEM_MARKS], amount, slots[i, CAME], cell)
     table, draw = view_table(state, state[TABLE]), slots[i, DRAW]
-    found = admit(table, tree[k, NUMBER], arrival, held(tree, k), needs_room != 0, draw)
+    ahead = (held(tree, k), tree[0, WAITS])
+    found = admit(table, tree[k, NUMBER], arrival, ahead, needs_room != 0, draw)
     if found == MARKED:
         items[item, ITEM_MARKS] |= CONGESTION
         found = ADMITTED

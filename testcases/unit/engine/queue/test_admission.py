@@ -30,7 +30,7 @@ def test_a_table_is_found_again_among_integers():
         (4, 0),
         (4, 11),
         (4, 31),
-        (8, 10),
+        (8, 11),
     ]
     state = np.concatenate([[7, 8, 9], admission.as_integers(table), [7]])
     for found, field in zip(get_function(admission.view_table)(state, 3), table, strict=True):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
+from qospec.dropping.congested import Congested
 from qospec.dropping.epd import Epd
 from qospec.dropping.ppd import Ppd
 from qospec.dropping.red import Red
@@ -59,6 +60,7 @@ RED = Red(low=Buffer(1, "packet"), high=Buffer(3, "packet"), p=Fraction(1, 2), w
 POLICIES = [
     RED,
     Threshold("dscp", (("46", Buffer(1, "packet")),)),
+    Congested("dscp", (("46", Buffer(2, "packet")),)),
     Epd(Buffer(2, "packet"), partial=True),
     Ppd(),
 ]
