@@ -67,6 +67,8 @@ class Evaluator:
         self.context = context
         self._listed = ("", 0)  # what `qos LISTED` lists is meant by the name that begins there
         self._may_be_kind = True
+        self._taken: tuple[Binding | None, Span | None] = (None, None)
+        """What has the name of a kind, and where that is meant."""
         self._methods: dict[type, Callable[[Any, Scope], Value]] = {
             ast.Number: lambda node, _: literals.read_number(node, context.limits),
             ast.Quantity: lambda node, _: literals.read_quantity(node, context.limits),
@@ -134,34 +136,33 @@ class Evaluator:
         """
         around, self._listed = self._listed, (listed, node.span.start)
         before, self._may_be_kind = self._may_be_kind, may_be_kind
+        outer = self._taken
+        if listed:
+            self._taken = (self._find_taken(node, scope), node.span)
         try:
             value = self.require_value(node, scope)
         except CheckError as mistake:
             raise add_listing(mistake, node, listed) from None
         finally:
-            self._listed, self._may_be_kind = around, before
+            self._listed, self._may_be_kind, self._taken = around, before, outer
         if listed:
             self._verify_not_taken(node, value, scope)
         return value
 
     def _verify_not_taken(self, node: ast.Expression, value: Value, scope: Scope) -> None:
         """Refuse what can be no record where a kind is meant whose name it has taken."""
-        binding = scope.find(node.name.text) if isinstance(node, ast.Path) else None
-        if binding is None or not isinstance(node, ast.Path) or node.trail:
-            return
+        binding = self._find_taken(node, scope)
         cannot = type(value).copy is Value.copy and type(value).call is Value.call
-        if (
-            cannot
-            and not isinstance(value, Poison)
-            and binding.name in {*self.context.built_ins.list_names()}
-        ):
-            raise make_error(
-                "E0113",
-                f"`{binding.name}` is {binding.what} here, not the kind of that name",
-                node.span,
-                secondary=(binding.span, f"declared here as {binding.what}"),
-                help=f"give {binding.what.replace('a ', 'the ', 1)} another name",
-            )
+        if binding is not None and cannot and not isinstance(value, Poison):
+            raise _explain_taken(binding, node.span)
+
+    def _find_taken(self, node: ast.Expression, scope: Scope) -> Binding | None:
+        """Return what has the name of a kind where an expression is only a name."""
+        if not isinstance(node, ast.Path) or node.trail:
+            return None
+        binding = scope.find(node.name.text)
+        taken = binding is not None and binding.name in {*self.context.built_ins.list_names()}
+        return binding if taken else None
 
     def require_plain(self, node: ast.Expression, scope: Scope) -> Value:
         """Return a value that a model may depend on: neither measured nor published."""
@@ -447,6 +448,9 @@ class Evaluator:
         labelled = label_as_name(name, scope, self.context.case) if self.context.judging else None
         if labelled is not None:
             raise labelled
+        taken, used = self._taken
+        if taken is not None and taken in self.context.evaluating:  # no flow is known yet to it
+            raise _explain_taken(taken, used)
         case = self.context.case
         in_trial = self.context.judging and case is not None and case.phase
         results = [
@@ -478,6 +482,16 @@ class Evaluator:
         base = self.require_value(node.base, scope)
         self._verify_not_taken(node.base, base, scope)
         return base.copy(node.body, scope, self)
+
+
+def _explain_taken(binding: Binding, span: Span | None) -> CheckError:
+    return make_error(
+        "E0113",
+        f"`{binding.name}` is {binding.what} here, not the kind of that name",
+        span or binding.span,
+        secondary=(binding.span, f"declared here as {binding.what}"),
+        help=f"give {binding.what.replace('a ', 'the ', 1)} another name",
+    )
 
 
 def _explain_undecided(node: ast.Expression) -> CheckError:
