@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -18,9 +19,10 @@ from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.cli import exits
 from qospec.diagnostics import Problems
+from qospec.engine import kernel
 from qospec.run.crews import cluster, remote
 from qospec.run.crews.shipment import pack
-from qospec.run.workshop import Order, StaleError
+from qospec.run.workshop import Order, StaleError, Workshop
 
 KEY, OWN_KEY = "c0ffee0badf00d5ac0ffee0badf00d5b", "feedbeef" * 8
 TIMES = ("timing.json", "report.html", "SHA256SUMS")
@@ -114,6 +116,41 @@ def test_the_record_is_that_of_one_process(tmp_path: Path, place: str) -> None:
     assert (alone.exit_code, spread.exit_code) == (exits.PASSED, exits.PASSED), spread.output
     assert read_all(tmp_path / "1") == read_all(tmp_path / "2")
     assert any("outcome" in name for name in read_all(tmp_path / "2"))
+
+
+def test_a_notice_of_a_worker_is_given_and_none_stays_bound_to_its_task(
+    tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do = Workshop.do
+
+    def compile_and_do(workshop: Workshop, *asked: Any) -> object:
+        kernel.notices.pop("compiling")()  # as the kernel does that is not cached
+        return do(workshop, *asked)
+
+    monkeypatch.setattr(kernel, "notices", {})
+    monkeypatch.setattr(Workshop, "do", compile_and_do)
+    path = tmp_path / "bench.qos"
+    path.write_text(LOADS)
+    done = run(Path(f"{path}::loads"), tmp_path / "records", "--on", place)
+    assert done.exit_code == exits.PASSED, done.output
+    assert done.stderr.count("compiling") == 1
+    assert not kernel.notices
+
+
+def test_an_answer_that_no_worker_gives_is_refused(
+    tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "work", lambda *_: ("another", "answer"))
+    path = tmp_path / "bench.qos"
+    path.write_text(LOADS)
+    done = run(path, tmp_path / "records", "--on", place)
+    assert done.exit_code == exits.ERROR
+    assert re.search(
+        r"error: the worker at tcp://127.0.0.1:\d+ says what no worker of qospec \S+ says"
+        r" \(a value of type tuple\): start it anew\n",
+        done.stderr,
+    )
+    assert remote.read_told("share", "half") is None
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from qospec.run.crews.processes import keep_current_folder_out
-from qospec.run.crews.remote import Missing, Task, describe_installation, work
+from qospec.run.crews.remote import Missing, Task, describe_installation, read_told, work
 from qospec.run.crews.shipment import pack
 from qospec.run.job import Cancelled, Done, LostJob, Notice, WorkError
 from qospec.run.workers import Crew, UnreachableError, Worker
@@ -210,7 +210,7 @@ class ClusterCrew(Crew):
         self._places: defaultdict[str, list[_Place]] = defaultdict(list)
         self._sent: set[tuple[str, bool]] = set()
         self._futures: dict[str, Any] = {}
-        self._said: queue.SimpleQueue[tuple[str, Message | Missing]] = queue.SimpleQueue()
+        self._said: queue.SimpleQueue[tuple[str, object]] = queue.SimpleQueue()
         self._typical_s = SHORT_S
         self._alone_since_s: float | None = None
         self._client.subscribe_topic(self._run, self._hear)
@@ -276,7 +276,7 @@ class ClusterCrew(Crew):
         """Wait for the result of a job, and pass it on; runs in the thread of the client."""
         from distributed import KilledWorker
 
-        said: Message | Missing
+        said: object
         try:
             said = await self._client.gather(future, asynchronous=True)
         except KilledWorker as error:
@@ -287,15 +287,17 @@ class ClusterCrew(Crew):
             said = WorkError(error)
         self._said.put((key, said))
 
-    def _hear(self, event: tuple[float, tuple[str, Message]]) -> None:
+    def _hear(self, event: tuple[float, tuple[str, object, object]]) -> None:
         """Take what a worker says while it does a job."""
-        self._said.put(event[1])
+        key, kind, value = event[1]
+        self._said.put((key, read_told(kind, value)))
 
     def receive(self, busy: Sequence[Worker], longest_s: float) -> Iterable[tuple[Worker, Message]]:
         """Return what workers say, and of those that have left that their jobs are lost.
 
         Raises:
-            UnreachableError: The scheduler is gone, or no worker was there for long.
+            UnreachableError: The scheduler is gone, no worker was there for long, or one says what
+                none of this version does.
         """
         left = self._cluster.look()
         self._sent = {sent for sent in self._sent if sent[0] not in left}
@@ -313,9 +315,14 @@ class ClusterCrew(Crew):
                 self._send_again(its)
             elif isinstance(said, float | Notice):
                 found.append((its, said))
-            else:
+            elif isinstance(said, Done | Cancelled | LostJob | WorkError):
                 self._note_time(its, said)
                 found.append((self._free(its), said))
+            else:
+                raise UnreachableError(
+                    f"the worker at {its.address} says what no worker of qospec {VERSION} says"
+                    f" (a value of type {type(said).__name__}): start it anew"
+                )
         return found
 
     def _free(self, place: _Place) -> _Place:
@@ -331,7 +338,7 @@ class ClusterCrew(Crew):
         self._sent -= {(place.address, True), (place.address, False)}
         self.submit(place, place.job)
 
-    def _drain(self, longest_s: float) -> Iterator[tuple[str, Message | Missing]]:
+    def _drain(self, longest_s: float) -> Iterator[tuple[str, object]]:
         with suppress(queue.Empty):
             yield self._said.get(timeout=longest_s) if longest_s else self._said.get_nowait()
             while True:

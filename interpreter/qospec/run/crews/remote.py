@@ -11,6 +11,7 @@ import importlib.metadata
 import platform
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ from qospec.run.job import Cancelled, CancelledError, Done, Notice, WorkError
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qospec.run.crews.shipment import Shipment
     from qospec.run.job import JobName, Message
     from qospec.run.workshop import Workshop
@@ -62,9 +65,8 @@ def work(task: Task, shipment: Shipment | None) -> Message | Missing:
             workshop = _find_workshop(task, shipment)
             if workshop is None:
                 return Missing()
-            for name in task.notices:
-                kernel.notices[name] = functools.partial(_tell, task.run, Notice(name))
-            return Done(workshop.do(task.name, _ProgressSender(task)))
+            with _give_notices(task):
+                return Done(workshop.do(task.name, _ProgressSender(task)))
         except CancelledError:
             return Cancelled()
         except Exception as error:  # noqa: BLE001 - the command raises it
@@ -84,11 +86,34 @@ def _find_workshop(task: Task, shipment: Shipment | None) -> Workshop | None:
     return with_keys or (None if task.keyed else _workshops.get((task.run, False)))
 
 
-def _tell(run: str, said: object) -> None:
+@contextmanager
+def _give_notices(task: Task) -> Iterator[None]:
+    """A context in which notices are told; what else the process does has no task to tell of."""
+    for name in task.notices:
+        kernel.notices[name] = functools.partial(_tell, task.run, "notice", name)
+    try:
+        yield
+    finally:
+        for name in task.notices:
+            kernel.notices.pop(name, None)
+
+
+def _tell(run: str, kind: str, value: float | str) -> None:
+    """Tell the command something during a job, in plain values: events carry no others."""
     from distributed import get_worker
 
     worker = get_worker()
-    worker.log_event(run, (worker.get_current_task(), said))
+    worker.log_event(run, (worker.get_current_task(), kind, value))
+
+
+def read_told(kind: object, value: object) -> object:
+    """Return as a message what a worker has told; None if it is none."""
+    match kind, value:
+        case "share", float():
+            return value
+        case "notice", str():
+            return Notice(value)
+    return None
 
 
 class _ProgressSender:
@@ -108,7 +133,7 @@ class _ProgressSender:
             state = self._tasks.get(self._key)
             if state is None or state.state == "cancelled":
                 raise CancelledError
-            _tell(self._task.run, share)
+            _tell(self._task.run, "share", float(share))
 
 
 def describe_installation() -> dict[str, str]:
