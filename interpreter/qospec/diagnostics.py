@@ -82,14 +82,20 @@ class Demand(Diagnostic):
     """One whose remedy says how much is needed: cases may need it to different degrees.
 
     Attributes:
-        degree: What is needed; the remedy of a greater one is enough for a smaller one.
+        demanded: What is needed; degrees of other things are not compared.
+        degree: How much of it: the remedy of a greater one is enough for a smaller one.
     """
 
+    demanded: str = ""
     degree: Fraction = Fraction(0)
 
     def is_beyond(self, other: Diagnostic) -> bool:
         """Return whether another one's remedy would not be enough for this."""
-        return isinstance(other, Demand) and self.degree > other.degree
+        return (
+            isinstance(other, Demand)
+            and self.demanded == other.demanded
+            and self.degree > other.degree
+        )
 
 
 class SpecificationError(Exception):

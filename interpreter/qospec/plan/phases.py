@@ -277,6 +277,7 @@ def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnost
         secondary=() if parameter or place is None else (Label(phase.span, "in this phase"),),
         notes=(f"{format_number(items)} {called}s in {length}",),
         help=longer,
+        demanded="time",
         degree=least_s,
     )
 
@@ -392,6 +393,7 @@ def _above(
         secondary=() if overload.line.span is None else (Label(overload.line.span, "linked here"),),
         notes=(overload.carried,),
         help=help_text,
+        demanded=phase.name if most else "",
         degree=-most,
     )
 
