@@ -7,6 +7,7 @@ goes there.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196
 """A cell on that line."""
 NAMES = ("a", "b", "c")
+_MOST_DRAWS = 4
+"""Of fields that do not fit together, before a whole example is given up."""
 
 # ---- kinds
 
@@ -46,18 +49,18 @@ def records(draw: st.DrawFn, /, kind: Kind, **given: Any) -> Any:
     """Draw an object of a kind with consistent fields; those `given` are not drawn."""
     layers = {layer for field in kind.parameters.values() for layer in _list_token_layers(field)}
     alike = _count_tokens(draw(st.sampled_from(sorted(layers)))) if layers else {}
-    fields = {
-        name: given[name]
-        if name in given
-        else draw(alike[each.domain.name] if each.domain.name in alike else values(each))
-        for name, each in kind.parameters.items()
-    }
-    if kind.open_fields:
-        fields["classes"] = NAMES
-    try:
-        return kind.build(**fields)
-    except ValueError:
-        reject()
+    for _ in range(_MOST_DRAWS):
+        fields = {
+            name: given[name]
+            if name in given
+            else draw(alike[each.domain.name] if each.domain.name in alike else values(each))
+            for name, each in kind.parameters.items()
+        }
+        if kind.open_fields:
+            fields["classes"] = NAMES
+        with suppress(ValueError):
+            return kind.build(**fields)
+    return reject()
 
 
 def _list_token_layers(parameter: Parameter) -> tuple[str, ...]:
