@@ -136,8 +136,10 @@ def _find_files(record: Record, frame: Document) -> list[Path]:
 
 
 def write_command(record: Record) -> str:
-    """Return the command that goes on with a run."""
-    return shlex.join(["qos", "run", "--resume", str(record.folder)])
+    """Return the command that goes on with a run, by the workers that this command was given."""
+    place = click.get_current_context().params["place"]
+    on = ["--on", f"dask://{place}"] if place else []
+    return shlex.join(["qos", "run", "--resume", str(record.folder), *on])
 
 
 def verify_same(request: RunRequest, begun: BegunRun) -> None:

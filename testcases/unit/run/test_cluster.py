@@ -275,7 +275,7 @@ def test_a_scheduler_that_goes_away_ends_the_run_and_a_record_can_be_resumed(
     (record,) = (tmp_path / "records").iterdir()
     assert done.stderr.splitlines()[-2:] == [
         f"error: the Dask scheduler at {address} went away",
-        f"go on: qos run --resume {record}",
+        f"go on: qos run --resume {record} --on dask://{address}",
     ]
 
 
