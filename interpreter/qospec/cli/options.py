@@ -126,7 +126,8 @@ place = click.option(
     default="",
     metavar="dask://HOST:PORT",
     callback=_parse_place,
-    help="Let the workers of a Dask scheduler do the jobs; the record stays here.",
+    help="Let the workers of a Dask scheduler do the jobs; the record stays here. Whoever runs the"
+    " scheduler or a worker can run programs here as you: trust them, and use TLS at both ends.",
 )
 
 

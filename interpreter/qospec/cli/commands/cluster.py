@@ -30,8 +30,8 @@ from qospec.cli.output import say
 def cluster(workers: int, port: int) -> None:
     """Start a Dask cluster here, for a try of `qos run --on`. It ends by Ctrl-C.
 
-    Its workers are processes of this machine, and only programs here reach it. It needs an extra:
-    `pip install 'qospec[cluster]'`.
+    Its workers are processes of this machine. Any user of this machine can run programs as you
+    through it. It needs an extra: `pip install 'qospec[cluster]'`.
     """
     joining.require_dask("qos cluster")
     from qospec.run.crews.cluster import start_local
