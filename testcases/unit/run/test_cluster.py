@@ -137,6 +137,25 @@ def test_a_notice_of_a_worker_is_given_and_none_stays_bound_to_its_task(
     assert not kernel.notices
 
 
+def test_a_run_that_ends_during_a_job_is_forgotten_after_it(
+    tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do = Workshop.do
+
+    def end_and_do(workshop: Workshop, *asked: Any) -> object:
+        (name,) = {name for name, _ in remote._workshops}
+        remote._ended.append(name)
+        return do(workshop, *asked)
+
+    monkeypatch.setattr(Workshop, "do", end_and_do)
+    monkeypatch.setattr(cluster, "forget", len)  # so that only the end of the job forgets
+    path = tmp_path / "bench.qos"
+    path.write_text(LOADS)
+    done = run(Path(f"{path}::loads"), tmp_path / "records", "--on", place)
+    assert done.exit_code == exits.PASSED, done.output
+    assert not remote._workshops
+
+
 def test_an_answer_that_no_worker_gives_is_refused(
     tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,16 +185,30 @@ def shows_key(text: str) -> bool:
 
 
 def test_keys_travel_only_to_workers_that_need_them_and_are_in_no_log(
-    tunnel: Path, tmp_path: Path, scheduler: LocalCluster, place: str
+    tunnel: Path,
+    tmp_path: Path,
+    scheduler: LocalCluster,
+    place: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    held: list[tuple[str, bool]] = []
+    find = remote._find_workshop
+
+    def find_and_note(*asked: Any) -> object:
+        found = find(*asked)
+        held.extend(remote._workshops)
+        return found
+
+    monkeypatch.setattr(remote, "_find_workshop", find_and_note)
     logging.getLogger("distributed").setLevel(logging.DEBUG)
-    for test, has_keys in (("counted", [False]), ("compared", [True])):
-        remote._workshops.clear()
+    for test, has_keys in (("counted", {False}), ("compared", {True})):
+        held.clear()
         one = run(Path(f"{tunnel}::{test}"), tmp_path / f"{test}-1")
         other = run(Path(f"{tunnel}::{test}"), tmp_path / f"{test}-2", "--on", place)
         assert (one.exit_code, other.exit_code) == (exits.PASSED, exits.PASSED), other.output
         assert read_all(tmp_path / f"{test}-1") == read_all(tmp_path / f"{test}-2")
-        assert [keyed for _, keyed in remote._workshops] == has_keys
+        assert {keyed for _, keyed in held} == has_keys
+        assert not remote._workshops, "a worker keeps what it was sent after the run"
     core = scheduler.scheduler
     assert core.get_logs(), "nothing was logged"
     logged = [core.get_logs(), dict(core.get_events()), core.transition_log]

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from qospec.run.crews.processes import keep_current_folder_out
-from qospec.run.crews.remote import Missing, Task, describe_installation, read_told, work
+from qospec.run.crews.remote import Missing, Task, describe_installation, forget, read_told, work
 from qospec.run.crews.shipment import pack
 from qospec.run.job import Cancelled, Done, LostJob, Notice, WorkError
 from qospec.run.workers import Crew, UnreachableError, Worker
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 CONNECT_S = 10
 """How long a scheduler is looked for."""
+FORGET_S = 5
+"""How long it is waited until workers have forgotten a run."""
 ALONE_S = 60
 """How long a run waits for a worker when none is left, or none has come yet."""
 LOOK_INTERVAL_S, FIRST_INTERVAL_S = 1.0, 0.1
@@ -51,7 +53,9 @@ class Cluster:
     """A scheduler, and the workers there that have the same versions as this process."""
 
     def __init__(self, address: str, on_note: Callable[[str], None]) -> None:
-        """Connect to the scheduler at `HOST:PORT`, and look at its workers.
+        """Connect to the scheduler at `HOST:PORT`, and look at its workers, which we must trust.
+
+        Dask unpickles whatever they answer, here, so they can run programs before we know them.
 
         Args:
             address: The scheduler's.
@@ -363,11 +367,13 @@ class ClusterCrew(Crew):
             )
 
     def end(self) -> None:
-        """Cancel what is still done, and leave the scheduler."""
+        """Cancel what is still done, let workers forget the run, and leave the scheduler."""
         for future in self._futures.values():
             with suppress(Exception):
                 future.cancel()
         self._futures.clear()
+        with suppress(Exception):
+            self._client.run(forget, self._run, on_error="ignore", callback_timeout=FORGET_S)
         with suppress(Exception):
             self._client.unsubscribe_topic(self._run)
         self._cluster.close()
@@ -380,7 +386,7 @@ def _needs_keys(plan: Any) -> bool:
 
 @contextmanager
 def start_local(workers: int, port: int) -> Iterator[str]:
-    """A context with a cluster on this machine, which only this machine reaches; gives its address.
+    """A context with a cluster on this machine, which any user of it reaches; gives its address.
 
     Raises:
         OSError: The port is not free.
@@ -399,4 +405,4 @@ def start_local(workers: int, port: int) -> Iterator[str]:
         dashboard_address="127.0.0.1:0",
         silence_logs=logging.CRITICAL,
     ) as local:
-        yield local.scheduler_address.removeprefix("tcp://")
+        yield local.scheduler_address.partition("://")[2]  # with TLS, too

@@ -11,6 +11,7 @@ import importlib.metadata
 import platform
 import threading
 import time
+from collections import deque
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from qospec.run.workshop import Workshop
 
 RUNS_KEPT = 2
-"""Of how many shipments a worker keeps what it checked."""
+"""Of how many shipments a worker keeps what it checked, if nothing tells it that their runs end."""
+ENDED_KEPT = 100
+"""Of how many runs a worker knows that they have ended."""
 
 
 class Task(NamedTuple):
@@ -56,6 +59,7 @@ class Missing(NamedTuple):
 
 _turn = threading.Lock()
 _workshops: dict[tuple[str, bool], Workshop] = {}
+_ended: deque[str] = deque(maxlen=ENDED_KEPT)
 
 
 def work(task: Task, shipment: Shipment | None) -> Message | Missing:
@@ -71,6 +75,20 @@ def work(task: Task, shipment: Shipment | None) -> Message | Missing:
             return Cancelled()
         except Exception as error:  # noqa: BLE001 - the command raises it
             return WorkError(error)
+        finally:
+            if task.run in _ended:  # while this was done
+                _drop(task.run)
+
+
+def forget(run: str) -> None:
+    """Keep nothing of a run that has ended, keys least of all; does not wait for a job of it."""
+    _ended.append(run)
+    _drop(run)
+
+
+def _drop(run: str) -> None:
+    for keyed in (False, True):
+        _workshops.pop((run, keyed), None)
 
 
 def _find_workshop(task: Task, shipment: Shipment | None) -> Workshop | None:
@@ -81,7 +99,7 @@ def _find_workshop(task: Task, shipment: Shipment | None) -> Workshop | None:
         folder = Path(get_worker().local_directory)
         _workshops[task.run, task.keyed] = shipment.open(folder)
         for old in list(_workshops)[:-RUNS_KEPT]:
-            del _workshops[old]
+            _workshops.pop(old, None)
     with_keys = _workshops.get((task.run, True))
     return with_keys or (None if task.keyed else _workshops.get((task.run, False)))
 
