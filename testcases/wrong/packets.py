@@ -79,7 +79,7 @@ WRONG = [
         "packets.no_credit",
         BRIDGES,
         STREAMS,
-        ("the_idle_slope",),
+        ("the_idle_slope", "the_idle_slope_alone"),
         {"reserved", "left"},
         changes={"75 Mbit/s @line": "99 Mbit/s @line"},
     ),

@@ -226,14 +226,16 @@ def _insert_relabels(drafts: Drafts, reach: Reach, turns: Mapping[str, Sequence[
 
 
 def _as_queue(drafts: Drafts, index: int, reach: MembersByElement) -> None:
-    """Replace a scheduler that can only ever serve one queue by that queue."""
+    """Replace a scheduler that can only ever serve one queue by that queue, if it never pauses."""
+    draft = drafts[index]
+    if draft.instance.element.may_pause:
+        return
     fed = {
         edge.input
         for other in reach
         for edge in drafts[other].edges
         if edge.end == "element" and edge.to == index
     }
-    draft = drafts[index]
     if len(fed) == 1 and (queue := draft.queues[fed.pop()]) is not None:
         draft.instance, draft.queues = queue, []
         redirect(drafts, index, Edge(0, "element", index, 0))

@@ -57,12 +57,23 @@ class Combined(Scheduler):
         return self.inner
 
     def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
-        """Return that of a first input which others only finish an item before; else none."""
+        """Return that of a first input which others only finish an item before; else none.
+
+        None is known below one that pauses either.
+        """
         first, *_ = self.inner
-        if number or first is None or len(first.inputs) > 1 or not self.outer.passes_over:
+        in_turn = self.outer.policy.pauses or not self.outer.passes_over
+        if number or first is None or len(first.inputs) > 1 or in_turn:
             return super().share(number, inputs, clock)
         others = [competitor.longest_ps for competitor in inputs[1:] if competitor is not None]
         return first.share_behind(max(others, default=Fraction(0)), clock)
+
+    def share_behind(self, longest_ps: Fraction, clock: Clock) -> Share:
+        """Return that of the scheduler at its only input; none below one that pauses."""
+        (below,) = self.inner
+        if below is None or self.outer.policy.pauses:
+            return super().share(0, (), clock)
+        return below.share_behind(longest_ps, clock)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         """Return the fields of the one that serves the line."""
