@@ -341,7 +341,8 @@ def _verify_levels(template: Template, start: int, place: Span, context: Context
     """Report chains of schedulers that are too long, or form a cycle."""
     path, index = [start], start
     while len(path) <= MAX_LEVELS:
-        end = template.wires.get(Origin(index, template.parts[index].outputs[0]))
+        outputs = template.parts[index].outputs  # none of what has been reported
+        end = template.wires.get(Origin(index, outputs[0])) if outputs else None
         if end is None or end.kind != "element":
             return
         index = end.part
