@@ -306,12 +306,17 @@ def _report_unserved(
     way_out = ""
     note = "a queue is emptied by the line it feeds, directly or through a scheduler"
     if part.kind.build.needs_line:
-        note = f"`{part.kind.name}` goes by how long packets wait for the line it feeds"
+        lasts = "wait for" if part.kind.duty == "queue" else "take on"
+        note = f"`{part.kind.name}` goes by how long packets {lasts} the line it feeds"
     if end.kind == "element":
         other = template.parts[end.part]
         what, way_out = other.path, f"move `{other.path}` before `{part.path}`"
         if other.kind.duty == "scheduler" and part.kind.build.needs_line:
-            way_out = "queue by `fifo` before a scheduler, with a drop policy such as `red`"
+            way_out = (
+                "queue by `fifo` before a scheduler, with a drop policy such as `red`"
+                if part.kind.duty == "queue"
+                else f"let `{part.path}` feed the line, and `{other.path}` an input of it"
+            )
         elif other.kind.is_served:  # swapped, they would be as wrong
             way_out = (
                 f"remove one of them, or put a `line` between `{part.path}` and `{other.path}`"
