@@ -25,7 +25,7 @@ from qospec.plan.assembly import feeders
 from qospec.plan.changes import stages
 from qospec.protocol.marks import LEG
 from qospec.protocol.streams import NO_FLOW
-from qospec.units import PACKET_RATE, RATE, TIME, format_value
+from qospec.units import PACKET_RATE, PS_PER_S, RATE, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -474,11 +474,10 @@ def begun_together(case: Case) -> Iterator[Diagnostic]:
     """Yield the first of many flows that send in the same instants, since all begin at once."""
     alike: dict[Fraction, list[Flow]] = {}
     for flow in case.flows:
-        if flow.phases == "even" and flow.connections * len(flow.origins) == 1:
+        is_random = flow.arrivals.most_items(1, PS_PER_S) is None  # whatever its phases
+        if flow.phases == "even" and flow.connections * len(flow.origins) == 1 and not is_random:
             alike.setdefault(flow.item_rate, []).append(flow)
     for first, *others in (flows for flows in alike.values() if len(flows) >= MANY):
-        if first.arrivals.curve(1, "even") is None:
-            continue  # they are random, whatever their phases
         yield Diagnostic(
             "W0636",
             f"`{first.name}` and {len(others)} other flows begin together, and send as one burst",
