@@ -22,7 +22,7 @@ ETHERNET = Encapsulation(8, 18, 64, 12)
 LINE = Clock(Fraction(8 * 10**9), slotted=False, encapsulation=ETHERNET)
 BYTE_PS = 1_000
 BITS = 8 * 10**9
-"""The rate of the line: a packet of 62 B takes it for 100 us of bytes, one of 162 B for 200."""
+"""The rate of the line: a packet of 62 B takes it for 100 ns of bytes, one of 162 B for 200."""
 
 
 def shaped(share, outer=None):

@@ -133,7 +133,7 @@ def test_it_serves_by_the_book(lab, by_events, plan, inputs, limit, cuts):
 
 
 def test_a_frame_begins_only_if_it_ends_before_the_gate_closes(lab):
-    """In 264 us of bytes two frames fit, 100 + 88 of them; the third would need 288.
+    """In 264 ns of bytes two frames fit, 100 + 88 of them; the third would need 288.
 
     A gate that looks only at when a frame begins would send it, at 200.
     """
@@ -150,7 +150,7 @@ def test_it_ends_in_the_very_ps_in_which_the_gate_closes(lab):
 
 
 def test_a_window_goes_on_in_the_next_cycle(lab):
-    """From 900 of one cycle to 100 of the next a frame of 188 us fits, though neither part does."""
+    """From 900 of one cycle to 100 of the next a frame of 188 ns fits, though neither part does."""
     gates = Gates((("a", (0, 100_000, 900_000, US)), ("b", (100_000, 900_000))))
     left, _ = serve(lab, gates, [(500_000, 162, 0)], [])
     assert left == [(900_000 + 188_000, 0)]

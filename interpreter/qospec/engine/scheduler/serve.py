@@ -2,9 +2,9 @@
 
 Schedulers form a tree: its root serves the line, an input of a scheduler is a queue or another
 scheduler. A row of the tree is one of these; the root comes first, then the inputs of each
-scheduler side by side. A scheduler chooses by its policy: four kernels, `select`, `on_arrival`,
-`on_service` and `on_idle`, which the loop calls by name. Those here are the defaults;
-`scheduler.policy` compiles the loop with those of a tree.
+scheduler side by side. A scheduler chooses by its policy: five kernels, `select`, `find_opening`,
+`on_arrival`, `on_service` and `on_idle`, which are called by name. Those here and in
+`scheduler.choice` are the defaults; `scheduler.policy` compiles the loop with those of a tree.
 
 Queues admit items by their limits alone, or by drop policies: the loop calls the kernels of the
 former by name, and those of the latter replace them where some queue has a policy.
