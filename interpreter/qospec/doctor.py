@@ -56,7 +56,7 @@ class Finding(NamedTuple):
 
 
 class Cache(NamedTuple):
-    """The folder of compiled kernels, whether it stays, and how many it holds."""
+    """The folder of compiled kernels, whether it stays, and of how many functions it holds some."""
 
     path: str
     stays: bool
@@ -93,7 +93,7 @@ class Machine:
         folder = find_cache_folder()
         # In no private folder a kernel is kept: the folder is then one that was made just now.
         stays = not folder.name.startswith("qospec-")
-        return Cache(str(folder), stays, sum(1 for _ in folder.iterdir()))
+        return Cache(str(folder), stays, sum(1 for _ in folder.rglob("*.nbi")))
 
     def read_variable(self, name: str) -> str:
         """Return a variable of the environment; "" if it is not set."""
@@ -173,7 +173,7 @@ def _examine_packages(machine: Machine) -> Iterator[Finding]:
     for extra, packages in extras.items():
         lacking = [package for package in packages if package.state != "present"]
         words = "; ".join(f"{package.name} {package.found}" for package in lacking or packages)
-        remedy = " and ".join(package.remedy for package in lacking)
+        remedy = f"pip install 'qospec[{extra}]'" if lacking else ""
         yield Finding(
             f"extra {extra}",
             "absent" if lacking else "present",

@@ -92,7 +92,7 @@ def test_what_each_run_needs_is_missing(taken, name, remedy):
 @pytest.mark.parametrize(
     ("taken", "name", "words"),
     [
-        ({"versions": {"click": "8.2", "numba": "0.62"}}, "extra fuzz", "hypothesis"),
+        ({"versions": {"click": "8.2", "numba": "0.62"}}, "extra fuzz", "qospec[fuzz]"),
         (
             {"cache": Cache("/x/qospec-1", stays=False, kernels=0)},
             "compiled kernels",
