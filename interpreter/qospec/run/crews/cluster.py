@@ -372,8 +372,9 @@ class ClusterCrew(Crew):
             with suppress(Exception):
                 future.cancel()
         self._futures.clear()
-        with suppress(Exception):
-            self._client.run(forget, self._run, on_error="ignore", callback_timeout=FORGET_S)
+        if self._client.status == "running":  # else nobody would answer
+            with suppress(Exception):
+                self._client.run(forget, self._run, on_error="ignore", callback_timeout=FORGET_S)
         with suppress(Exception):
             self._client.unsubscribe_topic(self._run)
         self._cluster.close()
