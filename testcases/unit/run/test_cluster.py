@@ -3,12 +3,16 @@
 import logging
 import pickle
 import re
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import dask
 import pytest
 from click.testing import CliRunner, Result
 from distributed import LocalCluster
@@ -246,9 +250,19 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monke
     done = run(path, tmp_path / "records", "--on", "dask://127.0.0.1:1")
     assert done.exit_code == exits.ERROR
     assert done.stderr.startswith(
-        "error: no Dask scheduler answers at 127.0.0.1:1: start one, as by `qos cluster` ("
+        "error: no Dask scheduler answers at 127.0.0.1:1: start one, as by `qos cluster`; if it has"
+        " TLS, configure Dask for that here, too ("
     )
     assert not (tmp_path / "records").exists()
+
+
+def test_a_scheduler_without_tls_where_that_is_required(tmp_path: Path, place: str) -> None:
+    path = tmp_path / "bench.qos"
+    path.write_text(LOADS)
+    with dask.config.set({"distributed.comm.require-encryption": True}):
+        done = run(path, tmp_path / "records", "--on", place)
+    assert done.exit_code == exits.ERROR
+    assert "configure Dask for that here, too (RuntimeError: encryption required" in done.stderr
 
 
 def test_workers_of_another_version_are_refused_before_anything_runs(
@@ -332,6 +346,15 @@ def test_a_port_that_is_taken(place: str) -> None:
     assert f"port {port} of 127.0.0.1 cannot be used" in done.stderr
 
 
+def test_a_cluster_that_lacks_the_certificates_it_must_have() -> None:
+    with dask.config.set({"distributed.comm.require-encryption": True}):
+        done = qos("cluster", "-n", "1", "--port", "0")
+    assert done.exit_code == exits.ERROR
+    assert done.stderr.startswith(
+        "error: Dask starts no cluster here: look for a mistake in its configuration ("
+    )
+
+
 def test_a_cluster_of_this_machine_says_how_to_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_seconds: float) -> None:
         raise KeyboardInterrupt
@@ -341,6 +364,27 @@ def test_a_cluster_of_this_machine_says_how_to_use_it(monkeypatch: pytest.Monkey
     done = qos("cluster", "-n", "3")
     assert done.exit_code == exits.PASSED, done.output
     assert done.stdout == "3 workers: qos run --on dask://127.0.0.1:8786\n"
+
+
+@pytest.mark.slow
+def test_a_cluster_of_this_machine_writes_the_record_of_one_process(tmp_path: Path) -> None:
+    path = tmp_path / "bench.qos"
+    path.write_text(LOADS)
+    program = "from qospec.cli import main; main()"
+    command = [sys.executable, "-c", program, "cluster", "-n", "1", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            *_, option, address = process.stdout.readline().split()
+            spread = run(path, tmp_path / "2", option, address)
+        finally:
+            process.send_signal(signal.SIGINT)
+    assert process.returncode == exits.PASSED
+    assert spread.exit_code == exits.PASSED, spread.output
+    alone = run(path, tmp_path / "1", "-j", "1")
+    assert alone.exit_code == exits.PASSED, alone.output
+    assert read_all(tmp_path / "2") == read_all(tmp_path / "1")
+    assert any(name.startswith("outcome") for name in read_all(tmp_path / "1"))
 
 
 def test_without_dask_it_is_said_what_to_install(

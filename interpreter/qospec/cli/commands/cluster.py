@@ -35,6 +35,7 @@ def cluster(workers: int, port: int) -> None:
     """
     joining.require_dask("qos cluster")
     from qospec.run.crews.cluster import start_local
+    from qospec.run.workers import UnreachableError
 
     try:
         with start_local(workers, port) as address:
@@ -42,6 +43,8 @@ def cluster(workers: int, port: int) -> None:
             with suppress(KeyboardInterrupt):
                 while True:
                     time.sleep(1)
+    except UnreachableError as error:
+        exits.end_for_environment(str(error))
     except OSError as error:
         exits.end_for_environment(
             f"port {port} of 127.0.0.1 cannot be used: {error.strerror or error}; `--port 0` takes"

@@ -75,10 +75,10 @@ class Cluster:
         self._looked_s = 0.0
         try:
             self.client = Client(address, timeout=CONNECT_S, set_as_default=False)
-        except (OSError, ValueError, ImportError) as error:
+        except (OSError, ValueError, ImportError, RuntimeError) as error:
             raise UnreachableError(
-                f"no Dask scheduler answers at {address}: start one, as by `qos cluster`"
-                f" ({_shorten(error)})"
+                f"no Dask scheduler answers at {address}: start one, as by `qos cluster`; if it has"
+                f" TLS, configure Dask for that here, too ({_shorten(error)})"
             ) from error
         self._look_first()
 
@@ -391,6 +391,7 @@ def start_local(workers: int, port: int) -> Iterator[str]:
 
     Raises:
         OSError: The port is not free.
+        UnreachableError: Dask is configured so that none can be started.
     """
     from distributed import LocalCluster
 
@@ -398,12 +399,22 @@ def start_local(workers: int, port: int) -> Iterator[str]:
         probe.bind(("127.0.0.1", port))
     keep_current_folder_out()
     _silence()
-    with LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        host="127.0.0.1",
-        scheduler_port=port,
-        dashboard_address="127.0.0.1:0",
-        silence_logs=logging.CRITICAL,
-    ) as local:
+    try:
+        local = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            scheduler_port=port,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        )
+    except RuntimeError as error:
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        raise UnreachableError(
+            "Dask starts no cluster here: look for a mistake in its configuration"
+            f" ({_shorten(cause)})"
+        ) from error
+    with local:
         yield local.scheduler_address.partition("://")[2]  # with TLS, too
