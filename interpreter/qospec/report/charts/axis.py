@@ -105,8 +105,9 @@ def make_axis_over(values: Sequence[Fraction], unit: str) -> Axis:
 def make_axis_through(values: Sequence[Fraction], unit: str) -> Axis:
     """Return an axis from the least value to the greatest, with margins, and ticks at values.
 
-    Values are in `unit`. Where there are very many, ticks are at round numbers between them. It is
-    logarithmic if the values span decades, or are sizes that double; 0 then has a place of its own.
+    Values are in `unit`. Where there are very many, ticks are at round numbers between them, or at
+    some of them if it is logarithmic. That it is if the values span decades, or are sizes that
+    double; 0 then has a place of its own.
     """
     known = sorted(set(values))
     from_zero = known[0] == 0 < known[-1]
@@ -122,7 +123,9 @@ def make_axis_through(values: Sequence[Fraction], unit: str) -> Axis:
         air = (high - low) * MARGIN or Fraction(1)
         ends = low - air, high + air
     at = known
-    if len(known) > MOST_VALUES:
+    if len(known) > MOST_VALUES and logarithmic:
+        at = known[:: math.ceil(len(known) / MOST_VALUES)]
+    elif len(known) > MOST_VALUES:
         step = _choose_step(high - low)
         at = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
     return Axis(

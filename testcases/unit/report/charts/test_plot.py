@@ -99,6 +99,12 @@ def test_a_sweep_through_decades_goes_along_a_logarithmic_axis(values, logarithm
     assert bool(axis.note) is logarithmic
 
 
+def test_of_many_values_a_logarithmic_axis_has_ticks_at_some() -> None:
+    values = [Fraction(0), *(Fraction(2) ** power for power in range(25))]
+    axis = make_axis_through(values, "B")
+    assert [value for value, _ in axis.ticks] == [0, *(2**power for power in range(1, 25, 2))]
+
+
 def test_zero_has_a_place_ahead_of_a_logarithmic_axis():
     axis = make_axis_through([Fraction(value) for value in (0, 1, 10, 100)], "pkt")
     zero, *others = [axis.share(value) for value, _ in axis.ticks]
