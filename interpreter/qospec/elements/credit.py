@@ -12,7 +12,7 @@ from qospec.catalogue.kinds import Domain, UnfitError, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.line.guarantee import cost_sizes
-from qospec.engine.scheduler.gating import measure_open_ps
+from qospec.engine.scheduler.gating import find_gate, measure_open_ps
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Scheduler
 from qospec.engine.scheduler.tree import FIRST, OPENS, WAITS, list_own_fields
@@ -38,7 +38,8 @@ FINEST = 2**31
 @kernel
 def _gain(tree: Tree, scheduler: int, until_ps: int) -> None:
     """Add what the credit gains while its gate is open; a frame that is sent costs besides."""
-    open_ps = measure_open_ps(tree, scheduler, tree[scheduler, AT], until_ps)
+    gate = find_gate(tree, scheduler)
+    open_ps = measure_open_ps(tree, gate, tree[scheduler, AT], until_ps)
     whole, rest = divmod(open_ps, tree[scheduler, OF])
     part = tree[scheduler, PART] + rest * tree[scheduler, GAIN]
     carried, tree[scheduler, PART] = divmod(part, tree[scheduler, OF])

@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from definition import kernels_as_python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +27,9 @@ BITS = 8 * 10**9
 
 
 def shaped(share, outer=None):
-    return Combined(outer or Strict(("a", "rest")), (Credit(Fraction(share) * BITS), None))
+    outer = outer or Strict(("a", "rest"))
+    others = (None,) * (len(outer.inputs) - 1)
+    return Combined(outer, (Credit(Fraction(share) * BITS), *others))
 
 
 class Book:
@@ -150,6 +153,15 @@ def test_the_credit_stands_still_while_the_gate_is_closed(lab):
     gates = Gates((("a", (100_000,)), ("rest", (900_000,))))
     element = shaped(Fraction(1, 2), gates)
     left = serve(lab, element, [(0, 62, n) for n in range(3)], [])
+    assert [at - 88_000 for at, _ in left] == [0, 2_000_000, 4_000_000]
+
+
+def test_it_stands_still_below_a_scheduler_between_as_well(lab):
+    """As without one: a frame in every second window."""
+    gates = Gates((("a", (100_000,)), ("rest", (900_000,))))
+    element = Combined(gates, (shaped(Fraction(1, 2), Strict(("a",))), None))
+    with kernels_as_python():
+        left = serve(lab, element, [(0, 62, n) for n in range(3)], [])
     assert [at - 88_000 for at, _ in left] == [0, 2_000_000, 4_000_000]
 
 

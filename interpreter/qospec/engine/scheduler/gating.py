@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from qospec.engine.kernel import kernel
 from qospec.engine.line.transmission import sent_bytes
-from qospec.engine.scheduler.tree import NO_LIMIT, list_input_fields, list_own_fields
+from qospec.engine.scheduler.tree import NO_LIMIT, PARENT, list_input_fields, list_own_fields
 from qospec.protocol.encapsulation import Encapsulation, Framing
 
 if TYPE_CHECKING:
@@ -94,6 +94,14 @@ def find_window_ps(tree: Tree, k: int, now_ps: int, lasts_ps: int) -> int:
             if start_ps + lasts_ps <= begins_ps + turn * cycle_ps + tree[k, window + 1]:
                 return start_ps  # type: ignore[no-any-return]
     return NO_LIMIT
+
+
+@kernel
+def find_gate(tree: Tree, k: int) -> int:
+    """Return the row of the gate above a row: the input of the root that it is below, or is."""
+    while tree[k, PARENT]:
+        k = tree[k, PARENT]
+    return k
 
 
 @kernel
