@@ -102,15 +102,19 @@ class Credit(Scheduler):
 
     The credit grows by the idle slope while a frame waits, or while it is negative; a frame that is
     sent costs the rate of the line less the idle slope. Where it would be positive and no frame
-    waits, it is 0. Below `gates` it stands still while its gate is closed. It shapes what a queue
-    holds, so its output is an input of `strict` or `gates`, or a line.
+    waits, it is 0. Below `gates` it stands still while its gate is closed, so the class is given
+    the idle slope only of the time in which its gate is open. It shapes what a queue holds, so its
+    output is an input of `strict` or `gates`, or a line.
 
-    Not modelled: a limit of the credit, which its bounds are not: it is at most what it gains while
-    the longest frames of others are sent (hiCredit), and at least what one frame costs (loCredit).
+    Not modelled: the raise of an administered slope below gates, 802.1Q's operIdleSlope times
+    OperCycleTime over GateOpenTime, so write the product; and a limit of the credit, which its
+    bounds are not: it is at most what it gains while the longest frames of others are sent
+    (hiCredit), and at least what one frame costs (loCredit).
     """
 
     idle_slope: IdleSlope
-    """Bits per second that the class is given, of all that its frames take of the line."""
+    """Bits per second that the class is given, of all that its frames take of the line; below
+    `gates`, of the time in which its gate is open."""
 
     policy = Policy(
         "credit",
