@@ -99,7 +99,6 @@ def test_a_published_number_is_marked(checked):
         (("expect uesr.lost == 0",), "E0101"),
         (("expect bare.user.lost == 0", "control bare = bench(n = 1)"), "E0417"),
         (("control bare = bench", "expect bare.uesr.lost == 0"), "E0101"),
-        (("flow more = load from a to b[0]",), "E0303"),
         (("flow more = load from a[0] to a[0]",), "E0304"),
         (("flow more = load { pcr = user.sent / (1 s) } from a to b",), "E0207"),
         (("expect x: user.lost == 0", "expect x: user.sent > 0"), "E0509"),
