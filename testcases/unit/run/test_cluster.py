@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import dask
+import distributed
 import pytest
 from click.testing import CliRunner, Result
 from distributed import LocalCluster
@@ -256,11 +256,17 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monke
     assert not (tmp_path / "records").exists()
 
 
+@pytest.fixture
+def tls_required(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the configuration of Dask ask for TLS."""
+    monkeypatch.setitem(distributed.config["distributed"]["comm"], "require-encryption", value=True)
+
+
+@pytest.mark.usefixtures("tls_required")
 def test_a_scheduler_without_tls_where_that_is_required(tmp_path: Path, place: str) -> None:
     path = tmp_path / "bench.qos"
     path.write_text(LOADS)
-    with dask.config.set({"distributed.comm.require-encryption": True}):
-        done = run(path, tmp_path / "records", "--on", place)
+    done = run(path, tmp_path / "records", "--on", place)
     assert done.exit_code == exits.ERROR
     assert "configure Dask for that here, too (RuntimeError: encryption required" in done.stderr
 
@@ -346,9 +352,9 @@ def test_a_port_that_is_taken(place: str) -> None:
     assert f"port {port} of 127.0.0.1 cannot be used" in done.stderr
 
 
+@pytest.mark.usefixtures("tls_required")
 def test_a_cluster_that_lacks_the_certificates_it_must_have() -> None:
-    with dask.config.set({"distributed.comm.require-encryption": True}):
-        done = qos("cluster", "-n", "1", "--port", "0")
+    done = qos("cluster", "-n", "1", "--port", "0")
     assert done.exit_code == exits.ERROR
     assert done.stderr.startswith(
         "error: Dask starts no cluster here: look for a mistake in its configuration ("
