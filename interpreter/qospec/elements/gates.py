@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import LONGEST_PS, Domain, Time, UnfitError, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
+from qospec.engine.scheduler.choice import select_first_waiting
 from qospec.engine.scheduler.gating import (
     BEGINS,
     COUNT,
@@ -62,15 +63,6 @@ def _find_opening(tree: Tree, scheduler: int, now_ps: int) -> int:
     return found_ps
 
 
-@kernel
-def _select(tree: Tree, scheduler: int) -> int:
-    """Return the first input with a waiting item."""
-    k = tree[scheduler, FIRST]
-    while tree[k, WAITS] == 0:
-        k += 1
-    return k  # type: ignore[no-any-return]
-
-
 @element(
     source="IEEE 802.1Q-2022, 8.6.8.4 (scheduled traffic, 802.1Qbv) and 8.6.8 (strict priority)",
     duty="scheduler",
@@ -96,7 +88,7 @@ class Gates(Scheduler):
     begins: Time = 0
     """When a cycle begins: time 0 is so much before it."""
 
-    policy = Policy("gates", _select, find_opening=_find_opening)
+    policy = Policy("gates", select_first_waiting, find_opening=_find_opening)
     needs_line = True
     passes_over = True
 

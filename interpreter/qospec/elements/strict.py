@@ -11,27 +11,16 @@ from qospec.calculus.guarantee import Share
 from qospec.calculus.service import find_residual
 from qospec.catalogue.kinds import Names, element
 from qospec.dataclass import dataclass
-from qospec.engine.kernel import kernel
 from qospec.engine.line.guarantee import cost_sizes
+from qospec.engine.scheduler.choice import select_first_waiting
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Scheduler
-from qospec.engine.scheduler.tree import FIRST, WAITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.scheduler import Competitor
-    from qospec.engine.scheduler.tree import Tree
-
-
-@kernel
-def _select(tree: Tree, scheduler: int) -> int:
-    """Return the first input with a waiting item."""
-    k = tree[scheduler, FIRST]
-    while tree[k, WAITS] == 0:
-        k += 1
-    return k  # type: ignore[no-any-return]
 
 
 @element(source="RFC 3290, 7.1.2 (scheduler, strict priority)", duty="scheduler")
@@ -58,7 +47,7 @@ class Strict(Scheduler):
         service = find_residual(before, max(below, default=Fraction(0)))
         return Share(service, functools.partial(cost_sizes, clock), always=not above)
 
-    policy = Policy("strict", _select, forgets=True)
+    policy = Policy("strict", select_first_waiting, forgets=True)
     passes_over = True
 
     def __post_init__(self) -> None:

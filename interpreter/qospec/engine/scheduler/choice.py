@@ -122,6 +122,15 @@ def select(tree: Tree, scheduler: int) -> int:
 
 
 @kernel
+def select_first_waiting(tree: Tree, scheduler: int) -> int:
+    """Return the first input with a waiting item."""
+    k = tree[scheduler, FIRST]
+    while tree[k, WAITS] == 0:
+        k += 1
+    return k  # type: ignore[no-any-return]
+
+
+@kernel
 def find_opening(tree: Tree, scheduler: int, now_ps: int) -> int:  # noqa: ARG001
     """Return when it may send an item, where one waits: by default, when one of its inputs may.
 
