@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.kinds import LimitsByMark, dropping
+from qospec.catalogue.kinds import LimitsByMark, UnfitError, dropping
 from qospec.dataclass import dataclass
 from qospec.engine.queue.drop_policy import (
     UNITS,
@@ -47,11 +47,13 @@ class Congested(DropPolicy):
 
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
         items = self.carries or "packet"
+        unit = "cell" if items == "cell" else "pkt"
         for _, amount in self.at:
             if amount.unit != items:
-                raise ValueError(
-                    f"at: expected {UNITS[items]}, as queues may count other things, found"
-                    f" {UNITS[amount.unit]}"
+                raise UnfitError(
+                    f"at: expected {UNITS[items]}, as those of all queues count together, found"
+                    f" {UNITS[amount.unit]}",
+                    f"write how many of them, such as `1 {unit}`",
                 )
         marks = list_values(self.by, self.at)
         ends = zip(marks, self.at, strict=True)

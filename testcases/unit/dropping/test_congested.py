@@ -41,5 +41,5 @@ def test_a_value_that_no_mark_has_is_refused(bench):
 @pytest.mark.parametrize("unit", ["byte", "cell"])
 def test_it_counts_what_has_the_mark(bench, unit):
     policy = Congested("colour", (("red", Buffer(1, unit)),))
-    with pytest.raises(ValueError, match="at: expected packets, as queues may count other things"):
+    with pytest.raises(ValueError, match="at: expected packets, as those of all"):
         Fifo(bench.packets(4), policy)
