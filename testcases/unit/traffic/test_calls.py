@@ -94,6 +94,14 @@ def test_connections_that_rest_send_nothing(flow, sends, rate, rest, mean):
     assert whole <= process.most_items(5, 100 * S) <= whole * 1.02 + 10
 
 
+@pytest.mark.parametrize("mean", [Fraction(1, 100), Fraction(1, 2), 1, Fraction(5, 2), 50])
+def test_cells_of_a_call_that_lasts_exponentially(mean):
+    """Of a holding time of so many gaps n cells are sent with the probability that n - 1 fit."""
+    process = Calls(Fraction(1), Duration(int(mean * S // 10), "exponential"), Fraction(10))
+    cells = sum(math.exp(-n / mean) for n in range(2_000))
+    assert -0.16 < process.mean_rate(10**6) - cells < 0.01
+
+
 def test_calls_that_seldom_come_and_many_come_at_their_times():
     """Exactly, of a period that is no whole number of ps, and of one longer than any trial."""
     many = Calls(Fraction(5 * 10**6 * 7, 11), Duration(S // 10), Fraction(10), "even")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
+from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.kernel import kernel
 from qospec.engine.random import LATEST_PS, DrawnTimes
 from qospec.engine.source import instants
@@ -67,7 +68,7 @@ def start(coming: Coming, hold: Duration, gap_ps: Fraction, connections: int, re
         np.empty(0, np.int64),
         (int(whole_ps), rest.numerator, rest.denominator),
         rest_ps,
-        np.zeros(connections, np.int64),
+        _grow_tree(connections),
         np.empty((0, 4), np.int64),
         (np.empty(0, np.int64), np.empty(0, np.bool_)),
         np.empty(0, np.int64),
@@ -88,7 +89,7 @@ class Pool:
         held_ps: Holding times that were drawn and not yet used.
         gap: Between cells: whole ps, and a numerator over a denominator.
         rest_ps: How long a connection is not free after a call.
-        free_ps: (n,) By connection, since when it is free.
+        free_ps: Since when each connection is free, see `_grow_tree`.
         calls: (m, 4) Those that go on.
         begins_ps: When those of the last window began, and whether each found a place.
         ends_ps: When those end that had not ended before that window, in order.
@@ -181,25 +182,49 @@ class Pool:
         return drawn_ps
 
 
+def _grow_tree(connections: int) -> Times:
+    """Return when each connection is free, as a tree of least values: at first all are.
+
+    Row `n` has the children `2 * n` and `2 * n + 1`; the last half are the connections.
+    """
+    leaves = 1 << (connections - 1).bit_length()
+    tree = np.zeros(2 * leaves, np.int64)
+    tree[leaves + connections :] = FOREVER_PS
+    while leaves > 1:
+        tree[leaves // 2 : leaves] = np.minimum(
+            tree[leaves : 2 * leaves : 2], tree[leaves + 1 : 2 * leaves : 2]
+        )
+        leaves //= 2
+    return tree
+
+
 @kernel
 def _place_calls(
     begins_ps: Times, ends_ps: Times, rest_ps: int, free_ps: Times, places: Whole
 ) -> None:
-    """Give each call the first connection that is free.
+    """Give each call the first connection that is free, in as many steps as the tree is deep.
 
     Args:
         begins_ps: (n,) When calls begin; these do not fall.
         ends_ps: (n,) When they end.
         rest_ps: How long after that a connection is free again.
-        free_ps: (connections,) Updated.
+        free_ps: See `_grow_tree`. Updated.
         places: (n,) Written: the connection of each; -1: it is refused.
     """
+    leaves = len(free_ps) // 2
     for i in range(len(begins_ps)):
         places[i] = -1
-        for place in range(len(free_ps)):
-            if free_ps[place] <= begins_ps[i]:
-                places[i], free_ps[place] = place, ends_ps[i] + rest_ps
-                break
+        if free_ps[1] > begins_ps[i]:
+            continue
+        row = 1
+        while row < leaves:
+            row *= 2
+            if free_ps[row] > begins_ps[i]:
+                row += 1
+        places[i], free_ps[row] = row - leaves, ends_ps[i] + rest_ps
+        while row > 1:
+            row //= 2
+            free_ps[row] = min(free_ps[2 * row], free_ps[2 * row + 1])
 
 
 @kernel
