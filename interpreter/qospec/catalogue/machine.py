@@ -211,6 +211,8 @@ class Counts(NamedTuple):
         refused: Instances that did not begin, as there were as many as there may be.
         unheard: Messages that were not sent, as no machine waits for them.
         incomplete: Messages of which cells were lost.
+        log: All changes of state in order, as `engine.machine.stays` reads them; b"" if no
+            statement uses them.
     """
 
     states: dict[str, StateCount]
@@ -220,10 +222,21 @@ class Counts(NamedTuple):
     refused: int
     unheard: int
     incomplete: int
+    log: bytes = b""
 
 
 OBSERVED = ("ignored", "refused", "unheard", "incomplete")
 """What is counted of a machine, by the names of `Counts`."""
+
+BY_INTERVAL = ("count", "most", "entered", "time.mean", "time.min", "time.max")
+"""What a report may show of a state by interval."""
+
+
+def is_known_by_interval(observed: str) -> bool:
+    """Return whether a report may show by interval what is observed, as `Counted` has it."""
+    duty, _, asked = observed.partition(".")
+    what, _, state = asked.partition(".")
+    return (duty, what) == ("machine", "state") and state.partition(".")[2] in BY_INTERVAL
 
 
 class Unreached(NamedTuple):

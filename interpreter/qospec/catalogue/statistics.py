@@ -1,5 +1,7 @@
 """Statistics with a number in their name: quantiles `p99_9`, single packets `packet_3`, and shares.
 
+Of the time in a state of a machine there are single stays, `stay_3`.
+
 `delay.above(1 ms)` is named by its bound in ps, `above_1000000000`.
 """
 
@@ -15,6 +17,7 @@ GOES_ON = "goes_on"
 QUANTILE = re.compile(r"p(?!0+(?:_0+)?\Z)(\d{1,2})(?:_(\d{1,6}))?")
 ABOVE = re.compile(r"above_(\d+)")
 PACKET = re.compile(r"packet_(10000|[1-9]\d{0,3})")
+STAY = re.compile(r"stay_(10000|[1-9]\d{0,3})")
 MARK = re.compile(r"dscp_(?:6[0-3]|[1-5]?\d)|(?:priority|traffic_class|precedence)_[0-7]")
 CELL = re.compile(r"cell_([1-9]\d{0,3})|cells_([1-9]\d{0,3})_([1-9]\d{0,3})")
 
@@ -80,6 +83,14 @@ PATTERNS = {
         re.compile(r"packet|n?\d"),
         frozenset({"variation"}),
     ),
+    "stay_*": Pattern(
+        STAY,
+        "single stays such as stay_3",
+        (),
+        "write the number of the stay from 1 up to 10000, as `stay_3` for the third that began",
+        re.compile(r"stay|call|n?\d"),
+        frozenset(),
+    ),
     "mark_*": Pattern(
         MARK,
         "marks such as dscp_46 priority_5",
@@ -127,6 +138,18 @@ def parse_packet_number(name: str) -> int | None:
     """Return the number, from 1, of the packet that a statistic is named for; None for others."""
     named = PACKET.fullmatch(name)
     return int(named[1]) if named else None
+
+
+def parse_stay_number(name: str) -> int | None:
+    """Return the number, from 1, of the stay that a statistic is named for; None for others."""
+    named = STAY.fullmatch(name)
+    return int(named[1]) if named else None
+
+
+def is_of_single_stays(observed: str) -> bool:
+    """Return whether what is observed of a state needs each stay, and not only their sum."""
+    statistic = observed.rpartition(".")[2]
+    return STAY.fullmatch(statistic) is not None or QUANTILE.fullmatch(statistic) is not None
 
 
 def parse_mark(name: str) -> tuple[str, int] | None:

@@ -113,7 +113,7 @@ class Setting(NamedTuple):
             departures may be written over it.
         watched: Whether an element that holds items reports those that waited, in `Step.waits`, and
             one that serves them when it was busy, in `Step.services`. What waits for a line, its
-            transition reports, and an endpoint what it tells of connections.
+            transition reports, an endpoint what it tells of connections, and a machine its changes.
         stop_ps: The end of the trial, when sources stop: an endpoint begins nothing then or later.
         restarts_ps: When it is told to restart, in order; only of an element that can.
         path: Its path, for messages.

@@ -152,6 +152,7 @@ class MeasurementSpec(NamedTuple):
             connection indices, the end exclusive.
         queues: The paths of the queues whose occupancy to record.
         servers: The paths of the elements whose utilisation to record.
+        machines: The paths of the machines whose changes of state to record.
         series: What to count by interval.
         taps: Where to count what passes; a place may have several.
         changed_ps: When something last changes in the trial; None if nothing does.
@@ -166,6 +167,7 @@ class MeasurementSpec(NamedTuple):
     taps: tuple[Tap, ...] = ()
     changed_ps: int | None = None
     servers: tuple[str, ...] = ()
+    machines: tuple[str, ...] = ()
     drains: bool = False
 
     def ranges(self, need: str) -> tuple[tuple[int, int], ...]:

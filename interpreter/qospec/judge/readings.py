@@ -10,12 +10,14 @@ from qospec.catalogue.statistics import GOES_ON, PATTERNS, parse_bound
 from qospec.check.evaluate.measurements import CAUSES
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.experiment import Intervals
+from qospec.judge.machines import read_machine, read_machine_series
 from qospec.model.expression import (
     Attribute,
     Counted,
     Evaluated,
     Found,
     evaluate,
+    list_counted,
     list_measurements,
 )
 from qospec.protocol.streams import KINDS, name_population
@@ -192,15 +194,25 @@ class Readings:
 
     def series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the value of an expression in each interval in order; None without data."""
-        leaves = {leaf: self._tallies_of(leaf, every_ps) for leaf in list_measurements(expression)}
+        leaves: dict[Leaf, list[Fraction | None]] = {}
+        for leaf in list_measurements(expression):
+            tallies = self._tallies_of(leaf, every_ps)
+            leaves[leaf] = [self._measure(leaf.metric, of, leaf.statistic) for of in tallies]
+        for counted in list_counted(expression):
+            leaves[counted] = self._machine_series(counted, every_ps)
         found: list[Value] = []
         for number in range(max(map(len, leaves.values()), default=0)):
-            now = {
-                leaf: self._measure(leaf.metric, of[number], leaf.statistic) if of else None
-                for leaf, of in leaves.items()
-            }
-            found.append(evaluate(expression, now.__getitem__))  # type: ignore[arg-type]
+            now = {leaf: values[number] if values else None for leaf, values in leaves.items()}
+            found.append(evaluate(expression, now.__getitem__))
         return found
+
+    def _machine_series(self, leaf: Counted, every_ps: int) -> list[Fraction | None]:
+        """Return what is observed of a state by interval; none of a network that did not run."""
+        if leaf.network not in self._seen:
+            return []
+        planned, observation = self._seen[leaf.network]
+        asked, measurement = leaf.observed.removeprefix(OF_MACHINES), planned.experiment.measurement
+        return read_machine_series(asked, observation.machines[leaf.path], measurement, every_ps)
 
     def _tallies_of(self, leaf: Measured, every_ps: int) -> list[Tally]:
         """Return the tallies of all intervals; none of OAM cells in a network without any."""
@@ -415,32 +427,10 @@ def _observed(leaf: Counted, planned: Planned, observation: Observation) -> Frac
         return Fraction(observation.busy_ps.get(leaf.path, 0), observation.window_ps)
     if leaf.observed.startswith(OF_MACHINES):
         asked, counts = leaf.observed.removeprefix(OF_MACHINES), observation.machines[leaf.path]
-        return _of_machine(asked, counts, leaf.dimension)
+        return read_machine(asked, counts, leaf.dimension)
     most, waited_ps, *_ = observation.occupancies.get(leaf.path, (0, 0))
     mean = Fraction(waited_ps, observation.window_ps)
     return Fraction(most) if leaf.observed == "occupancy.max" else mean
-
-
-def _of_machine(asked: str, counts: Counts, dimension: Dimension) -> Fraction | None:
-    """Return a counter of a machine, a count, or what is observed of one of its states."""
-    what, _, name = asked.partition(".")
-    if what == "counter":
-        return Fraction(counts.counters[name], PS_PER_S if dimension == TIME else 1)
-    if what != "state":
-        return Fraction(getattr(counts, what))
-    name, _, observed = name.partition(".")
-    state = counts.states[name]
-    counted = {"count": state.instances, "most": state.most, "entered": state.entered}
-    if observed in counted:
-        return Fraction(counted[observed])
-    moments = {"first_entered": state.first_ps, "last_entered": state.last_ps}
-    if observed in moments:
-        return Fraction(moments[observed], PS_PER_S) if state.entered else None
-    if not state.stays:
-        return None
-    lengths = {"time.min": state.shortest_ps, "time.max": state.longest_ps}
-    ps = lengths.get(observed, Fraction(state.sum_ps, state.stays))
-    return Fraction(ps, PS_PER_S)
 
 
 def _share_above(delays: Delays | None, bound_ps: int) -> Fraction | None:

@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.statistics import is_of_single_stays
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import Problems
 from qospec.engine.experiment import (
@@ -391,6 +392,7 @@ def _measurement(case: Case, network: str, streams: Streams) -> MeasurementSpec:
         followed=tuple(sorted(followed)),
         queues=tuple(sorted(_observed(case, network, "occupancy"))),
         servers=tuple(sorted(_observed(case, network, "utilisation"))),
+        machines=tuple(sorted(_logged(case, network))),
         series=tuple(sorted(_series(case, network, streams))),
         changed_ps=case.run.warmup_ps + max(changes_ps) if changes_ps else None,
         drains=case.run.drains,
@@ -423,6 +425,18 @@ def _observed(case: Case, network: str, what: str) -> set[str]:
         counted.path
         for counted in asked
         if counted.observed.partition(".")[0] == what and counted.network == network
+    }
+
+
+def _logged(case: Case, network: str) -> set[str]:
+    """Return the paths of the machines of which statements ask for single stays or intervals."""
+    return {
+        counted.path
+        for statement in case.statements
+        for counted in list_counted(statement.expression)
+        if counted.network == network
+        and counted.observed.startswith("machine.state.")
+        and (statement.every_ps is not None or is_of_single_stays(counted.observed))
     }
 
 

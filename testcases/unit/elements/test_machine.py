@@ -1,5 +1,7 @@
 """Machines of devices: each test has two or three of them, and an answer that is known by hand."""
 
+import json
+import re
 from fractions import Fraction
 
 import pytest
@@ -240,6 +242,31 @@ def test_instances_begin_in_bursts_and_their_stays_and_moments_are_observed(told
     assert done.last_ps == 400 * MS + waiting.shortest_ps
     assert answers.states["ready"].entered == 0
     assert asks.states["begun"].sum_ps == (200 + 200 + 400) * MS
+
+
+def test_states_are_shown_by_interval(tmp_path):
+    """One begins each 100 ms from 0 s on, and waits 1.004 ms, as long as both links take.
+
+    The intervals end at 400, 650 and 750 ms; who begins then is of the next. All 100 are in the log
+    from the beginning, so that it grows.
+    """
+    file = tmp_path / "it.qos"
+    many = ASKS.replace("messages", "instances = 100, spread = 10 s, messages")
+    shown = ("waiting.entered", "done.count", "waiting.most", "waiting.time.max")
+    run_at = "run { warmup = 150 ms, measure = 600 ms }\n"
+    text = TEXT.format(caller=many, callee=ANSWERS, within="line.rx -> m.line")
+    report = f"report [{', '.join(f'a.m.{state}' for state in shown)}] every 250 ms"
+    text = re.sub(r"run \{.*\}\n", f"{run_at}  {report}\n", text)
+    file.write_text(text, encoding="utf-8")
+    arguments = ["run", str(file), "--json", "--record", str(tmp_path / "records")]
+    document = json.loads(CliRunner().invoke(qos, arguments).stdout)
+    statements = document["cases"][0]["statements"]
+    assert [each["series"]["values"] for each in statements if "series" in each] == [
+        "2 3 1",
+        "4 7 8",
+        "1 1 1",
+        " ".join(["251/250000"] * 3),
+    ]
 
 
 def test_a_machine_that_hardly_lets_time_pass_is_named_with_its_state(told, monkeypatch):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from qospec.catalogue.kinds import discover
@@ -194,6 +195,27 @@ def test_a_machine_is_observed_by_state_and_counter(seen):
         ("state.never.time.max", TIME, None),
     ]:
         assert read.read(counted(f"machine.{asked}", "x.m", dimension)) == value
+
+
+def test_single_stays_are_in_the_order_in_which_they_began_and_quantiles_of_those_that_ended(seen):
+    """Of four stays the third goes on; the others last 5, 3 and 4 us."""
+    begins = [(who, who * US_PS, 0) for who in range(4)]
+    log = np.array([*begins, (1, 4 * US_PS, 1), (0, 5 * US_PS, 1), (3, 7 * US_PS, 1)], np.int64)
+    never = StateCount(0, 0, 0, 0, 0, 0, 0, 0, 0)
+    counts = Counts({"up": never, "down": never}, {}, (), 0, 0, 0, 0, log.tobytes())
+    read = readings(seen, machines={"x.m": counts})
+    for statistic, value in [
+        ("stay_1", 5 * US),
+        ("stay_2", 3 * US),
+        ("stay_3", None),
+        ("stay_4", 4 * US),
+        ("stay_5", None),
+        ("p1", 3 * US),
+        ("p33", 3 * US),
+        ("p34", 4 * US),
+        ("p99_9", 5 * US),
+    ]:
+        assert read.read(counted(f"machine.state.up.time.{statistic}", "x.m", TIME)) == value
 
 
 def test_what_was_watched_in_the_test_s_own_topology(seen):

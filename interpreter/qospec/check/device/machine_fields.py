@@ -29,8 +29,9 @@ class MachineFields:
     ```
 
     Observed: of a state `call.active.count`, `.most`, `.entered`, `.first_entered`,
-    `.last_entered`, `.time.mean`, `.time.min` and `.time.max`; each counter; and what is
-    `ignored`, `refused`, `unheard` and `incomplete`.
+    `.last_entered`, `.time.mean`, `.time.min`, `.time.max`, quantiles such as `.time.p99`, and
+    single stays such as `.time.stay_3`; each counter; and what is `ignored`, `refused`, `unheard`
+    and `incomplete`. Of a state `report call.active.count every 1 s` shows a series.
     """
 
     ports: object

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.machine import BLOCKED, OBSERVED, Program
+from qospec.catalogue.statistics import PATTERNS, offers
 from qospec.check.device.observables import explain_not_observed
 from qospec.check.device.ports import PartValue
 from qospec.check.evaluate.context import make_error
@@ -23,9 +24,21 @@ if TYPE_CHECKING:
 
 MOMENTS = ("first_entered", "last_entered")
 """When something first and last happened to a state."""
-STATISTICS = ("mean", "min", "max")
-"""Statistics of the time in a state."""
-OF_STATES = ("count", "most", "entered", *MOMENTS, *(f"time.{name}" for name in STATISTICS))
+STATISTICS = ("mean", "min", "max", "p*", "stay_*")
+"""Statistics of the time in a state, as metrics declare theirs."""
+OFFERED = (
+    "statistics of the time in a state: "
+    f"{' '.join(name for name in STATISTICS if name not in PATTERNS)}, "
+    f"{', and '.join(PATTERNS[name].plural for name in STATISTICS if name in PATTERNS)}"
+)
+OF_STATES = (
+    "count",
+    "most",
+    "entered",
+    *MOMENTS,
+    *(f"time.{name}" for name in STATISTICS if name not in PATTERNS),
+    *(f"time.{example}" for example in ("p99", "stay_3")),
+)
 """What is observed of a state, as authors write it."""
 
 
@@ -87,7 +100,7 @@ class StateValue(Value):
         """Return how many instances are in it, or how long they stay."""
         if name.text == "time":
             return StayValue(self.path, self.state)
-        if name.text not in OF_STATES:
+        if name.text not in ("count", "most", "entered", *MOMENTS):
             whole = f"{self.path}.{self.state}"
             raise explain_not_observed(("a state", OF_STATES), whole, name.text, name.span)
         which, dimension = f"{self.state}.{name.text}", TIME if name.text in MOMENTS else COUNT
@@ -113,14 +126,16 @@ class StayValue(Value):
     state: str
 
     def get_field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Return its mean, the shortest or the longest."""
-        if name.text not in STATISTICS:
+        """Return a statistic of the stays that have ended, or one of the stays."""
+        if not offers(STATISTICS, name.text):
+            nearly = (PATTERNS[of] for of in STATISTICS if of in PATTERNS)
             raise make_error(
                 "E0503",
                 f"`time` has no statistic `{name.text}`",
                 name.span,
-                note=f"statistics of the time in a state: {' '.join(STATISTICS)}",
-                near=suggest_name(name.text, STATISTICS),
+                note=OFFERED,
+                near=suggest_name(name.text, [n for n in STATISTICS if n not in PATTERNS]),
+                help=next((of.help for of in nearly if of.nearly.match(name.text)), ""),
             )
         which = f"{self.state}.time.{name.text}"
         return _build_counted(self.path, f"state.{which}", which, TIME)
@@ -131,6 +146,6 @@ class StayValue(Value):
             "E0502",
             f"`{span.text}` has several statistics: say which one",
             span,
-            note=f"statistics of the time in a state: {' '.join(STATISTICS)}",
+            note=OFFERED,
             help=f"write `{span.text}.max`",
         )

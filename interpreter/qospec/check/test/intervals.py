@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.machine import BY_INTERVAL, is_known_by_interval
 from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.values import Amount, Poison
@@ -98,7 +99,8 @@ def _require_series(expression: Expression, evaluator: Evaluator, node: ast.Repo
     strange = [
         leaf.text for leaf in leaves if leaf.place or leaf.statistic not in series[leaf.metric]
     ]
-    strange += [leaf.text for leaf in list_counted(expression)]
+    counted = list_counted(expression)
+    strange += [leaf.text for leaf in counted if not is_known_by_interval(leaf.observed)]
     if strange:
         known = [
             f"{min((kind.name, *kind.aliases[:1]), key=len)}.{statistic}".removesuffix(".")
@@ -111,10 +113,11 @@ def _require_series(expression: Expression, evaluator: Evaluator, node: ast.Repo
             node.value.span,
             note="what passes a place is counted for the whole run"
             if any(leaf.place for leaf in leaves)
-            else f"known for intervals: {' '.join(sorted(known))}",
+            else f"known for intervals: {' '.join(sorted(known))}; of states of machines:"
+            f" {' '.join(BY_INTERVAL)}",
             help="leave `every …` out",
         )
-    if not leaves:
+    if not leaves and not counted:
         raise make_error(
             "E0520",
             "nothing is measured here, so all intervals are alike",

@@ -30,6 +30,7 @@ from qospec.engine.machine.state import (
     AT_INSTANCES,
     AT_LENGTHS,
     AT_LISTS,
+    AT_LOG,
     AT_NEW,
     AT_SENDS,
     AT_STACK,
@@ -43,6 +44,7 @@ from qospec.engine.machine.state import (
     CARRIED,
     CARRIES,
     CARRY,
+    CHANGE,
     CONTENT,
     COUNT,
     ENTERED,
@@ -53,10 +55,13 @@ from qospec.engine.machine.state import (
     HALTS,
     INSTANCE,
     INSTANCES,
+    INTO,
     KIND,
     LARGE,
     LAST,
     LAST_AT,
+    LOG_ROOM,
+    LOGGED,
     LONGEST,
     MARKS,
     MOST,
@@ -94,8 +99,10 @@ from qospec.engine.machine.state import (
     VALUES,
     WAY,
     WENT,
+    WHEN,
     WHERE,
     WHERE_LENGTH,
+    WHO,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -107,6 +114,10 @@ if TYPE_CHECKING:
 assert len(OPERATIONS) == 1 + ABSOLUTE  # noqa: S101 -- or these are not up to date
 NOTHING_HAPPENS, NO_ROOM = -1, -2
 """In place of an instance: no transition is taken; or one would be, and there is no room for it."""
+ENDED = -1
+"""In place of a state, in the log: an instance is no more."""
+MOST_CHANGES = 3
+"""That one event logs: an instance begins, enters another state, and ends."""
 
 
 # ---- conditions and values
@@ -219,12 +230,12 @@ def admitted(state: Whole, reference: int, now_ps: int) -> int:
     for port in range(state[PORTS]):
         state[instance + INSTANCE + state[VALUES] + port] = -1
     state[state[AT_FOUND] + reference] = 1 + row
-    _enter(state, 0, now_ps)
+    _enter(state, row, 0, now_ps)
     return row  # type: ignore[no-any-return]
 
 
 @kernel
-def dismiss_idle(state: Whole, row: int) -> None:
+def dismiss_idle(state: Whole, row: int, now_ps: int) -> None:
     """Free an instance that is in the first state, if none of its timers runs."""
     instance = state[AT_INSTANCES] + row * width(state)
     if state[PERMANENT] or state[instance + STATE] != 0:
@@ -234,6 +245,7 @@ def dismiss_idle(state: Whole, row: int) -> None:
         if deadlines[_find_row(state, timer, row), DUE] < FOREVER_PS:
             return
     state[state[AT_STATES] + COUNT] -= 1
+    _log(state, row, ENDED, now_ps)
     state[instance + STATE] = -1
     state[state[AT_FOUND] + state[instance + REFERENCE]] = 0
     state[state[AT_FREE] + state[FREE]] = row
@@ -241,8 +253,19 @@ def dismiss_idle(state: Whole, row: int) -> None:
 
 
 @kernel
-def _enter(state: Whole, number: int, now_ps: int) -> None:
+def _log(state: Whole, row: int, number: int, now_ps: int) -> None:
+    """Note that an instance enters a state, if a log is kept; there is room."""
+    if state[LOG_ROOM] == 0:
+        return
+    at = state[AT_LOG] + state[LOGGED] * CHANGE
+    state[at + WHO], state[at + WHEN], state[at + INTO] = row, now_ps, number
+    state[LOGGED] += 1
+
+
+@kernel
+def _enter(state: Whole, row: int, number: int, now_ps: int) -> None:
     """Count an instance that enters a state."""
+    _log(state, row, number, now_ps)
     observed = state[AT_STATES] + number * OBSERVED
     if state[observed + ENTERED] == 0:
         state[observed + FIRST_AT] = now_ps
@@ -321,7 +344,7 @@ def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole
     state[LAST] = before
     if before != after:
         _leave(state, before, now_ps - state[instance + SINCE])
-        _enter(state, after, now_ps)
+        _enter(state, row, after, now_ps)
         state[instance + STATE], state[instance + SINCE] = after, now_ps
     if state[at + AFTER] > 0:
         state[PENDING], state[PENDING_ROW] = way, row
@@ -358,7 +381,7 @@ def finish(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Who
     for k in range(state[at + SENDS]):
         _say(state, items, row, state[AT_SENDS] + (state[at + SEND] + k) * SENT, now_ps, out)
     state[PENDING] = -1
-    dismiss_idle(state, row)
+    dismiss_idle(state, row, now_ps)
 
 
 @kernel

@@ -1,7 +1,8 @@
 """The state of a machine: one array of integers, with its program as tables, for `interpreter`.
 
 The first fields are numbers; those that begin with AT say where a table begins. Rows of tables have
-the columns below. The queue of what waits is the last part, so that it can grow.
+the columns below. The queue of what waits and the log of changes are the last parts, so that they
+can grow.
 """
 
 from __future__ import annotations
@@ -38,12 +39,14 @@ and how many there are; the state in which the last transition was taken; how ma
 )
 """How many there are; the last two, of transitions that items cause which pass, and of instances
 that begin together."""
+LOGGED, LOG_ROOM = 38, 39
+"""How many rows of the log are in use, and how many there are; 0: none is kept."""
 (
     AT_WAYS, AT_CHOICES, AT_LISTS, AT_SENDS, AT_INPUTS, AT_NAMES, AT_FORWARD, AT_INITIAL,
     AT_VARIABLES, AT_STACK, AT_NEW, AT_INSTANCES, AT_TIMERS, AT_LENGTHS, AT_FREE, AT_FOUND,
-    AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_QUEUE,
-) = range(38, 60)  # fmt: skip
-FIELDS = 60
+    AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_QUEUE, AT_LOG,
+) = range(40, 63)  # fmt: skip
+FIELDS = 63
 
 (
     TARGET, AFTER, WHERE, WHERE_LENGTH, SEND, SENDS, START, STARTS, HALT, HALTS, ASSIGN, ASSIGNS,
@@ -72,6 +75,11 @@ EVENT, OF, ARRIVED, INPUT = range(4)
 """What waits: an item that brings a message (EVENT is its row, INPUT where it came), or -1 for an
 item that passed, of the reference OF; and when it came."""
 QUEUED = 4
+WHO, WHEN, INTO = range(3)
+"""A change in the log: the instance, when it was, and the state that it entered, -1: it ended. One
+that is there from the beginning is in the log at the time THERE."""
+CHANGE = 3
+THERE = -1
 FIRST_ROOM = 64
 MOST_TRANSITIONS = 10_000_000
 """In a trial, without those that items cause that pass through."""
@@ -89,7 +97,9 @@ def rows_of(state: Whole, at: int, count: int, width: int) -> Whole:
     return table
 
 
-def begun(program: Program, placement: Placement, flows: int, stop_ps: int) -> Whole:
+def begun(
+    program: Program, placement: Placement, flows: int, stop_ps: int, *, logs: bool = False
+) -> Whole:
     """Return the state of a machine at the beginning of a trial.
 
     Args:
@@ -97,8 +107,10 @@ def begun(program: Program, placement: Placement, flows: int, stop_ps: int) -> W
         placement: Where.
         flows: How many connections flows have, on all kinds.
         stop_ps: The end of the trial.
+        logs: Whether it keeps a log of all changes of state.
     """
     state = _Writer(program, placement).state()
+    state[AT_LOG] = len(state)
     state[[STOP, FLOWS, LIMIT]] = stop_ps, flows, MOST_TRANSITIONS
     count = int(state[INSTANCES])
     timers = 1 + count * len(program.timers)
@@ -122,7 +134,16 @@ def begun(program: Program, placement: Placement, flows: int, stop_ps: int) -> W
         state[FREE] = count
         free = int(state[AT_FREE])
         state[free : free + count] = np.arange(count)[::-1]
-    return state
+    return _with_log(state) if logs else state
+
+
+def _with_log(state: Whole) -> Whole:
+    """Return a state with a log, in which are those that are there from the beginning."""
+    there = int(state[INSTANCES]) if state[PERMANENT] else 0
+    log = np.zeros((there + FIRST_ROOM, CHANGE), np.int64)
+    log[:there, WHO], log[:there, WHEN] = np.arange(there), THERE
+    state[LOGGED], state[LOG_ROOM] = there, len(log)
+    return np.concatenate([state, log.ravel()])
 
 
 class _Writer:
@@ -298,12 +319,19 @@ class _Writer:
 
 def with_more_room(state: Whole) -> Whole:
     """Return a state with twice the rows for what waits."""
-    room, at = int(state[ROOM]), int(state[AT_QUEUE])
-    queue = rows_of(state, AT_QUEUE, room, QUEUED)
-    larger = np.zeros(at + 2 * room * QUEUED, np.int64)
-    larger[:at] = state[:at]
-    rows_of(larger, AT_QUEUE, 2 * room, QUEUED)[:room] = np.roll(queue, -int(state[HEAD]), axis=0)
-    larger[HEAD], larger[ROOM] = 0, 2 * room
+    room, at, at_log = int(state[ROOM]), int(state[AT_QUEUE]), int(state[AT_LOG])
+    queue = np.zeros((2 * room, QUEUED), np.int64)
+    queue[:room] = np.roll(rows_of(state, AT_QUEUE, room, QUEUED), -int(state[HEAD]), axis=0)
+    larger = np.concatenate([state[:at], queue.ravel(), state[at_log:]])
+    larger[HEAD], larger[ROOM], larger[AT_LOG] = 0, 2 * room, at + queue.size
+    return larger
+
+
+def with_longer_log(state: Whole) -> Whole:
+    """Return a state with twice the rows for changes."""
+    room = int(state[LOG_ROOM])
+    larger = np.concatenate([state, np.zeros(room * CHANGE, np.int64)])
+    larger[LOG_ROOM] = 2 * room
     return larger
 
 
@@ -327,9 +355,16 @@ def counts_of(program: Program, state: Whole) -> Counts:
     variables = int(state[AT_VARIABLES]) + len(program.values)
     counters = state[variables : variables + len(program.counters)].tolist()
     taken = int(state[AT_TAKEN])
+    ignored, refused, unheard, incomplete = state[[IGNORED, REFUSED, UNHEARD, INCOMPLETE]].tolist()
     return Counts(
         states,
         {each.name: n for each, n in zip(program.counters, counters, strict=True)},
         tuple(state[taken : taken + len(program.transitions)].tolist()),
-        *state[[IGNORED, REFUSED, UNHEARD, INCOMPLETE]].tolist(),
+        ignored,
+        refused,
+        unheard,
+        incomplete,
+        log=rows_of(state, AT_LOG, int(state[LOGGED]), CHANGE).tobytes()
+        if state[LOG_ROOM]
+        else b"",
     )

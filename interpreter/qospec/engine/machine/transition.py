@@ -19,6 +19,7 @@ from qospec.engine.event.transition import (
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.kernel import kernel
 from qospec.engine.machine.interpreter import (
+    MOST_CHANGES,
     NO_ROOM,
     NOTHING_HAPPENS,
     admitted,
@@ -64,6 +65,8 @@ from qospec.engine.machine.state import (
     KIND,
     LAST,
     LIMIT,
+    LOG_ROOM,
+    LOGGED,
     MESSAGES,
     NUMBERED,
     OF,
@@ -88,6 +91,7 @@ from qospec.engine.machine.state import (
     WENT,
     begun,
     counts_of,
+    with_longer_log,
     with_more_room,
 )  # fmt: skip
 
@@ -97,8 +101,9 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.machine.placement import Placement
 
-LACKS_ROOM, LIVELY = 1, 2
-"""Reasons to replenish: what waits takes more room; and an error, too many transitions."""
+LACKS_ROOM, LIVELY, LACKS_LOG = 1, 2, 3
+"""Reasons to replenish: what waits takes more room, or the log; and an error, too many
+transitions."""
 PASSED = -1
 """In place of an item that waits: one that passed."""
 
@@ -122,13 +127,13 @@ class LivelockError(ValueError):
 
 def build_transition(program: Program, placement: Placement, setting: Setting) -> Transition:
     """Return how a machine answers events, from the beginning of a trial."""
-    state = begun(program, placement, setting.streams.count, setting.stop_ps)
+    state = begun(program, placement, setting.streams.count, setting.stop_ps, logs=setting.watched)
 
     def replenish(state: Whole, reason: int) -> Whole:
         if reason == LIVELY:
             last = program.states[int(state[LAST])].name
             raise LivelockError(placement.path, last, int(state[LIMIT]))
-        return with_more_room(state)
+        return with_longer_log(state) if reason == LACKS_LOG else with_more_room(state)
 
     return Transition(
         state,
@@ -143,12 +148,23 @@ def build_transition(program: Program, placement: Placement, setting: Setting) -
 
 
 @kernel
+def _find_lack(state: Whole) -> int:
+    """Return why no event can be answered, whatever it is; DONE if it can."""
+    if state[WENT] >= state[LIMIT]:
+        return LIVELY
+    if state[LOG_ROOM] > 0 and state[LOGGED] > state[LOG_ROOM] - MOST_CHANGES:
+        return LACKS_LOG
+    return DONE
+
+
+@kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Hear a message, or pass an item on; see `engine.event.transition`."""
     if state[WAITING] == state[ROOM]:
         return LACKS_ROOM
-    if state[WENT] >= state[LIMIT]:
-        return LIVELY
+    lacking = _find_lack(state)
+    if lacking != DONE:
+        return lacking
     if port == state[DATA]:
         _pass(state, items, item, now_ps, out)
         return DONE
@@ -169,8 +185,9 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 @kernel
 def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Finish what was worked on, or begin with the next: what waits, a timer, or an instance."""
-    if state[WENT] >= state[LIMIT]:
-        return LIVELY
+    lacking = _find_lack(state)
+    if lacking != DONE:
+        return lacking
     if now_ps >= state[STOP]:
         _dismiss_waiting(state, out)
         return DONE
@@ -271,7 +288,7 @@ def _happen(state: Whole, items: Whole, row: int, event: int, now_ps: int, out: 
     if way != NOTHING_HAPPENS:
         take(state, items, row, way, now_ps, out)
     else:  # its last timer may have expired
-        dismiss_idle(state, row)
+        dismiss_idle(state, row, now_ps)
 
 
 @kernel

@@ -440,7 +440,9 @@ class Recorder:
         )
 
     def is_watched(self, node: Node) -> bool:
-        """Return whether a statement uses what waits at a node, or what an endpoint tells."""
+        """Return whether a statement uses what waits at a node, or what that tells of itself."""
+        if node.element.signals:
+            return node.path in self._measurement.machines
         is_told = node.element.makes and self.samples.needed
         return is_told or self.occupancies.is_recorded(node)
 
