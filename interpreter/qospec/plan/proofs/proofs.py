@@ -267,11 +267,11 @@ class _Analysis:
         for key, arrival in group.parts.items():
             if output not in self._routes.onward.get((place, key), ()):
                 continue
-            before = self._routes.arriving[place][key]
-            after = {node.element.form_after(form) for form in before}
-            resized |= after != before
-            coming = self._delayed(arrival, guarantee)
-            passing = coming if after == before else bound_items(coming.items, _sizes(after))
+            coming = passing = self._delayed(arrival, guarantee)
+            if self.resizes(place, key):
+                before = self._routes.arriving[place][key]
+                after = {node.element.form_after(form) for form in before}
+                passing, resized = bound_items(coming.items, _sizes(after)), True
             passing = self._admitted(passing, key, node)
             parts[key] = passing
             for kind in node.element.inserts if key.kind == "user" else ():
