@@ -266,6 +266,14 @@ def made_equal(diagnostic: Diagnostic, match: re.Match[str]) -> Texts:
         yield re.sub(rf",?\s*\b{re.escape(name)} = [^,}}\n]*", "", text)
 
 
+def put_ahead(diagnostic: Diagnostic, match: re.Match[str]) -> Texts:
+    """Declare an element ahead of the marked one, and lead there what leads to that."""
+    text, span = diagnostic.span.source.text, diagnostic.span
+    begins, name = line_of(text, span.start, span.end)[0], text[span.start : span.end]
+    behind = re.sub(rf"-> {re.escape(name)}\b", f"-> ahead -> {name}", text[begins:])
+    yield f"{text[:begins]}  ahead = {match['kind']}\n{behind}"
+
+
 def declared(diagnostic: Diagnostic, match: re.Match[str]) -> Texts:
     """Give a declaration another type, or a port another kind."""
     text, sort = diagnostic.span.source.text, match["sort"]
@@ -286,6 +294,7 @@ READERS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (r"^write `(?P<word>[a-z]+|--|==)`$", worded),
         (r"\bgive both (?:ends )?(?:the same|one)\b.*", made_equal),
         (r"\bdeclare (?:it|the port) (?:as )?`(?:: )?(?P<sort>\w+)`", declared),
+        (r"^put an? `(?P<kind>\w+)` ahead of it$", put_ahead),
         (r"\bdelete it|\bremove (?:the braces|it from|`[^`]+`)|\bkeep one of them", left_out),
         (r"\bgive [\w ]*(?:another|a different) (?:name|label)|choose another name", renamed),
         (r"\bcall it `_\w+`", renamed),
