@@ -18,7 +18,14 @@ from qospec.ciphers.octets import encode_big_endian, iterate_rows, repeat_row
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.piece import MORE_FOLLOW
-from qospec.engine.security.seal import INDEX_BITS, SIZE_BITS, UNTAMPERED, size_in
+from qospec.engine.security.seal import (
+    FAILED,
+    INDEX_BITS,
+    SIZE_BITS,
+    TAMPERED,
+    UNTAMPERED,
+    size_in,
+)
 from qospec.payload.fill import tamper_rows
 from qospec.payload.packets import IP_TYPES, build_ip_packets, read_mark
 from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES
@@ -119,8 +126,14 @@ def build_frames(
 
 
 def _as_packets(items: Items, fragments: range) -> Items:
-    """Return fragments with the connection and the time of their packets."""
+    """Return fragments with the connection and the time of their packets.
+
+    What was decrypted though its check had failed is no longer sealed, and is a changed packet.
+    """
     batch, is_part = items.batch, items.fragment > 0
+    seal = batch.column("seal")
+    if (seal == FAILED).any():
+        batch = batch.with_column("seal", np.where(seal == FAILED, TAMPERED, seal))
     connection = batch.connection - np.int32(fragments.start) * is_part
     sent_ps = batch.sent_ps - items.fragment
     return items._replace(

@@ -50,6 +50,7 @@ class Form(NamedTuple):
             not encrypted.
         changed: Whether a fault has changed what some carry.
         copied: Whether a fault has put copies of some among them.
+        unverified: Whether some were decrypted though their check of integrity may have failed.
         family: The version of IP of the packets as they were sent; "" if it is not known.
     """
 
@@ -65,6 +66,7 @@ class Form(NamedTuple):
     keys: Keys = ()
     changed: bool = False
     copied: bool = False
+    unverified: bool = False
     family: str = ""
 
     @property
@@ -109,11 +111,20 @@ class Form(NamedTuple):
         )
 
     def check_unchanged(self) -> None:
-        """Raise ValueError if a fault has changed what is to be encrypted."""
+        """Raise ValueError if what is to be encrypted may have been changed."""
+        self.check_verified()
         if self.changed:
             raise ValueError(
                 "a fault ahead of it changes what some carry, and what is encrypted is not told"
                 " from what was sent: put the fault behind it"
+            )
+
+    def check_verified(self) -> None:
+        """Raise UnfitError if some may have failed their check of integrity."""
+        if self.unverified:
+            raise UnfitError(
+                "these packets were decrypted with `verify = false`, and some may be changed",
+                "put an `esp_verify` ahead of it",
             )
 
     def check_family(self, family: str) -> None:
@@ -192,10 +203,11 @@ class Form(NamedTuple):
         """Return the form of packets of which those that are larger are cut into fragments.
 
         Raises:
-            ValueError: Some are fragments already, or would become too many.
+            ValueError: Some are fragments already, would become too many, or are not verified.
         """
         if self.largest_bytes <= mtu_bytes:
             return self
+        self.check_verified()
         if self.fragmented:
             raise ValueError("these are fragments already, and are not cut again")
         if self.copied:
@@ -214,10 +226,11 @@ class Form(NamedTuple):
         """Return the form of packets that are put together again.
 
         Raises:
-            ValueError: Their fragments have been changed since.
+            ValueError: Their fragments have been changed since, or are not verified.
         """
         if self.fragmented is None:
             return self
+        self.check_verified()
         made, packets = self.fragmented
         if self._replace(fragmented=None) != made.with_faults(self):
             raise ValueError("these fragments are not as they were cut: undo first what was done")
@@ -227,8 +240,10 @@ class Form(NamedTuple):
         """Return the form of the cells of packets.
 
         Raises:
-            ValueError: Some are too large, or cannot be told from each other in cells.
+            ValueError: Some are too large, are not verified, or cannot be told from each other in
+                cells.
         """
+        self.check_verified()
         if self.largest_bytes > mtu_bytes:
             room_bytes = ENCAPSULATIONS[adaptation.encapsulation].largest_mtu_bytes
             larger = f", or write `mtu = {self.largest_bytes} B` here and at the other end"

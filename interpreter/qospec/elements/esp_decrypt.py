@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from qospec.catalogue.kinds import LONGEST_PS, Domain, element
+from qospec.catalogue.kinds import LONGEST_PS, Boolean, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.event.transition import DONE, SEAL, SIZE, Transition, grow, lose, send
 from qospec.engine.items.batch import count_columns
 from qospec.engine.kernel import kernel, view_part
 from qospec.engine.security.association import Association
-from qospec.engine.security.seal import TAMPERED, number_in, read_index, size_in
+from qospec.engine.security.seal import FAILED, TAMPERED, number_in, read_index, size_in
 from qospec.protocol import replay
 
 if TYPE_CHECKING:
@@ -25,13 +25,12 @@ Overlap = Annotated[int | None, Domain("time", 0, LONGEST_PS)]
 CAUSES = ("unprotected", "unknown_association", "replayed", "behind_window", "tampered")
 ACCEPTED, UNPROTECTED, UNKNOWN, REPLAYED, BEHIND, CHANGED = range(6)
 """What a packet is; but for the first, the number of a cause and 1."""
-AUTHENTICATES, LAST_INDEX, OVERLAP_PS, SLOTS, INDEX, BEFORE, CLOSES_PS, IS_SECOND, WINDOWS = range(
-    9
-)
-"""The state: whether the transforms authenticate, the last index, for how long an association that
-was replaced is still open, and how many numbers a window takes; the index of the newest, that of
-the one before, until when this is open, and whether the second of the windows is that of the
-newest. Then come both windows."""
+AUTHENTICATES, DISCARDS, LAST_INDEX, OVERLAP_PS, SLOTS = range(5)
+INDEX, BEFORE, CLOSES_PS, IS_SECOND, WINDOWS = range(5, 10)
+"""The state: whether the transforms authenticate, and whether what they find is discarded here, the
+last index, for how long an association that was replaced is still open, and how many numbers a
+window takes; the index of the newest, that of the one before, until when this is open, and whether
+the second of the windows is that of the newest. Then come both windows."""
 
 _examine, _enter = kernel(replay.examine), kernel(replay.enter)
 
@@ -49,7 +48,9 @@ class EspDecrypt(Association):
     `unknown_association`, what was accepted before as `replayed`. A packet that others have
     overtaken by as many numbers as the window has is lost as `behind_window`, as it may have been
     accepted before: this happens behind queues that reorder the packets of an association. What was
-    changed on the way is lost as `tampered`, unless nothing authenticates.
+    changed on the way is lost as `tampered`, unless nothing authenticates. With `verify = false` it
+    goes on in the size of its packet, and takes the time of a `processor` that verifies it behind
+    the decryptor, as it has the others; an `esp_verify` behind the processor discards it.
 
     Behind an `esp_encrypt` that has `rekey`, it has `overlap`: it knows each successor of the
     association before its first packet arrives. From that packet on, those of the association
@@ -59,9 +60,8 @@ class EspDecrypt(Association):
     Its marks stay those of the outer header, which `esp_encrypt` has copied.
 
     Not modelled: a mark that the packet had before a device on the way changed that of the outer
-    header; the time that it takes. A `processor` behind it takes time for what is accepted only, so
-    a flood of forged packets costs it none. One ahead of it takes time for all, by their sizes in
-    the tunnel.
+    header; the time that it takes. What it discards takes none of a `processor` behind it, and one
+    ahead of it takes time for all, by their sizes in the tunnel.
     """
 
     replay_window: Window = replay.SIZE
@@ -69,6 +69,8 @@ class EspDecrypt(Association):
     overlap: Overlap = None
     """For how long packets of an association are decrypted once one of its successor has arrived;
     without it, there is no successor."""
+    verify: Boolean = True
+    """Whether it discards what was changed on the way, and leaves that to no `esp_verify`."""
 
     answers_at_once = True
     keeps_spacing = True
@@ -79,14 +81,16 @@ class EspDecrypt(Association):
         return self.overlap is not None
 
     def form_after(self, form: Form) -> Form:
-        return form.open_sealed(self.esp, self.spi, rekeyed=self.is_replaced, keys=self.keys)
+        opened = form.open_sealed(self.esp, self.spi, rekeyed=self.is_replaced, keys=self.keys)
+        is_verified = self.verify or not self.esp.icv_bytes or form.inside is None
+        return opened if is_verified else opened._replace(unverified=True)
 
     def start(self, setting: Setting) -> Whole:
         slots = replay.FIRST_SLOT + self.replay_window
         state = np.zeros(WINDOWS + 2 * slots, np.int64)
         state[LAST_INDEX], state[OVERLAP_PS] = self.indices[-1], self.overlap or 0
         state[SLOTS], state[INDEX] = slots, self.spi
-        state[AUTHENTICATES] = self.esp.icv_bytes > 0
+        state[AUTHENTICATES], state[DISCARDS] = self.esp.icv_bytes > 0, self.verify
         return state
 
     def transition(self, setting: Setting) -> Transition:
@@ -101,10 +105,13 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     """Send an item on at once, decrypted, or lose it; see `engine.event.transition`."""
     seal = items[item, SEAL]
     outcome = _outcome(state, seal, now_ps)
-    if outcome != ACCEPTED:
+    if outcome == CHANGED and not state[DISCARDS]:
+        items[item, SEAL] = FAILED
+    elif outcome != ACCEPTED:
         lose(out, outcome - 1, item)
         return DONE
-    items[item, SEAL] = seal & TAMPERED
+    else:
+        items[item, SEAL] = seal & TAMPERED
     grow(out, item, size_in(seal) - items[item, SIZE])
     send(out, 0, item, now_ps)
     return DONE

@@ -1,4 +1,4 @@
-"""What flows offer: their members, and how much they ask of a line."""
+"""What flows offer: their members, how much they ask of a line, and which begin together."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.diagnostics import Diagnostic
 from qospec.engine.source.changing import compute_mean_items
 from qospec.plan.channels import message_members
 from qospec.plan.tables import Member, Way
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import set_marks
 from qospec.protocol.streams import Stream, name_population, number_streams
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,8 @@ def compute_cell_rate(flow: Flow) -> Fraction:
     return Fraction(flow.arrivals.mean_rate(flow.connections))
 
 
+MANY = 20
+"""How many flows that begin together are hardly meant to."""
 MOST_ITEMS = 10**9
 """How many items a trial may send, unless the user allows more."""
 
@@ -135,3 +139,20 @@ def _sent_in(packets: SentPackets) -> tuple[Contract, int, tuple[tuple[str, Valu
     """Return the same of packets: their contract is that of their cells, if they have one."""
     contract = packets.cell_contract or packets.contract
     return contract, packets.marks, tuple(sorted(packets.header_fields.items()))
+
+
+def begun_together(case: Case) -> Iterator[Diagnostic]:
+    """Yield the first of many flows that send in the same instants, since all begin at once."""
+    alike: dict[Fraction, list[Flow]] = {}
+    for flow in case.flows:
+        is_random = flow.arrivals.most_items(1, PS_PER_S) is None  # whatever its phases
+        if flow.phases == "even" and flow.connections * len(flow.origins) == 1 and not is_random:
+            alike.setdefault(flow.item_rate, []).append(flow)
+    for first, *others in (flows for flows in alike.values() if len(flows) >= MANY):
+        yield Diagnostic(
+            "W0636",
+            f"`{first.name}` and {len(others)} other flows begin together, and send as one burst",
+            first.places.get("phases", first.span),
+            help=f"write one flow of `connections = {len(others) + 1}`, which are spread evenly,"
+            " or `phases = random`",
+        )

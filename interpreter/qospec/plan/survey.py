@@ -12,7 +12,14 @@ from qospec.plan import channels, feasibility, round_trips, slots, warnings
 from qospec.plan.assembly import assemble
 from qospec.plan.changes import stages, too_many_ways, with_changes
 from qospec.plan.forms import FormError, Forms, Survey, form_sent, frame_elements
-from qospec.plan.offered import MOST_ITEMS, asked_bps, compute_cell_rate, items_sent, members_of
+from qospec.plan.offered import (
+    MOST_ITEMS,
+    asked_bps,
+    begun_together,
+    compute_cell_rate,
+    items_sent,
+    members_of,
+)
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
 from qospec.plan.phases import Examined, ExaminedPhase, at_use, between_ends, checked_ends
@@ -251,10 +258,11 @@ def _forms_fit(case: Case, name: str, survey: Survey, problems: Problems) -> boo
         *warnings.refused_by_receivers(case, survey),
         *warnings.left_encrypted(case, survey),
         *warnings.unauthenticated(survey),
+        *warnings.unverified(survey),
         *warnings.idle_faults(case, survey),
         *warnings.idle_contracts(case, survey),
         *warnings.taken_for_one(case, survey),
-        *warnings.begun_together(case),
+        *begun_together(case),
         *warnings.all_too_large(case, survey),
         *channels.never_heard(case.networks[name]),
         *round_trips.short_timeouts(case, survey),

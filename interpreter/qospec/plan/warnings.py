@@ -4,9 +4,8 @@ Quanta of a round robin below the packet size; queues and token buckets too smal
 classes that no flow sends items to; rates of meters and shapers that no line before them reaches;
 packets that reach the end of a tunnel without having entered it; flows of which no packet may be
 cut that must be; faults that nothing reaches which they could hit; associations of which a receiver
-knows nothing, that expire before they are replaced, or that authenticate nothing; contracts of
-cells that packets never become; elements that take several passages for one; flows that begin
-together.
+knows nothing, that expire before they are replaced, or that nothing authenticates; contracts of
+cells that packets never become; elements that take several passages for one.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from qospec.plan.assembly import feeders
 from qospec.plan.changes import stages
 from qospec.protocol.marks import LEG
 from qospec.protocol.streams import NO_FLOW
-from qospec.units import PACKET_RATE, PS_PER_S, RATE, TIME, format_value
+from qospec.units import PACKET_RATE, RATE, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,9 +40,6 @@ if TYPE_CHECKING:
 
     Level = tuple[Scheduler, list[int]]
     """A scheduler, and the size in bytes of the largest packet at each of its inputs."""
-
-MANY = 20
-"""How many flows that begin together are hardly meant to."""
 REASON = (
     "an input then skips turns until it has saved enough for one packet; a quantum of at least the"
     " largest packet keeps delay and effort low (Shreedhar and Varghese 1996)"
@@ -246,6 +242,27 @@ def unauthenticated(survey: Survey) -> Iterator[Diagnostic]:
                 ),
                 help="give both ends an `integrity`, such as `hmac_sha2_256_128`, or an"
                 " `encryption` that authenticates, such as `aes_128_gcm`",
+            )
+
+
+def unverified(survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each end whose packets arrive though nothing has done what it leaves to be verified."""
+    arrives = [
+        any(form.unverified for form in survey.forms.at_end(number))
+        for number in range(len(survey.members))
+    ]
+    for index, numbers in sorted(survey.reach.any.items()) if any(arrives) else ():
+        element, instance = survey.drafts[index].element, survey.drafts[index].instance
+        forms = [form for n in numbers if arrives[n] for form in survey.forms.at(index, n)]
+        passing = [form for form in forms if not form.unverified]
+        if instance.span and any(element.form_after(form).unverified for form in passing):
+            yield Diagnostic(
+                "W0630",
+                f"what `{instance.path}` decrypts arrives without being verified",
+                instance.span,
+                notes=("the host takes what was tampered with for what was sent",),
+                help="put an `esp_verify` behind the `processor` that verifies, or leave"
+                " `verify = false` out",
             )
 
 
@@ -467,23 +484,6 @@ def idle_contracts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             f"packets of `{flow.name}` never become cells, so their contract does nothing",
             flow.places.get("cells", flow.span),
             help="put an `aal_segment` on its path, or take `cells` away",
-        )
-
-
-def begun_together(case: Case) -> Iterator[Diagnostic]:
-    """Yield the first of many flows that send in the same instants, since all begin at once."""
-    alike: dict[Fraction, list[Flow]] = {}
-    for flow in case.flows:
-        is_random = flow.arrivals.most_items(1, PS_PER_S) is None  # whatever its phases
-        if flow.phases == "even" and flow.connections * len(flow.origins) == 1 and not is_random:
-            alike.setdefault(flow.item_rate, []).append(flow)
-    for first, *others in (flows for flows in alike.values() if len(flows) >= MANY):
-        yield Diagnostic(
-            "W0636",
-            f"`{first.name}` and {len(others)} other flows begin together, and send as one burst",
-            first.places.get("phases", first.span),
-            help=f"write one flow of `connections = {len(others) + 1}`, which are spread evenly,"
-            " or `phases = random`",
         )
 
 

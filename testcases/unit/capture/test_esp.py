@@ -21,7 +21,7 @@ from qospec.elements.esp_decrypt import EspDecrypt
 from qospec.elements.esp_encrypt import EspEncrypt
 from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Wire
 from qospec.engine.items.batch import allocate_batch
-from qospec.engine.security.seal import TAMPERED
+from qospec.engine.security.seal import FAILED, TAMPERED
 from qospec.payload import associations
 from qospec.payload.associations import Secured
 from qospec.payload.fill import Fill
@@ -208,3 +208,20 @@ def test_a_packet_that_was_changed_fails_the_check_of_a_decoder() -> None:
     assert IP(bytes(peer_of("gcm").decrypt(Ether(genuine[:-4])[IP]))).len == PACKET_BYTES
     with pytest.raises(IPSecIntegrityError):
         peer_of("gcm").decrypt(Ether(changed[:-4])[IP])
+
+
+def test_what_failed_its_check_is_a_changed_packet_in_the_clear() -> None:
+    passed = items(PACKET_BYTES)
+    passed = passed._replace(
+        batch=passed.batch.with_column("seal", np.array([0, TAMPERED, FAILED]))
+    )
+    frames = build_frames(passed, ETHERNET, [FLOW], Fill(1), make_wrap({300: secured("gcm")}))
+    whole = [frame[14:-4] for frame in frames]
+    assert [len(packet) for packet in whole] == [PACKET_BYTES] * 3
+    cleared = passed.batch.with_column("seal", np.zeros(3, np.int64))
+    genuine = build_frames(passed._replace(batch=cleared), ETHERNET, [FLOW], Fill(1), make_wrap({}))
+    differs = [
+        sum((a ^ b).bit_count() for a, b in zip(packet, frame[14:-4], strict=True))
+        for packet, frame in zip(whole, genuine, strict=True)
+    ]
+    assert differs == [0, 1, 1]

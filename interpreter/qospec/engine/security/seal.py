@@ -22,6 +22,8 @@ TAMPERED = -(1 << 63)
 """The highest bit, also of what is in the clear: something has changed what the item carries."""
 UNTAMPERED = ~TAMPERED
 """All other bits."""
+FAILED = TAMPERED | 1
+"""The seal of what was decrypted though its check had failed; without a number, so in the clear."""
 
 
 @kernel
