@@ -253,10 +253,8 @@ WRONG = [
         {"least"},
         changes={
             "values = { rate: 0 cell/s }": "values = { rate: 0 cell/s, keyed: 0 }",
-            "state idle {\n      forward = discard\n"
-            "      on near.setup -> calling { send = [far.setup]": (
-                "state idle {\n      forward = discard\n"
-                "      on near.setup -> calling { send = [far.setup, server.agree]"
+            "on near.setup where held < calls -> calling { send = [far.setup],": (
+                "on near.setup where held < calls -> calling { send = [far.setup, server.agree],"
             ),
             "on far.connect -> exchanging": (
                 "on server.agreed -> calling { set = { keyed: 1 } }\n"
@@ -309,8 +307,41 @@ WRONG = [
         KEY_AGREEMENT,
         "signalling.qos",
         ("the_most_connections",),
-        {"at_once", "stay", "refused"},
+        {"at_once", "stay", "released"},
         changes={"calls: Int = 3_998": "calls: Int = 3_999"},
+    ),
+    Wrong(
+        "eantc.gives_the_place_of_an_older_call",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("the_most_connections",),
+        {"released", "nobody_else"},
+        changes={
+            "timers = { exchanged: exchanging }": "timers = { exchanged: exchanging, look: 10 s }",
+            "counters = { held: 0, released: 0 }": "counters = { held: 0, released: 0, dear: 0 }",
+            "on near.setup -> idle { send = [near.release_complete],"
+            " set = { released: released + 1 } }": (
+                "on near.setup -> calling {\n"
+                "        send = [far.setup]\n        set = { held: held + 1, dear: 1 }\n      }"
+            ),
+            "on server.agreed -> secured { send = [near.connect] }": (
+                "on server.agreed -> secured { send = [near.connect], start = [look] }"
+            ),
+            "state secured {\n": (
+                "state secured {\n"
+                "      on look where dear == 1 -> clearing {\n"
+                "        send = [near.release, far.release]\n        set = { dear: 0 }\n      }\n"
+                "      on look -> secured { start = [look] }\n"
+            ),
+        },
+    ),
+    Wrong(
+        "eantc.exchanges_beside_each_other",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("fewer_calls_at_a_lower_rate:pcr=200cell_per_s",),
+        {"fewer"},
+        changes={"where in_turn": "where 1 == 2"},
     ),
     Wrong(
         "eantc.keeps_what_is_released",
@@ -319,10 +350,9 @@ WRONG = [
         ("released",),
         {"free_again", "few"},
         changes={
-            "on far.release_complete -> idle { send = [near.release_complete] }\n"
-            "      on near.release -> clearing": (
-                "on far.release_complete -> secured { send = [near.release_complete] }\n"
-                "      on near.release -> clearing"
+            "state clearing {\n      forward = discard\n      on far.release_complete -> idle {": (
+                "state clearing {\n      forward = discard\n"
+                "      on far.release_complete -> secured {"
             )
         },
     ),
@@ -330,8 +360,12 @@ WRONG = [
         "eantc.exchanges_at_line_rate",
         KEY_AGREEMENT,
         "signalling.qos",
-        ("a_lower_rate_takes_longer:pcr=50cell_per_s", "set_up_times:class=cbr"),
-        {"longer", "least"},
+        (
+            "a_lower_rate_takes_longer:pcr=50cell_per_s",
+            "fewer_calls_at_a_lower_rate:pcr=50cell_per_s",
+            "set_up_times:class=cbr",
+        ),
+        {"longer", "fewer", "least"},
         changes={"exchange / pcr": "exchange / max(pcr, 353_207 cell/s)"},
     ),
     Wrong(
