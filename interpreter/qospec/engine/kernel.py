@@ -3,9 +3,10 @@
 A kernel is a plain loop over arrays, with its state as an argument. With `QOS_KERNELS=python` it
 runs uncompiled, which defines its result and is the oracle of the compiled kernel.
 
-The cache is in the user's cache folder, never in the package, and is named for the sources of all
-kernels, since Numba itself would not notice that a helper in another file has changed. Numba
-unpickles what it finds there, so nobody else may write to the folder.
+The cache is in the user's cache folder, never in the package. An entry is named for what its kernel
+is compiled from, since Numba itself would not notice that a helper in another file has changed, and
+would compile again what has only moved. Numba unpickles what it finds there, so nobody else may
+write to the folder.
 """
 
 import contextlib
@@ -229,7 +230,7 @@ class _Kernel:
         options = {"nogil": True, "error_model": "numpy", "_nrt": slices, "forceinline": True}
         compiled = numba.njit(**options, **more)(linked)
         # As `cache=True` does, which however fails on a full disk.
-        replace_internal(compiled, "_cache", _cache(linked))
+        replace_internal(compiled, "_cache", _cache(linked, function))
         template = find_internal(compiled, "get_call_template")
         replace_internal(compiled, "get_call_template", intrinsics.by_types_alone(template))
         return cast("Callable[..., Any]", compiled)
@@ -244,18 +245,22 @@ def _notify(name: str) -> None:
         notice()
 
 
-def _cache(function: Callable[..., Any]) -> Any:
-    """Return Numba's cache of a function; a null cache if no folder is writable."""
+def _cache(linked: Callable[..., Any], function: Callable[..., Any]) -> Any:
+    """Return Numba's cache of a linked function; a null cache if no folder is writable."""
     from numba.core import caching
 
     from qospec.engine.kernel_cache import KernelCache
+    from qospec.engine.kernel_digest import digest_kernel
 
     try:
-        return KernelCache(function, functools.partial(_notify, "uncached"))
+        return KernelCache(linked, digest_kernel(function), functools.partial(_notify, "uncached"))
     except RuntimeError:  # no folder can be written to
         _notify("uncached")
         return caching.NullCache()
 
+
+COMPILED_BY = ("kernel.py", "kernel_cache.py", "kernel_digest.py", "intrinsics.py")
+"""The sources of which each kernel is compiled otherwise, or kept elsewhere, if one changes."""
 
 UNUSED = ("cffi", "coverage", "yaml")
 """Packages that Numba imports if they are installed; no kernel needs them."""
@@ -343,16 +348,15 @@ def read_working_s() -> float:
 
 @functools.cache
 def find_cache_folder() -> Path:
-    """Return a private folder named for the kernels' sources, in `NUMBA_CACHE_DIR` if possible."""
+    """Return a private folder named for how kernels are compiled, best in `NUMBA_CACHE_DIR`."""
     import hashlib
     import tempfile
 
-    package = Path(__file__).parent.parent
+    folder = Path(__file__).parent
     digest = hashlib.blake2b(digest_size=8)
-    for part in ("engine", "elements", "traffic", "congestion", "metrics", "protocol"):
-        for path in sorted((package / part).rglob("*.py")):
-            digest.update(path.read_bytes())
+    for name in COMPILED_BY:
+        digest.update((folder / name).read_bytes())
     named = digest.hexdigest()
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    folder = find_private_folder(f"kernels/{named}", *([Path(chosen) / named] if chosen else []))
-    return folder or Path(tempfile.mkdtemp(prefix="qospec-"))
+    private = find_private_folder(f"kernels/{named}", *([Path(chosen) / named] if chosen else []))
+    return private or Path(tempfile.mkdtemp(prefix="qospec-"))

@@ -1,13 +1,15 @@
 """The cache of compiled kernels: one file per signature, with a digest to detect damage.
 
 All signatures of a function share Numba's own index. Two processes that write it at once may leave
-an entry that refers to the other's code, and damaged code crashes the process.
+an entry that refers to the other's code, and damaged code crashes the process. All kernels lie in
+one folder, wherever their sources are: copies of the project share what is the same in them.
 """
 
 import contextlib
 import errno
 import os
 import pickle
+import sys
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
@@ -19,6 +21,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from qospec.cache import make_private
+from qospec.engine.arrays import np
 from qospec.internals import find_internal, replace_internal
 
 DIGEST_BYTES = 16
@@ -28,7 +31,8 @@ for _name in ("_impl_class", "load_overload", "_load_overload", "save_overload",
     find_internal(caching.FunctionCache, _name)
 for _name in ("_locator_classes", "locator", "filename_base"):
     find_internal(caching.CompileResultCacheImpl, _name)
-find_internal(caching.UserProvidedCacheLocator, "ensure_cache_path")
+for _name in ("ensure_cache_path", "get_disambiguator"):
+    find_internal(caching.UserProvidedCacheLocator, _name)
 
 
 class Entries(caching.IndexDataCacheFile):
@@ -37,7 +41,8 @@ class Entries(caching.IndexDataCacheFile):
     def __init__(self, folder: Path, base: str, stamp: object) -> None:
         self._folder = folder
         self._base = base
-        self._stamp = (numba.__version__, stamp)
+        versions = (numba.__version__, np.__version__, sys.implementation.cache_tag)
+        self._stamp = (*versions, stamp)
 
     def load(self, key: object) -> Any:
         """Return an entry; None if there is none. A damaged entry is removed."""
@@ -85,7 +90,15 @@ def _digest(body: bytes) -> bytes:
 
 
 class _PrivateLocator(caching.UserProvidedCacheLocator):
-    """Numba's folder for the functions of a module, unless others can write to it."""
+    """Numba's folder for all functions, unless others can write to it."""
+
+    def __init__(self, function: Callable[..., Any], source: str) -> None:
+        super().__init__(function, source)  # type: ignore[no-untyped-call]
+        self._cache_path = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+
+    def get_disambiguator(self) -> str:
+        """Return nothing: an entry is named for the digest of its function."""
+        return ""
 
     def ensure_cache_path(self) -> None:
         """Create the folder; raises OSError if it cannot be used."""
@@ -103,16 +116,22 @@ class KernelCache(caching.FunctionCache):
     _impl_class = _CacheImplementation
     _cache_file: Entries
 
-    def __init__(self, function: Callable[..., Any], unwritable: Callable[[], None]) -> None:
-        """Create the cache; `unwritable` is called each time that an entry cannot be written.
+    def __init__(
+        self, function: Callable[..., Any], digest: bytes, unwritable: Callable[[], None]
+    ) -> None:
+        """Create the cache.
+
+        Args:
+            function: What is compiled.
+            digest: Of all that determines what it is compiled to.
+            unwritable: It is called each time that an entry cannot be written.
 
         Raises:
             RuntimeError: No folder can be written to, or others can write to it.
         """
         super().__init__(function)  # type: ignore[no-untyped-call]
         self._unwritable = unwritable
-        stamp = self._impl.locator.get_source_stamp()
-        entries = Entries(Path(self._cache_path), self._impl.filename_base, stamp)
+        entries = Entries(Path(self._cache_path), self._impl.filename_base, digest)
         replace_internal(self, "_cache_file", entries)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
