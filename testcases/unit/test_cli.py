@@ -341,6 +341,7 @@ def test_an_unknown_report_format_lists_what_there_is(tmp_path: Path) -> None:
     assert "html" in result.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_readable_record_and_exits_130(tmp_path: Path) -> None:
     long = PASSES.replace("passes", "long").replace("10 ms", "100_000 s")
     path = spec(tmp_path, PASSES, long)
@@ -453,6 +454,7 @@ def test_a_record_that_lacks_a_field_is_reported_with_its_file(tmp_path: Path) -
     assert f"`{kept}` is damaged: `cases[0].statements[0]` has no `kind`; copy" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_report_that_fails_hides_no_verdict(tmp_path: Path) -> None:
     """It ended the run with 2 before anything was printed; the other reports are written, too."""
     declared = "{#- report: media_type: text/plain; extension: txt; summary: Broken. -#}"

@@ -73,6 +73,7 @@ def run(*arguments: str) -> tuple[dict[str, int], str]:
     return {what: int(count) for count, what in counts}, said
 
 
+@pytest.mark.slow
 def test_items_have_the_verdicts_of_qos_run_and_failures_their_places() -> None:
     found = CliRunner().invoke(cli.qos, ["run", "--record", "records"])
     for name, verdict in VERDICTS.items():
@@ -100,6 +101,7 @@ def test_items_have_the_verdicts_of_qos_run_and_failures_their_places() -> None:
     assert run("--lf", "-x", "-k", "2us or much")[0] == {"failed": 1, "deselected": 1}
 
 
+@pytest.mark.slow
 def test_a_mistake_is_an_error_of_collection_with_its_place_and_other_yaml_is_left_alone() -> None:
     wrong = SPECIFICATION.replace("measure = 2 ms", "measure = 2 parsec", 1)
     Path("a.qos").write_text(wrong, encoding="utf-8")
@@ -109,6 +111,7 @@ def test_a_mistake_is_an_error_of_collection_with_its_place_and_other_yaml_is_le
     assert "--> a.qos:14:" in said
 
 
+@pytest.mark.slow
 def test_a_plan_that_is_refused_is_a_failure_in_yaml_too() -> None:
     much = SPECIFICATION.replace("measure = 2 ms", "warmup = 1 s, measure = 1_000_000 s", 1)
     Path("a.qos").write_text(much, encoding="utf-8")

@@ -74,6 +74,7 @@ def test_an_import_that_is_missing_is_added(tmp_path: Path) -> None:
     assert copy.read_text(encoding="utf-8").startswith("qos 1\nimport std.dscp\nimport std.media\n")
 
 
+@pytest.mark.slow
 def test_many_of_them_are_fixed() -> None:
     assert sum(any(problem.fix for problem in checked(path).all) for path in REFUSED) >= 20
 

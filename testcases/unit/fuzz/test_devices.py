@@ -97,6 +97,7 @@ def test_nothing_is_found_of_a_sound_device(tmp_path):
     assert explored.reached["item behind: there"]
 
 
+@pytest.mark.slow
 def test_what_may_happen_is_known_of_a_device(tmp_path):
     text = """qos 1
     device router {
@@ -298,6 +299,7 @@ def test_packets_are_of_the_family_that_a_device_takes(tmp_path):
     assert explored.reached["item behind: open"]
 
 
+@pytest.mark.slow
 def test_two_links_may_be_offered_more_than_they_carry(tmp_path):
     explored = explore(target(TOO_MANY % "", tmp_path), Block(0, 40, "0"))
     assert "what E0305 asks for" not in explored.refused

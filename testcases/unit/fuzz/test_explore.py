@@ -88,6 +88,7 @@ def test_equal_seeds_find_the_same_and_others_draw_others() -> None:
     assert explore(Lists(), BLOCK).examples != explore(Lists(), other).examples
 
 
+@pytest.mark.slow
 def test_examples_that_are_refused_are_counted_by_condition() -> None:
     explored = explore(Lists(refused=1_000), BLOCK)
     assert explored.refused == Counter({"long enough": explored.examples})

@@ -79,6 +79,7 @@ def test_a_mistake_that_only_some_values_make_is_a_finding(found) -> None:
     assert "forall n: Int in [0]" in finding.text
 
 
+@pytest.mark.slow
 def test_a_where_that_nothing_meets_is_told_with_its_place(found) -> None:
     # Of whole numbers the checker would refuse it; no rational one is a root of 2 either.
     explored = found("qos 1\nproperty p { forall n in 1 .. 5 where n * n == 2, expect n > 5 }\n")

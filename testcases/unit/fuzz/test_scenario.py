@@ -65,11 +65,13 @@ def test_a_port_is_known_from_which_a_wire_leads_to_another(device):
     ]
 
 
+@pytest.mark.slow
 def test_flows_come_mostly_by_ports_behind_which_there_is_something(device):
     origins = Counter(flow.origin for scenario in drawn(device(ONE_WAY)) for flow in scenario.flows)
     assert origins[0] > 1.5 * origins[1] > 0
 
 
+@pytest.mark.slow
 def test_flows_come_by_all_ports_behind_which_there_is_something(device):
     origins = Counter(
         flow.origin for scenario in drawn(device(TWO_WAYS)) for flow in scenario.flows
@@ -77,6 +79,7 @@ def test_flows_come_by_all_ports_behind_which_there_is_something(device):
     assert 3 / 4 < origins[0] / origins[1] < 4 / 3
 
 
+@pytest.mark.slow
 def test_flows_to_one_host_are_as_frequent_as_flows_both_ways(device):
     """What shares a queue shows in the former, and what shares a processor in the latter."""
     some = [scenario for scenario in drawn(device(TWO_WAYS)) if len(scenario.flows) > 1]
@@ -85,6 +88,7 @@ def test_flows_to_one_host_are_as_frequent_as_flows_both_ways(device):
     assert ways[2] > len(some) / 4
 
 
+@pytest.mark.slow
 def test_a_load_that_changes_is_drawn_and_fits_its_links(device):
     """A point refuses what a first link cannot carry, so few examples may ask for that."""
     switch = device(TWO_WAYS)

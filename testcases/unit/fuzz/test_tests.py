@@ -63,6 +63,7 @@ def test_what_holds_for_all_values_is_no_finding(command) -> None:
     assert "test arrives: holds for " in result.stdout
 
 
+@pytest.mark.slow
 def test_an_example_that_its_test_calls_invalid_is_none(command) -> None:
     text = written("require user.sent > 1_000_000 cell\n  expect user.lost == 0 cell")
     result = command("fuzz", text, *FEW)

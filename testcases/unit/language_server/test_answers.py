@@ -102,6 +102,7 @@ def test_a_declaration_is_found_where_it_is(
     assert place.start == (behind(text, words) if words else 0)
 
 
+@pytest.mark.slow
 def test_a_declaration_of_the_library_is_found_and_not_renamed(tmp_path: Path) -> None:
     text = "qos 1\nimport std.media\nlet mine = media.stm1\n"
     path, session = tmp_path / "a.qos", Session()

@@ -33,6 +33,7 @@ def test_a_window_in_each_round_trip():
         assert RTT <= times[0] <= times[1] <= times[2] < RTT + MS
 
 
+@pytest.mark.slow
 def test_what_is_lost_is_sent_again_and_counts_once():
     """A segment of the second window is repaired by duplicates, so nothing times out."""
     tally, _ = measure(STEADY, 3 * S, there=[FIRST + 8])

@@ -183,6 +183,7 @@ def test_where_nothing_is_drawn_a_point_runs_once(planned, problems) -> None:
     assert case["phases"][2]["repeats"] == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_any_order_of_trials_gives_the_same_points(planned, problems, seed) -> None:
     expected = document(phased(planned, problems, repeat=2))

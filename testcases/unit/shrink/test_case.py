@@ -183,6 +183,7 @@ property late {
 """
 
 
+@pytest.mark.slow
 def test_a_broken_invariant_is_the_reason_without_any_criterion(tmp_path: Path) -> None:
     box = BOX.replace("\n}", "\n  invariant never_full: cpu.lost == 0 pkt\n}")
     write(tmp_path, boxes=box, fills=f"import std.media, boxes\n{FILLS}")

@@ -194,6 +194,7 @@ expect ndr.load >= 90%
 }}"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "first"),
     [

@@ -13,6 +13,7 @@ from qospec.congestion.cubic import Cubic
 from qospec.congestion.reno import Reno
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mss", "segments"), [(1_460, 44), (536, 122)])
 def test_a_window_counts_bytes(mss, segments):
     """65,535 B hold 44 segments of 1,460 B, and 122 of 536 B, in each round trip."""
@@ -68,6 +69,7 @@ def test_an_acknowledgement_waits_for_a_second_segment_or_the_timer():
     assert 30 * MS <= at[1] - at[0] < 31 * MS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [0, 1, 2, 3, 4])
 def test_a_lost_syn_is_sent_again_after_1_s_doubled(lost):
     """then the window is one segment, and the timeout 3 s: RFC 5681, 3.1; RFC 6298, 5.7."""
@@ -84,6 +86,7 @@ def test_a_lost_syn_is_sent_again_after_1_s_doubled(lost):
         assert [number for _, number in data[:4]] == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rtt", "timeout"), [(600 * MS, 1_800 * MS), (100 * MS, 1_000 * MS)])
 def test_the_timeout_is_three_round_trips_at_least_1_s_and_doubles(rtt, timeout):
     """The SYN alone has been timed, so RTO = R + 4 R / 2; a segment is lost four times."""

@@ -48,6 +48,7 @@ def test_a_write_waits_until_all_of_it_fits():
     assert [size for _, _, size in segments(there)] == [1_000, 400, 1_000, 400]
 
 
+@pytest.mark.slow
 def test_a_short_segment_that_is_lost_is_sent_again_as_it_was():
     _, there, _ = observe(replace(WRITES, nagle=False, initial_window=1), 4 * S, there=[2])
     of_first = [(at, size) for at, first, size in segments(there) if first == 0]
@@ -77,6 +78,7 @@ def test_a_reader_of_single_bytes_opens_no_silly_window(windows):
         assert min(window for _, window in moves) >= 400
 
 
+@pytest.mark.slow
 def test_a_closed_window_is_probed_after_a_timeout_and_then_twice_as_late():
     """V16: with a lower limit of 5 s as in BSD after 5, 10, 20, 40 and 60 s.
 
@@ -93,6 +95,7 @@ def test_a_closed_window_is_probed_after_a_timeout_and_then_twice_as_late():
     assert answers == [0] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_lost", [False, True])
 def test_data_flow_again_when_the_window_opens_or_one_probe_later(is_lost):
     """The server reads after 12 s. If that it announces this is lost, the next probe asks."""
@@ -123,6 +126,7 @@ def test_bsd_announces_a_window_that_moves_by_half_of_the_buffer():
     assert numbers == {"standard": [0, 3_001], "bsd": [0, 2_001, 3_001]}
 
 
+@pytest.mark.slow
 def test_a_line_may_be_full_of_segments_that_are_short_as_writes_are():
     """60,000 bytes in each 200 ns, which a line of 1 Tbit/s sends in 518 ns, so it is full.
 

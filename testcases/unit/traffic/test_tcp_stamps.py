@@ -16,6 +16,7 @@ def test_all_packets_are_longer():
     assert {size for _, _, size, _ in back.seen} == {HEADERS + 12}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_stamped", [False, True])
 def test_a_round_trip_of_what_was_sent_again_is_timed(is_stamped):
     """RFC 7323, 4.1: it is known which of both is acknowledged; without stamps it is not (Karn).

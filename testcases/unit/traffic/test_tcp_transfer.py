@@ -47,6 +47,7 @@ def test_the_last_write_is_what_is_left(write_size):
     assert exchanges(seen).received == 1
 
 
+@pytest.mark.slow
 def test_connections_begin_at_drawn_times():
     """Of 2,000 in 20 s the gaps are exponential: a mean of 10 ms, and as large a deviation."""
     traffic = replace(PAGE, transfer=1, connections=2_000, spread=20 * S, begins="random")

@@ -129,6 +129,7 @@ def test_of_many_equal_keys_no_more_are_reported_than_are_shown(told: Told) -> N
     assert len(told(HEAD + "let:\n" + "  a: 1 s\n" * 1_000)) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.untraced
 def test_what_is_as_yaml_short_enough_may_be_too_long_as_text(told: Told) -> None:
     items = "    - a\n" * 60_000
