@@ -36,6 +36,8 @@ when on the output would send its cells, one behind the other, so that no more o
 """
 BROKEN = -3
 """In place of what is noted of the last cell that arrived, if no cell may follow it."""
+COMPLETES = 1
+"""The lowest bit of a listed cell, above which its place is; see `_follow`."""
 FIRST_IN_FIRST_OUT, LAST_IN_LAST_OUT, LAST_IN_FIRST_OUT, FIRST_IN_LAST_OUT, MOST_IN_MOST_OUT = (
     range(5)
 )
@@ -101,6 +103,7 @@ class Frames:
         )
         self.recorded = self._rows.size > 0
         self._paces: dict[int, Whole] = {}
+        self._ends = np.empty(0, np.int64)
 
     def follows(self, index: int) -> bool:
         """Return whether frames are counted by an index."""
@@ -117,19 +120,31 @@ class Frames:
     def _ended(self, batch: Batch, began: Whole) -> Batch:
         if batch.width < WIDTH:
             return NONE
-        found = allocate_batch(batch.count, width=2)
+        ends = self._make_room(batch.count)
+        ends = ends[: _list_ends(batch.more, ends)]
+        found = allocate_batch(len(ends), width=2)
         mine = batch.connection.view(np.uint32)
-        count = _send(batch.sent_ps, mine, batch.more, self._frame, began, found)
+        count = _send(ends, batch.sent_ps, mine, batch.more, (self._frame, began), found)
         return _cut(found, count)
 
     def arrived(self, batch: Batch, point: int) -> Batch:
         """Return the frames that have arrived at an end with their last cells."""
         if batch.width < WIDTH:
             return NONE
-        found = allocate_batch(batch.count, width=3)
+        before, first = self._arriving
+        pace = self._find_paces(point) if self.recorded else NO_PACES
         times, mine = (batch.at_ps, batch.sent_ps), batch.connection.view(np.uint32)
-        known = self._frame, self._find_paces(point) if self.recorded else NO_PACES
-        return _cut(found, _arrive(times, mine, batch.more, known, self._arriving, found))
+        ends = self._make_room(batch.count)
+        ends = ends[: _follow(mine, batch.more, before, pace, ends)]
+        found = allocate_batch(len(ends), width=3)
+        known = self._frame, pace, first
+        return _cut(found, _arrive(ends, times, mine, batch.more, known, found))
+
+    def _make_room(self, count: int) -> Whole:
+        """Return room to list so many cells, which is used anew in each call."""
+        if len(self._ends) < count:
+            self._ends = np.empty(count, np.int64)
+        return self._ends
 
     def record(self, frames: Batch, point: int) -> None:
         """Record the latencies of frames that arrived at an end."""
@@ -186,17 +201,33 @@ def _cut(found: Batch, count: int) -> Batch:
     return frames
 
 
+# Cells that begin or end a frame are listed before their times are read. They are so far apart that
+# what is read of each is out of the caches, and a loop over all cells would wait for one at a time.
+@kernel
+def _list_ends(more: Whole, ends: Whole) -> int:
+    """List the cells that begin or end a frame, and those of none; return how many."""
+    listed = 0
+    for i in range(len(more)):
+        piece = more[i, FRAME]
+        if not piece & MORE_FOLLOW or not number_in(piece):
+            ends[listed] = i
+            listed += 1
+    return listed
+
+
 @kernel
 def _send(
-    sent_ps: Times, connection: Rows, more: Whole, frame: Whole, began: Whole, found: Batch
+    ends: Whole,
+    sent_ps: Times,
+    connection: Rows,
+    more: Whole,
+    known: tuple[Whole, Whole],
+    found: Batch,
 ) -> int:
     """Write the frames whose last cell is sent, and when their first was; return how many."""
-    count = 0
-    for i in range(len(sent_ps)):
-        piece = more[i, FRAME]
-        if piece & MORE_FOLLOW and number_in(piece):
-            continue
-        c = connection[i]
+    (frame, began), count = known, 0
+    for i in ends:
+        piece, c = more[i, FRAME], connection[i]
         if not piece or frame[c] == NOT_FRAMED:
             continue
         if not number_in(piece):
@@ -209,37 +240,62 @@ def _send(
 
 
 @kernel
-def _arrive(
-    times: tuple[Times, Times],
-    connection: Rows,
-    more: Whole,
-    known: tuple[Whole, Whole],
-    arriving: tuple[Whole, Whole],
-    found: Batch,
-) -> int:
-    """Write the frames whose cells have all come, one behind the other; return how many.
+def _follow(connection: Rows, more: Whole, before: Whole, pace: Whole, ends: Whole) -> int:
+    """List the cells that begin, end or break a frame; all, if frames are timed.
 
-    What is noted of a cell is that of the one before it and 2, or 1 if no more follow.
+    Each is followed by whether it completes a frame. What is noted of a cell is that of the one
+    before it and 2, or 1 if no more follow.
+
+    Args:
+        connection: (n,) Their connections.
+        more: (n, k) What is noted of them.
+        before: (connections,) Updated: what was noted of the last one.
+        pace: See `_find_paces`; none if frames are not timed.
+        ends: (n,) Written: twice the index of a cell, and COMPLETES.
+
+    Returns:
+        How many are listed.
     """
-    (at_ps, sent_ps), (frame, pace), (before, first) = times, known, arriving
-    timed = len(pace) > 0
-    count = 0
-    for i in range(len(at_ps)):
+    timed, listed = len(pace) > 0, 0
+    for i in range(len(connection)):
         piece, c = more[i, FRAME], connection[i]
         if piece == before[c] + 2 and piece & MORE_FOLLOW:
             before[c] = piece
             if timed:
-                _wait(first[c], pace[frame[c]], piece, sent_ps[i])
+                ends[listed] = i << 1
+                listed += 1
+        elif piece:
+            begins, follow = not number_in(piece), piece & MORE_FOLLOW
+            completes = not follow and (begins or piece == before[c] + 1)
+            ends[listed] = i << 1 | completes
+            listed += 1
+            before[c] = piece if begins and follow else BROKEN
+    return listed
+
+
+@kernel
+def _arrive(
+    ends: Whole,
+    times: tuple[Times, Times],
+    connection: Rows,
+    more: Whole,
+    known: tuple[Whole, Whole, Whole],
+    found: Batch,
+) -> int:
+    """Write the frames whose cells have all come, one behind the other; return how many."""
+    (at_ps, sent_ps), (frame, pace, first), count = times, known, 0
+    timed = len(pace) > 0
+    for end in ends:
+        i = end >> 1
+        piece, c = more[i, FRAME], connection[i]
+        if frame[c] == NOT_FRAMED:
             continue
-        if not piece or frame[c] == NOT_FRAMED:
-            continue
-        begins = not number_in(piece)
-        if begins:
+        if not number_in(piece):
             first[c, FIRST_SENT], first[c, FIRST_AT] = sent_ps[i], at_ps[i]
             first[c, UNDELAYED] = sent_ps[i]
         elif timed:
             _wait(first[c], pace[frame[c]], piece, sent_ps[i])
-        if not piece & MORE_FOLLOW and (begins or piece == before[c] + 1):
+        if end & COMPLETES:
             found.connection[count], found.sent_ps[count] = frame[c], first[c, FIRST_SENT]
             found.more[count, ENDED], found.at_ps[count] = sent_ps[i], at_ps[i]
             found.more[count, FIRST] = first[c, FIRST_AT]
@@ -247,7 +303,6 @@ def _arrive(
                 whole_ps = _time_cells(pace[frame[c]], 1 + number_in(piece))
                 found.more[count, NOMINAL] = first[c, UNDELAYED] + whole_ps
             count += 1
-        before[c] = piece if begins and piece & MORE_FOLLOW else BROKEN
     return count
 
 

@@ -352,14 +352,21 @@ class Recorder:
         self._arrived(batch, point)
         if self._frames.needed:
             frames = self._frames.arrived(batch, point)
+            if frames.count:
+                self._frames_arrived(frames, point)
+
+    def _frames_arrived(self, frames: Batch, point: int) -> None:
+        """Count frames, at least one, that arrived."""
+        if not self._wholly_inside(frames.sent_ps, frames.at_ps[-1]):
             began, ended = self._inside(frames.sent_ps), self._inside(frames.more[:, ENDED])
             if self._frames.recorded:
                 self._frames.record(frames.select(began & ended), point)
             # Those that the end of the window cuts are not of it.
-            cut = began & ~ended
-            frames = frames.select(~cut) if cut.any() else frames
-            if frames.count:
-                self._arrived(frames, point)
+            frames = frames.select(~(began & ~ended))
+        elif self._frames.recorded:
+            self._frames.record(frames, point)
+        if frames.count:
+            self._arrived(frames, point)
 
     def _arrived(self, batch: Batch, point: int) -> None:
         """Count items that arrived, and their delays."""
@@ -387,9 +394,10 @@ class Recorder:
         self._record_delays(batch.part(first, batch.count).select(sent[first:]), point)
 
     def _of_window(self, frames: Batch) -> Batch:
-        """Return the frames of which all cells are of the window."""
-        inside = self._inside(frames.sent_ps) & self._inside(frames.more[:, ENDED])
-        return frames if inside.all() else frames.select(inside)
+        """Return the frames of which all cells are of the window, in order of their last ones."""
+        if not frames.count or self._wholly_inside(frames.sent_ps, frames.at_ps[-1]):
+            return frames
+        return frames.select(self._inside(frames.sent_ps) & self._inside(frames.more[:, ENDED]))
 
     def _within(self, batch: Batch, time_ps: Times) -> Batch:
         """Return the items whose `time_ps` lies in the window."""
