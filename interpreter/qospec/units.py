@@ -157,6 +157,7 @@ def list_units() -> list[str]:
     return list(dict.fromkeys(unit.canonical for unit in load_table()[0].values()))
 
 
+@functools.cache
 def find_base_unit(dimension: Dimension) -> str:
     """Return the base unit of a dimension: `s`, `bit/s`, or `1` for a ratio."""
     return _build_compound(BASE_UNITS, dimension.exponents)
@@ -210,6 +211,11 @@ def format_value(
     value = Fraction(value)
     if dimension.is_ratio and dimension.counted:
         return format_number(value, digits=digits, exact=exact)
+    return _format_value(value, dimension, digits, exact=exact)
+
+
+@functools.lru_cache(4096)  # a case shows most values several times
+def _format_value(value: Fraction, dimension: Dimension, digits: int, *, exact: bool) -> str:
     *larger, (shown, factor) = _list_fitting(value, dimension)
     number = format_number(value / factor, digits=digits, exact=exact)
     if larger and not exact:
