@@ -17,6 +17,7 @@ from collections import deque
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 from qospec.calculus.guarantee import (
     SILENCE,
@@ -153,7 +154,7 @@ class _Analysis:
         self._leaving: dict[tuple[int, int], list[Group]] = {}
         self._found: dict[int, Guarantees | None] = {}
         self._sent = [_sent(number, each) for number, each in enumerate(experiment.sources)]
-        self._chains = Chains(self)
+        self._chains = Chains(proxy(self))  # no cycle, so that all of it is freed at once
 
     def proofs(self) -> Proofs:
         """Return what is proved."""
