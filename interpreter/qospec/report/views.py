@@ -286,6 +286,41 @@ def _write_value(quantity: Record | None) -> tuple[Any, ...]:
     return (quantity["value"], quantity["unit"]) if quantity else ()
 
 
+MOST_CELLS = 10_000
+"""The most cells of tables of cases on a page; each takes some 200 bytes."""
+FEWEST_ROWS = 10
+
+
+def choose_listed(document: Record) -> set[str]:
+    """Return the ids of the cases in the tables of tests: all if they fit, else a share of each.
+
+    These are the first of those that need attention, and others at equal distances.
+    """
+    tests = list_tests(document)
+    width = {test["id"]: 1 + _count_columns(test["cases"]) for test in tests}
+    cells = sum(width[test["id"]] * len(test["cases"]) for test in tests)
+    chosen: set[str] = set()
+    for test in tests:
+        its = test["cases"]
+        room = len(its) if cells <= MOST_CELLS else len(its) * MOST_CELLS // cells
+        chosen.update(_choose_rows([*its], max(room, FEWEST_ROWS)))
+    return chosen
+
+
+def _count_columns(its: Sequence[Record]) -> int:
+    return max((len(case["statements"]) for case in its), default=0)
+
+
+def _choose_rows(its: Sequence[Record], most: int) -> list[str]:
+    problems = [case["id"] for case in its if case["ran"] and case["verdict"] in PROBLEMS][:most]
+    first = set(problems)
+    others = [case["id"] for case in its if case["id"] not in first]
+    left = most - len(problems)
+    if left >= len(others):
+        return [*problems, *others]
+    return [*problems, *(others[number * len(others) // left] for number in range(left))]
+
+
 def sum_seconds(its: Iterable[Record], timing: Record) -> float:
     """Return the wall time of cases together in seconds, as far as it is known."""
     known = timing.get("cases", {})
@@ -315,6 +350,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "differing": list_differing,
     "elapsed_s": compute_elapsed_s,
     "files": list_files,
+    "listed": choose_listed,
     "first_flows": select_first_flows,
     "own_sources": list_own_sources,
     "requirements": list_requirements,

@@ -3,6 +3,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from qospec.report import views
 from qospec.report.format import REPORTS
 from qospec.report.render import render
 
@@ -307,6 +308,22 @@ def test_a_thousand_cases_stay_small(large):
     assert "500 cases of cdvt fail the same way" in page.text
     assert "record has those of the other 800" in page.text
     assert page.text.count("✗ 900 cell") == 500, "the table has them all"
+
+
+def test_of_very_many_cases_those_that_failed_and_some_others_are_listed(
+    large, monkeypatch: pytest.MonkeyPatch
+):
+    """Every second of 1,000 failed; 600 rows are the 500, and every fifth of the others."""
+    width = 1 + len(large["cases"][0]["statements"])
+    monkeypatch.setattr(views, "MOST_CELLS", 600 * width)
+    page = Page(render(large, {}, "html"))
+    assert page.text.count("✗ 900 cell") == 500
+    listed = views.choose_listed(large)
+    names = [case["name"] for case in views.list_cases(large) if case["id"] in listed]
+    numbers = [int(name.partition("=")[2]) for name in names]
+    assert [n for n in numbers if n % 2 == 0] == [*range(0, 1_000, 10)]
+    assert [n for n in numbers if n % 2] == [*range(1, 1_000, 2)]
+    assert "The table has 600 of 1000 cases" in page.text
 
 
 def test_of_very_many_flows_the_first_are_shown(document):
