@@ -6,7 +6,8 @@ from pathlib import Path
 
 def seal(folder: Path) -> None:
     """Write the checksums of all files of a record, in the form of `sha256sum`."""
-    files = sorted([*folder.glob("*.json"), *folder.glob("cases/*.json"), *folder.glob("report.*")])
+    kinds = ("*.json", "*.json.gz", "cases/*.json", "report.*")
+    files = sorted(file for kind in kinds for file in folder.glob(kind))
     lines = (
         f"{sha256(file.read_bytes()).hexdigest()}  {file.relative_to(folder)}\n"
         for file in files

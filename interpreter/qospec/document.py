@@ -7,7 +7,7 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Document = dict[str, Any]
 
@@ -20,6 +20,22 @@ def write_json(document: Any, *, in_ascii: bool = False) -> str:
     """
     quote = encode_basestring_ascii if in_ascii else encode_basestring
     return f"{_write_value(document, chr(10), quote)}\n"
+
+
+def iterate_json(document: Document) -> Iterator[str]:
+    """Yield the text that `write_json` returns in parts: of its lists, each item is one."""
+    opening = "{"
+    for name, value in document.items():
+        yield f"{opening}\n {encode_basestring(name)}: "
+        if isinstance(value, list) and value:
+            for number, item in enumerate(value):
+                text = _write_value(item, "\n  ", encode_basestring)
+                yield f"{',' if number else '['}\n  {text}"
+            yield "\n ]"
+        else:
+            yield _write_value(value, "\n ", encode_basestring)
+        opening = ","
+    yield "\n}\n" if document else "{}\n"
 
 
 def _write_value(value: Any, line: str, quote: Callable[[str], str]) -> str:

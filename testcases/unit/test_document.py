@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.document import write_json
+from qospec.document import iterate_json, write_json
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 DOCUMENTS = st.recursive(
@@ -21,3 +21,8 @@ def test_a_document_is_written_as_the_standard_library_would(
 ) -> None:
     expected = json.dumps(document, indent=1, ensure_ascii=in_ascii)
     assert write_json(document, in_ascii=in_ascii) == f"{expected}\n"
+
+
+@given(document=st.dictionaries(st.text(), DOCUMENTS))
+def test_a_document_in_parts_has_the_same_text(document: dict[str, object]) -> None:
+    assert "".join(iterate_json(document)) == write_json(document)

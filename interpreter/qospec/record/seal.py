@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 NAME = "SHA256SUMS"
 REPORT = "report."
 """How the names of reports begin."""
-KINDS = ("*.json", "cases/*.json", f"{REPORT}*")
+OUTCOMES = ("outcome.json", "outcome.json.gz")
+"""Names of the file with the outcome: as it is, and packed."""
+KINDS = ("*.json", OUTCOMES[1], "cases/*.json", f"{REPORT}*")
 """Names of files that are of a record; others may be a user's notes."""
 LONGEST = 64 << 20
 """Bytes of a seal: one of some 600,000 files."""

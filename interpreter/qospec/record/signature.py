@@ -95,7 +95,7 @@ def sign(checksums: Mapping[str, str], key: Ed25519PrivateKey) -> Document:
     return {
         "schema": 1,
         "algorithm": ALGORITHM,
-        "outcome": checksums["outcome.json"],
+        "outcome": _find_outcome(checksums),
         "public_key": key.public_key().public_bytes_raw().hex(),
         "signature": key.sign(_list_signed(checksums)).hex(),
     }
@@ -110,7 +110,7 @@ def verify(document: Document, checksums: Mapping[str, str]) -> None:
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    if document["outcome"] != checksums.get("outcome.json"):
+    if document["outcome"] != _find_outcome(checksums):
         raise SignatureError(
             "it is the signature of another record, whose outcome.json has SHA-256"
             f" {document['outcome']}"
@@ -122,6 +122,11 @@ def verify(document: Document, checksums: Mapping[str, str]) -> None:
         raise SignatureError(
             f"the key {document['public_key']} did not sign what the files hold now"
         ) from None
+
+
+def _find_outcome(checksums: Mapping[str, str]) -> str:
+    """Return the checksum of the file with the outcome; "" if there is none."""
+    return next((checksums[name] for name in seal.OUTCOMES if name in checksums), "")
 
 
 def _list_signed(checksums: Mapping[str, str]) -> bytes:

@@ -3,7 +3,8 @@
 run.json       what is about to run: specification, seed, versions, plan
 cases/*.json   one file per case, written as it ends
 timing.json    start, end and durations; the only one of these that differs between equal runs
-outcome.json   the whole outcome, written last, when the run ends or is interrupted
+outcome.json   the whole outcome, written last, when the run ends or is interrupted; a large one is
+               packed as outcome.json.gz and, once all cases have ended, in place of cases/
 report.*       reports
 signature.json a signature, if it is signed
 SHA256SUMS     the seal: a checksum of each of these
@@ -19,20 +20,21 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from qospec.dataclass import NamedTuple, dataclass
-from qospec.document import Document, write_json
-from qospec.record import seal, signature
+from qospec.document import Document, iterate_json, write_json
+from qospec.record import packing, seal, signature
 from qospec.record.consistency import list_contradictions
 from qospec.record.outcome import SCHEMA, complete_outcome, is_finished
 from qospec.record.schema import CASE, OUTCOME, PLAN, SIGNATURE, TIMING, Shape, violations
-from qospec.writing import WriteError, explain_failure, write_whole
+from qospec.record.sharing import SharedValues
+from qospec.writing import WriteError, explain_failure, replace_file, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from io import BufferedReader
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -41,12 +43,11 @@ MAX_SLUG_LENGTH = 40
 MAX_REPORTED = 3
 """Problems of a file."""
 MAX_BYTES = 192 << 20
-"""Of the files of a record that are read together; a suite of 2,000 cases takes 100 MB."""
+"""Of the files of a record that are read together; 10,000 cases of one flow take 90 MB."""
 MAX_VALUES = 5_000_000
 """In them, with the members of objects and the items of lists: each takes up to 150 bytes."""
-MAX_KEPT = 100_000
-"""Texts, and objects, that are known again while a record is read."""
-PLAN_FILE, TIMING_FILE, OUTCOME_FILE = "run.json", "timing.json", "outcome.json"
+PLAN_FILE, TIMING_FILE = "run.json", "timing.json"
+OUTCOME_FILE, PACKED_OUTCOME = seal.OUTCOMES
 NO_RECORD = "is it a record of `qos run`?"
 REMEDY = "copy the record again from where it was made, or make a new one with `qos run`"
 
@@ -94,7 +95,16 @@ class Record:
 
     def end(self, outcome: Document, timing: Document) -> None:
         """Write the timing and the outcome, which ends the record."""
-        self._put({TIMING_FILE: write_json(timing), OUTCOME_FILE: write_json(outcome)})
+        parts = iterate_json(outcome)
+        first = _take_plain(parts)
+        rest = next(parts, None)
+        if rest is None:
+            self._put({TIMING_FILE: write_json(timing), OUTCOME_FILE: "".join(first)})
+            return
+        self._put({TIMING_FILE: write_json(timing)})
+        self._pack(PACKED_OUTCOME, chain(first, [rest], parts))
+        if outcome["state"] == "complete":
+            self._remove_cases()
 
     def add_report(self, name: str, text: str) -> Path:
         """Write a report into the record, or in place of one there, and return its path."""
@@ -111,23 +121,29 @@ class Record:
 
     def outcome(self) -> Document:
         """Return the outcome; of a run that was killed, that of the cases that had ended."""
-        if (self.folder / OUTCOME_FILE).exists():
-            whole = self._checked(OUTCOME_FILE, OUTCOME, self._begin_reading())
+        if name := self._find_outcome():
+            whole = self._checked(name, OUTCOME, self._begin_reading())
             if contradiction := next(list_contradictions(whole), ""):
-                raise self._damaged(OUTCOME_FILE, contradiction)
+                raise self._damaged(name, contradiction)
             return whole
         return self.collect_outcome()
 
     def collect_outcome(self, *, stopped: bool = False) -> Document:
-        """Return the outcome of the cases that have a file, in a run that was `stopped` or not."""
+        """Return the outcome of the cases that have a file, in a run that was `stopped` or not.
+
+        Where these were removed, since the packed outcome has all of them, it is of those there.
+        """
         frame = self.plan()
         planned = frame.pop("planned")
         names = sorted(f"cases/{path.name}" for path in (self.folder / "cases").glob("*.json"))
         if len(names) > len(planned):
             many = f"{len(names)} cases, and {len(planned)} were planned"
             raise RecordError(f"`{self.folder}` is damaged: it holds {many}; {REMEDY}")
-        reading = self._begin_reading()
-        ended = [self._checked(name, CASE, reading) for name in names]
+        if not names and self._find_outcome() == PACKED_OUTCOME:
+            ended = self.outcome()["cases"]
+        else:
+            reading = self._begin_reading()
+            ended = [self._checked(name, CASE, reading) for name in names]
         whole = complete_outcome(frame, planned, ended, stopped=stopped)
         if contradiction := next(list_contradictions(whole), ""):
             raise RecordError(f"`{self.folder}` is damaged: {contradiction}; {REMEDY}")
@@ -139,9 +155,18 @@ class Record:
         return self._checked(TIMING_FILE, TIMING, self._begin_reading()) if known else {}
 
     def find_fingerprint(self) -> str:
-        """Return the checksum of the outcome; "" of a run that was killed."""
-        ended = (self.folder / OUTCOME_FILE).exists()
-        return self._read_seal().get(OUTCOME_FILE, "") if ended else ""
+        """Return the SHA-256 of the outcome's text; "" of a run that was killed."""
+        name = self._find_outcome()
+        if name != PACKED_OUTCOME:
+            return self._read_seal().get(name, "")
+        try:
+            return packing.hash_packed(self.folder / name)
+        except OSError as error:
+            raise RecordError(
+                f"cannot read `{self.folder / name}`: {explain_failure(error)}"
+            ) from error
+        except packing.PackingError as error:
+            raise self._damaged(name, str(error)) from error
 
     def has_begun(self) -> bool:
         """Return whether it says what was about to run."""
@@ -185,7 +210,7 @@ class Record:
             raise RecordError(f"another `qos run` has written into `{self.folder}` meanwhile")
         done = {case["name"] for case in begun.done}
         with _explain_writing():
-            for name in (OUTCOME_FILE, TIMING_FILE, signature.NAME):
+            for name in (*seal.OUTCOMES, TIMING_FILE, signature.NAME):
                 (self.folder / name).unlink(missing_ok=True)
             for number, case in enumerate(begun.planned, 1):
                 if case["name"] not in done:
@@ -211,7 +236,8 @@ class Record:
     def verify(self) -> None:
         """Compare all files with their checksums.
 
-        A report may be missing, since it can be made again. So may files of a run that was killed.
+        A report may be missing, since it can be made again. So may files of a run that was killed,
+        and cases that a packed outcome has.
 
         Raises:
             RecordError: A file was changed, is missing, or is not of this record.
@@ -219,13 +245,14 @@ class Record:
         checksums = self._read_seal()
         for name in seal.list_unsealed(self.folder, checksums):
             raise self._damaged(name, f"{seal.NAME} does not name it")
-        killed = not (self.folder / OUTCOME_FILE).exists()
+        outcome = self._find_outcome()
+        spare = (seal.REPORT, *(["cases/"] if outcome == PACKED_OUTCOME else []))
         for name, checksum in checksums.items():
             if (self.folder / name).exists():
                 with self._open(name) as file:
                     actual = hashlib.file_digest(file, "sha256").hexdigest()
                 self._compare(name, actual, checksum)
-            elif not killed and not name.startswith(seal.REPORT):
+            elif outcome and not name.startswith(spare):
                 raise RecordError(f"`{self.folder / name}` is missing: {REMEDY}")
         self.find_signer()
 
@@ -273,12 +300,29 @@ class Record:
             for name, text in texts.items():
                 write_whole(self.folder / name, text)
 
+    def _pack(self, name: str, parts: Iterable[str]) -> None:
+        """Write a packed file, as `_put` does."""
+        self._put({})
+        with _explain_writing(), replace_file(self.folder / name) as file:
+            checksum = packing.pack(parts, file)
+            seal.write_seal(self.folder, {**self._read_seal(), name: checksum})
+
+    def _remove_cases(self) -> None:
+        with _explain_writing():
+            for path in (self.folder / "cases").glob("*.json"):
+                path.unlink()
+        self._put({})
+
+    def _find_outcome(self) -> str:
+        """Return the name of the file with the outcome; "" of a run that was killed."""
+        return next((name for name in seal.OUTCOMES if (self.folder / name).exists()), "")
+
     def _begin_reading(self) -> _Reading:
         return _Reading(self._read_seal())
 
     def _read_seal(self) -> dict[str, str]:
         if not (self.folder / seal.NAME).exists():
-            if not any((self.folder / name).exists() for name in (PLAN_FILE, OUTCOME_FILE)):
+            if not (self.has_begun() or self._find_outcome()):
                 raise RecordError(f"`{self.folder}` holds no {PLAN_FILE}: {NO_RECORD}")
             raise RecordError(
                 f"`{self.folder}` holds no {seal.NAME}, the checksums of its files: an earlier"
@@ -316,13 +360,21 @@ class Record:
     def _read(self, name: str, reading: _Reading) -> Document:
         with self._open(name) as file:
             data = file.read(reading.bytes + 1)
-        if not reading.takes(data):
+        if large := len(data) > reading.bytes:
+            data = b""
+        else:
+            self._compare(name, seal.compute_checksum(data), reading.checksums.get(name))
+        if name == PACKED_OUTCOME and not large:
+            try:
+                data = packing.unpack(data, reading.bytes + 1)
+            except packing.PackingError as error:
+                raise self._damaged(name, str(error)) from error
+        if large or not reading.takes(data):
             raise RecordError(
                 f"`{self.folder / name}` is too large: the files of a record may have"
                 f" {MAX_BYTES >> 20} MB and {MAX_VALUES:_} values together; run fewer cases at a"
                 " time"
             )
-        self._compare(name, seal.compute_checksum(data), reading.checksums.get(name))
         try:
             text = data.decode()
             del data  # with values and text it would be most of what a large record takes
@@ -369,16 +421,13 @@ class Record:
 class _Reading:
     """What is read together: the checksums of files, and how large they may still be.
 
-    They may have so many bytes, and so many values that are made of these. Equal texts, and equal
-    objects of texts alone such as quantities, are one: without it, a record takes five times as
-    much memory. So nobody may change what is read.
+    They may have so many bytes, and so many values that are made of these.
     """
 
     def __init__(self, checksums: Mapping[str, str]) -> None:
         self.checksums = checksums
         self.bytes, self._values = MAX_BYTES, MAX_VALUES
-        self._texts: dict[str, str] = {}
-        self._objects: dict[tuple[tuple[str, str], ...], Document] = {}
+        self._shared = SharedValues()
 
     def takes(self, data: bytes) -> bool:
         """Return whether a file fits, and count it."""
@@ -388,28 +437,24 @@ class _Reading:
 
     def build_object(self, pairs: list[tuple[str, Any]]) -> Document:
         """Return an object; raises ValueError if a name is given twice, of which readers differ."""
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        if len(dict(pairs)) < len(pairs):
             name = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))
             raise ValueError(f"`{name}` is given twice in an object")
-        plain = set(map(type, found.values())) == {str}
-        if plain and (known := self._objects.get(tuple(pairs))) is not None:
-            return known
-        for memory in (self._texts, self._objects):
-            if len(memory) > MAX_KEPT:
-                memory.clear()
-        once = self._texts.setdefault
-        found = {
-            once(name, name): once(value, value) if isinstance(value, str) else value
-            for name, value in pairs
-        }
-        if plain:
-            self._objects[tuple(found.items())] = found
-        return found
+        return self._shared.build_object(pairs)
 
 
 def _name_case(number: int) -> str:
     return f"cases/{number:04}.json"
+
+
+def _take_plain(parts: Iterator[str]) -> list[str]:
+    """Return the first parts of a text, until they are together larger than what is not packed."""
+    taken: list[str] = []
+    left = packing.LARGEST_PLAIN
+    while left >= 0 and (part := next(parts, None)) is not None:
+        taken.append(part)
+        left -= len(part)
+    return taken
 
 
 @contextmanager

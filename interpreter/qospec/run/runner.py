@@ -21,6 +21,7 @@ from qospec.judge.result import Result
 from qospec.judge.verdict import PROBLEMS
 from qospec.record import outcome
 from qospec.record.schema import TIME_FORMAT
+from qospec.record.sharing import SharedValues
 from qospec.record.store import BegunRun
 from qospec.run.interruption import Interruption
 from qospec.run.job import JobName, JobResult, explain_lost
@@ -170,13 +171,14 @@ def _run(
         if plan.case.name not in ended_before
     ]
     done: list[JobResult] = []
+    shared = SharedValues()
     stopped = False
 
     def take(ended: Ended) -> None:
         document = ended.result.document
-        document |= {"again": request.commands[document["name"]]}
+        document = shared.share({**document, "again": request.commands[document["name"]]})
         record.add(own[ended.place][0], document)
-        done.append(ended.result)
+        done.append(ended.result._replace(document=document))
         listener.ended(document, ended.result.seconds)
 
     with Interruption() as interruption:
