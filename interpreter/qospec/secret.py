@@ -30,7 +30,7 @@ _KEYS = re.compile(
     r"(?<=key)\s*[=:]\s*(?:"
     r"""'"(?!file:)(?P<nested>[^"'\n]*)"'|"'(?!file:)(?P<inner>[^"'\n]*)'\""""
     r"""|"(?!'?file:)(?P<double>[^"\n]*)"|'(?!"|file:)(?P<single>[^'\n]*)'"""
-    r"""|["']?(?P<bare>(?:0[xX])?[0-9A-Fa-f](?:[ \t:_-]?[0-9A-Fa-f]){15,}\b))"""
+    r"""|["']?(?P<bare>(?:0[xX])?[0-9A-Fa-f](?:[ \t:_-]{0,3}[0-9A-Fa-f]){15,}\b))"""
     # in quotes, wherever they are, what may be hexadecimal digits; the text may lack its end
     r"""|(?<=["'])(?P<digits>[0-9A-Za-z][0-9A-Za-z \t:_-]+[0-9A-Za-z])(?=["']|[^"'\n]*$)""",
     re.MULTILINE,

@@ -19,6 +19,7 @@ ADDRESS = "2001:0db8:0000:0000:0000:0000:0000:0001"
         (f'let shared = "{DIGITS}"', f'let shared = "{32 * "*"}"'),
         (f"integrity_key: '\"{DIGITS}\"'", f"integrity_key: '\"{32 * '*'}\"'"),
         (f"key: {DIGITS}", f"key: {32 * '*'}"),
+        ("key = dead - beef - cafe - babe }", f"key = {25 * '*'} }}"),
         ('key = "not digits", spi = 7', f'key = "{10 * "*"}", spi = 7'),
         ('key="0x12", integrity_key = "34"', 'key="****", integrity_key = "**"'),
         (f'let shared = "0x{DIGITS}"', f'let shared = "{34 * "*"}"'),
