@@ -327,6 +327,8 @@ NOTHING = [
                     "evenly.begun",
                     "one_by_one.each_as_long",
                     "one_call.held",
+                    "set_up_by_a_cell.nothing_lost",
+                    "set_up_by_a_cell.released",
                 ),
                 "calls follow each other, so that an exchange never refuses one": (
                     "one_by_one.none_refused",
