@@ -25,9 +25,10 @@ from qospec.engine.experiment import (
     Wire,
 )
 from qospec.engine.graph import emulation
-from qospec.engine.items.batch import Batch
+from qospec.engine.items.batch import Batch, allocate_batch
 from qospec.engine.items.contract import Contract
-from qospec.engine.items.piece import MORE_FOLLOW, number_in, read_whole
+from qospec.engine.items.piece import MORE_FOLLOW, note_piece, number_in, read_whole
+from qospec.engine.measure.frames import Frames
 from qospec.engine.source.changing import Changing
 from qospec.engine.source.framing import Framing
 from qospec.engine.source.sizes import CELLS
@@ -209,6 +210,31 @@ def test_latencies_are_those_of_the_definition(rates, gap, cells) -> None:
         assert abs(Fraction(its.sum_ps, its.count) - sum(values) / len(values)) <= 2
         assert abs(its.min_ps - min(values)) <= 2
         assert abs(its.max_ps - max(values)) <= 2
+
+
+@pytest.mark.parametrize(
+    ("rates", "sent_every", "came_every", "lilo", "filo", "mimo"),
+    [
+        ((424, 424), 1, 1, 2, 12, 2),
+        ((212, 424), 2, 1, 1, 21, 1),
+        ((424, 212), 1, 2, 11, 21, 1),
+    ],
+)
+def test_mimo_of_ten_cells_by_hand(rates, sent_every, came_every, lilo, filo, mimo) -> None:
+    """ATM Forum/97-0178, 1; in ns, which a cell takes at 424 Gbit/s: NFOT is 10, 10 and 20 ns."""
+    frames = Frames(experiment(10, load=50, rates=rates))
+    cells = np.arange(10)
+    batch = allocate_batch(10, width=1)._replace(
+        sent_ps=cells * sent_every * 1_000,
+        at_ps=(filo - (9 - cells) * came_every) * 1_000,
+        connection=np.zeros(10, np.int32),
+        more=np.array([[note_piece(1, n, int(n < 9))] for n in cells]),
+    )
+    frames.record(frames.arrived(batch, 1), 1)
+    found = frames.of(slice(COUNT, 2 * COUNT))
+    assert found is not None
+    seen = [getattr(found, name).sum_ps for name in ("lilo", "filo", "mimo")]
+    assert seen == [lilo * 1_000, filo * 1_000, mimo * 1_000]
 
 
 def test_a_change_of_the_source_leaves_a_frame_unfinished() -> None:
