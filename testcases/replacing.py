@@ -25,6 +25,7 @@ class Wrong(NamedTuple):
             wrong one are alike, nothing shows with a confidence what rare ones would.
         changes: Passages of what it replaces, each with what stands in its place, for a device that
             has no file of its own.
+        statements: Of the publication, by number: those that it fails.
     """
 
     device: str
@@ -34,6 +35,7 @@ class Wrong(NamedTuple):
     criteria: set[str]
     undecided: frozenset[str] = frozenset()
     changes: Mapping[str, str] = {}
+    statements: tuple[str, ...] = ()
 
 
 def copied(work: str, project: Path) -> Path:

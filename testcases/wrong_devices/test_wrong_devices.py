@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from replacing import Wrong, copied, replace_device, write_changed
+from wrong import osu
 from wrong.eantc import KEY_AGREEMENT, change_server
 
 from qospec.document import Document
@@ -81,24 +82,16 @@ def test_a_shortcut_is_asked_for_by_the_tenth_packet_and_by_no_other(
     assert labels([case], "fail") >= {"so_many_the_long_way"}
 
 
-FRAMES = "let mimo = user.frames.mimo_latency.mean"
-FILO = "user.frames.filo_latency.mean"
-BY_INPUT = f"min(user.frames.lilo_latency.mean, {FILO} - 192 * cell_time / of_input)"
-
-
-@pytest.mark.parametrize(
-    ("taken_as", "of_input", "of_output"),
-    [(FILO, 1, 1), (FILO, 4, 1), (FILO, 1, 4), (BY_INPUT, 4, 1)],
-)
+@pytest.mark.parametrize("misread", osu.MISREAD, ids=lambda misread: misread.name)
 def test_another_latency_is_not_mimo(
-    taken_as: str, of_input: int, of_output: int, run_cases: RunCases, tmp_path: Path
+    misread: osu.Misread, run_cases: RunCases, tmp_path: Path
 ) -> None:
-    """From the first bit in, or less the output time at the rate of the input: O1 fails."""
-    suite = copied("osu", tmp_path) / "latency.qos"
+    suite = copied("osu", tmp_path) / osu.LATENCY
     text = suite.read_text(encoding="utf-8")
-    assert text.count(FRAMES) == 1
-    suite.write_text(text.replace(FRAMES, f"let mimo = {taken_as}"), encoding="utf-8")
-    lines = (f"media.stm{rate}" for rate in (of_input, of_output))
-    name = "definition:input={},output={},of_input={},of_output={}"
-    (case,) = run_cases(suite, (name.format(*lines, of_input, of_output),))
-    assert "transit" in labels([case], "fail")
+    ahead, begins, rest = text.partition(f"\ntest {misread.case.partition(':')[0]} on ")
+    body, ends, behind = rest.partition("\n}\n")
+    assert osu.MIMO in body
+    body = body.replace(osu.MIMO, misread.taken)
+    suite.write_text(ahead + begins + body + ends + behind, encoding="utf-8")
+    (case,) = run_cases(suite, (misread.case,))
+    assert misread.criterion in labels([case], "fail")
