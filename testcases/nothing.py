@@ -300,6 +300,7 @@ NOTHING = [
             "queues": "packets.nothing",
             "meters": "packets.no_meters",
             "bridges": "packets.no_streams",
+            "memories": "packets.no_memory",
         },
         {
             "active_queues.qos": {

@@ -140,7 +140,10 @@ def found(draw: st.DrawFn, kind: Kind, element: Any) -> Setting:
     if kind.duty in ("queue", "scheduler"):
         slotted, delay_ps = draw(st.booleans()), draw(st.sampled_from([0, 10**6]))
         framed = None if slotted else draw(st.sampled_from([None, ETHERNET, Encapsulation()]))
-        setting = setting._replace(clock=Clock(STM1, slotted, delay_ps, encapsulation=framed))
+        clock = Clock(STM1, slotted, delay_ps, encapsulation=framed)
+        several = len(element.outputs) > 1
+        served = {"clocks": (clock,) * len(element.outputs)} if several else {"clock": clock}
+        setting = setting._replace(**served)
     if kind.duty == "scheduler":
         queues = (Waiting(name, draw(st.none() | buffers)) for name in element.inputs)
         setting = setting._replace(queues=tuple(queues))

@@ -249,7 +249,8 @@ def keeps_account(example: Any) -> None:
     What waits for a line is reported by events: all that came while another waited in that queue.
     What serves items reports when it worked, on one item after the other.
     """
-    element, has_line = example.element, example.setting.clock is not None
+    element, setting = example.element, example.setting
+    has_line = setting.clock is not None or bool(setting.clocks)
     came = {name: item.at_ps for name, item in items(example.arrivals)}
     given = outcome(example, driver=by_events if has_line else build_process)
     assert not given.services or element.serves, "it does not state that it serves items"

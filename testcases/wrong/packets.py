@@ -2,8 +2,9 @@
 
 from replacing import Wrong
 
-QUEUES, METERS, BRIDGES = "queues", "meters", "bridges"
+QUEUES, METERS, BRIDGES, MEMORIES = "queues", "meters", "bridges", "memories"
 AQM, PROFILES, STREAMS = "active_queues.qos", "profiles.qos", "time_sensitive.qos"
+SHARED = "shared_memory.qos"
 ORDER = "[nc1, af4, af3, af2, af1, be1]"
 
 WRONG = [
@@ -106,5 +107,29 @@ WRONG = [
         ("tokens_that_go_on:kind=meters.coupled",),
         {"rate"},
         changes={"profile { coupling = true }": "profile"},
+    ),
+    Wrong(
+        "packets.half_alpha",
+        MEMORIES,
+        SHARED,
+        ("one_dynamic", "three_dynamic"),
+        {"threshold", "not_full"},
+        changes={"alpha = 2": "alpha = 1"},
+    ),
+    Wrong(
+        "packets.no_threshold",
+        MEMORIES,
+        SHARED,
+        ("one_dynamic", "three_dynamic"),
+        {"threshold", "not_full", "alike"},
+        changes={", alpha = 2": ""},
+    ),
+    Wrong(
+        "packets.one_more",
+        MEMORIES,
+        SHARED,
+        ("one_static",),
+        {"threshold"},
+        changes={"threshold = 300 pkt": "threshold = 301 pkt"},
     ),
 ]

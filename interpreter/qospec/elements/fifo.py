@@ -87,9 +87,8 @@ class Fifo(Element):
     """Queue cells or packets for the line, first come, first served; drop what finds no room.
 
     The limit counts what waits, not what is being sent. An item that begins in the same ps in which
-    another arrives has made room for it; one that can begin on arrival needs none.
-
-    Not modelled: buffer space that is shared with other queues.
+    another arrives has made room for it; one that can begin on arrival needs none. Queues that
+    share their room are a `shared_buffer`.
     """
 
     limit: Limit

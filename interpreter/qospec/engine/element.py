@@ -118,6 +118,7 @@ class Setting(NamedTuple):
         restarts_ps: When it is told to restart, in order; only of an element that can.
         path: Its path, for messages.
         number: Its number among the elements of the trial.
+        clocks: For a queue with several outputs: the line that each feeds; None: no port is linked.
     """
 
     contracts: tuple[Contract, ...]
@@ -134,6 +135,7 @@ class Setting(NamedTuple):
     restarts_ps: tuple[int, ...] = ()
     path: str = "element"
     number: int = 0
+    clocks: tuple[Clock | None, ...] = ()
 
 
 class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is needed

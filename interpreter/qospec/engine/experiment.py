@@ -102,6 +102,8 @@ class Node(NamedTuple):
         columns: The marks of its columns.
         size_bytes: The size of all items that arrive; 0 if sizes differ or are unknown.
         restarts_ps: When it is told to restart, in order of time: before what arrives then.
+        clocks: For a queue with several outputs: the line that each feeds, a node of its own; None
+            where no port is linked.
     """
 
     path: str
@@ -112,6 +114,7 @@ class Node(NamedTuple):
     columns: tuple[int, ...] = (0, CLP)
     size_bytes: int = 0
     restarts_ps: tuple[int, ...] = ()
+    clocks: tuple[Clock | None, ...] = ()
 
 
 class Wire(NamedTuple):

@@ -1,7 +1,8 @@
 """Assembly of a network: elements in place, each queue or scheduler joined with its line.
 
 A queue is emptied by the line that it feeds, and a scheduler chooses for that line, so the two run
-as one: the line gives its clock and its wires, and disappears. Schedulers in a row become one, the
+as one: the line gives its clock and its wires, and disappears. One that feeds several lines is told
+their clocks, and sends each item when its line is free. Schedulers in a row become one, the
 one at the line, with the queues of all.
 """
 
@@ -45,6 +46,7 @@ class Draft:
         edges: Where its outputs lead.
         clock: The line that serves it.
         queues: For a scheduler, the queue before each input, or None.
+        clocks: For a queue with several outputs: the line that each feeds, which stays.
         line: For a queue and a scheduler, the path of that line.
         size_bytes: The size of all items that arrive; 0 if sizes differ or are unknown.
     """
@@ -52,6 +54,7 @@ class Draft:
     instance: Instance
     edges: list[Edge] = field(default_factory=list)
     clock: Clock | None = None
+    clocks: tuple[Clock | None, ...] = ()
     queues: list[Instance | None] = field(default_factory=list)
     line: str = ""
     size_bytes: int = 0
@@ -110,8 +113,18 @@ def assemble(network: Network) -> Drafts:
             _join_line(drafts, index)
             _join_queues(drafts, index)
     for index in [i for i, draft in drafts.items() if draft.duty == "queue"]:
-        _join_line(drafts, index)
+        if len(drafts[index].element.outputs) == 1:
+            _join_line(drafts, index)
+        else:
+            drafts[index].clocks = _list_clocks(drafts, index)
     return drafts
+
+
+def _list_clocks(drafts: Drafts, index: int) -> tuple[Clock | None, ...]:
+    """Return the line that each output of a queue feeds."""
+    fed = {edge.output: edge.to for edge in drafts[index].edges if edge.end == "element"}
+    outputs = range(len(drafts[index].element.outputs))
+    return tuple(drafts[fed[number]].clock if number in fed else None for number in outputs)
 
 
 def _join_line(drafts: Drafts, index: int) -> None:

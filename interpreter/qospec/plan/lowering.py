@@ -248,7 +248,7 @@ def _node(draft: Draft, table: Table | None, members: tuple[Member, ...], stream
         draft.clock,
         draft.waiting,
     )
-    node = Node(path, element, clock, waiting, size_bytes=draft.size_bytes)
+    node = Node(path, element, clock, waiting, size_bytes=draft.size_bytes, clocks=draft.clocks)
     if table is None:
         return node
     outputs, columns = table.by_connection(members, streams)

@@ -150,7 +150,9 @@ def test_what_stands_in_every_file_is_known(name: str, piece: str) -> None:
 
 
 QUEUES = " ".join(
-    kind.name for kind in discover().select_role("element").values() if kind.duty == "queue"
+    kind.name
+    for kind in discover().select_role("element").values()
+    if kind.duty == "queue" or kind.build.holds
 )
 
 

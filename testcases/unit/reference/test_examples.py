@@ -36,6 +36,11 @@ WIRES = {
         "  high, low = fifo {{ limit = 64 {unit} }}\n"
         "  p.rx -> sort\n  sort.high -> high -> e.high\n  sort.low -> low -> e.low\n  e -> q.tx"
     ),
+    "shared_buffer": (
+        "port r[3]: {carries}\n  p.rx -> e.entry[0]\n  e.exit[0] -> q.tx\n"
+        "  for i in 1 .. 3 {{\n    r[i - 1].rx -> e.entry[i]\n"
+        "    e.exit[i] -> r[i - 1].tx\n  }}"
+    ),
     "credit": "out = fifo {{ limit = 64 {unit} }}\n  p.rx -> out -> e -> q.tx",
     "router": (
         "port r[4]: {carries}\n  for i in 0 .. 3 {{\n    out = fifo {{ limit = 64 {unit} }}\n"

@@ -269,21 +269,20 @@ def verify_served(template: Template, context: Context) -> None:
     ways = Counter(template.wires.values())
     crowded = {end for end, count in ways.items() if count > 1}
     for index, part in enumerate(template.parts):
-        if not part.kind.is_served or not part.outputs:
+        if not part.kind.is_served or (part.loose and len(part.outputs) != 1):
             continue
-        if part.loose and len(part.outputs) != 1:
-            continue
-        origin = Origin(index, part.outputs[0])
-        end = template.wires.get(origin)
-        if end is None or end.kind == "discard":
-            continue
-        place = template.places[origin]
-        if not _is_served(template, part, end):
-            _report_unserved(template, part, end, place, context)
-        elif end in crowded and _is_known(template, end):
-            _report_shared(template, part, end, place, context)
-        elif part.kind.duty == "scheduler":
-            _verify_levels(template, index, place, context)
+        for output in part.outputs:
+            origin = Origin(index, output)
+            end = template.wires.get(origin)
+            if end is None or end.kind == "discard":
+                continue
+            place = template.places[origin]
+            if not _is_served(template, part, end):
+                _report_unserved(template, part, end, place, context)
+            elif end in crowded and _is_known(template, end):
+                _report_shared(template, part, end, place, context)
+            elif part.kind.duty == "scheduler":
+                _verify_levels(template, index, place, context)
 
 
 def _is_served(template: Template, part: Part, end: End) -> bool:

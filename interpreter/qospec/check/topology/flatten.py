@@ -195,24 +195,24 @@ class _Flattening:
 
 def _find_unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
     """Return the queues and schedulers of a device that lead to no line."""
+    ends: dict[int, list[End]] = {}
+    for origin, end in template.wires.items():
+        if origin.part >= 0 and template.parts[origin.part].kind.is_served:
+            ends.setdefault(origin.part, []).append(end)
     found: set[int] = set()
-    grown = True
-    while grown:
-        grown = False
-        for origin, end in template.wires.items():
-            if (
-                origin.part < 0
-                or origin.part in found
-                or not template.parts[origin.part].kind.is_served
-            ):
-                continue
-            if (
+    before = -1
+    while len(found) > before:
+        before = len(found)
+        found |= {
+            index
+            for index, some in ends.items()
+            if all(
                 end.kind == "discard"
                 or (end.kind == "port" and end.port in unlinked)
                 or (end.kind == "element" and end.part in found)
-            ):
-                found.add(origin.part)
-                grown = True
+                for end in some
+            )
+        }
     return frozenset(found)
 
 

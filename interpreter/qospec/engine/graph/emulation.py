@@ -343,6 +343,7 @@ def _setting(number: int, experiment: Experiment, recorder: Recorder, draws: Dra
         restarts_ps=node.restarts_ps,
         path=node.path,
         number=number,
+        clocks=node.clocks,
     )
 
 
