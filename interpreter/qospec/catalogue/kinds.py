@@ -99,12 +99,24 @@ class SizeMix(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CaptureFile:
-    """A file with packets: as its author names it, its path, and the SHA-256 of what it holds."""
+class DataFile:
+    """A file of data: as its author names it, its path, and the SHA-256 of what it holds."""
 
     name: str
     path: str = dataclasses.field(compare=False)
     digest: str
+
+
+@dataclass(frozen=True)
+class CaptureFile(DataFile):
+    """A file with packets, which is read where they are sent."""
+
+
+@dataclass(frozen=True)
+class ProfileFile(DataFile):
+    """A file with rates: from when on, in ps, and how many items per second; ascending from 0."""
+
+    steps: tuple[tuple[int, Fraction], ...]
 
 
 class Curve(NamedTuple):
@@ -141,10 +153,10 @@ class Domain:
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, windows, codes, buffer, burst, limits by mark, ratios by mark,
     delay per length, load, size mix, curve, duration, times, lifetime, address, key, capture,
-    dropping, congestion, contract, width, frame rate, call rate, calls. Bounds are in the base unit
-    (ps, bytes, bit/s, cells/s, m, cells, frames/s, calls/s, calls, 1), inclusive; a load of packets
-    has those of as many bytes. Of an element's rate, load or burst `layers` may be counted; data
-    without any is counted in none.
+    profile, dropping, congestion, contract, width, frame rate, call rate, calls. Bounds are in the
+    base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s, calls/s, calls, 1), inclusive; a load
+    of packets has those of as many bytes. Of an element's rate, load or burst `layers` may be
+    counted; data without any is counted in none.
     """
 
     name: str

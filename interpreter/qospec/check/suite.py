@@ -19,7 +19,7 @@ from qospec.check.evaluate.context import CheckError, explain_too_deep, make_err
 from qospec.check.evaluate.scope import Binding, Scope, bind_known, explain_clash
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.modules import files
-from qospec.check.records.captures import list_captures
+from qospec.check.records.captures import list_data
 from qospec.check.records.parameters import let_binding
 from qospec.check.records.record import Record
 from qospec.check.test import flows, properties
@@ -91,7 +91,7 @@ def build_suite(
     if not evaluator.context.mistakes:  # else what is wrong may be what would use it
         for warning in unused.warn_of_unused(units):
             evaluator.context.report(warning)
-    captures = _list_captures(tests, units)
+    captures = _list_data(tests, units)
     found = Suite(
         tuple(tests),
         tuple(references),
@@ -109,11 +109,11 @@ def build_suite(
     )
 
 
-def _list_captures(tests: Sequence[Test], units: Sequence[Unit]) -> dict[str, list[Source]]:
-    """Return the captures that the tests of each file send, by its name in records."""
+def _list_data(tests: Sequence[Test], units: Sequence[Unit]) -> dict[str, list[Source]]:
+    """Return the files of data that the tests of each file send, by its name in records."""
     found: dict[str, list[Source]] = {}
     for test in tests:
-        sent = {file.path: file.digest for case in test.cases for file in list_captures(case)}
+        sent = {file.path: file.digest for case in test.cases for file in list_data(case)}
         for written, digest in sent.items():
             path = files.resolve_links(Path(written))
             root = files.find_common_root([unit.path for unit in units if unit.named])

@@ -199,7 +199,7 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "curve": lambda _: _curves,
     "duration": _durations,
     "key": lambda _: st.none(),
-    "capture": lambda _: st.none(),  # no element has one
+    **dict.fromkeys(("capture", "profile"), lambda _: st.none()),  # no element has one
     "address": lambda _: st.sampled_from(["10.1.0.7", "2001:db8::1"]),
     "width": lambda _: _ratios,
     "contract": lambda _: st.none(),  # one concerns only where packets become cells

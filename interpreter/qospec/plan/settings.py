@@ -82,7 +82,7 @@ def _text(value: Any, domain: str) -> str:
 
 def _name(value: Any, domain: str) -> str:
     """Return what is no number in words; a contract of cells, with its terms."""
-    if domain == "capture":
+    if domain in ("capture", "profile"):
         return f"{value.name} (SHA-256 {value.digest})"
     if domain != "contract":
         return str(value).lower() if isinstance(value, bool) else str(value)

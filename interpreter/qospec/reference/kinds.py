@@ -66,6 +66,7 @@ LABELS = {
     "duration": DomainLabel("a time, possibly random", "exponential(16 ms)"),
     "address": DomainLabel("an address", '"10.1.0.7"'),
     "capture": DomainLabel("the name of a pcap or pcapng file", '"site.pcapng"'),
+    "profile": DomainLabel("the name of a CSV file of rates over time", '"day.csv"'),
     "key": DomainLabel(
         "hexadecimal digits, or `file:` and the name of a file with them",
         '"00112233445566778899aabbccddeeff"',

@@ -1,4 +1,4 @@
-"""Captures: the names of files with packets, which are read where they are sent."""
+"""Files of data that fields name: captures, which are read where they are sent, and others."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.kinds import MOST_CAPTURE_BYTES, CaptureFile
-from qospec.check.evaluate.context import make_error
+from qospec.catalogue.kinds import MOST_CAPTURE_BYTES, CaptureFile, DataFile
+from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import Text
 from qospec.check.modules import files
 
@@ -23,40 +23,62 @@ if TYPE_CHECKING:
 
 def read_capture(value: Value, name: str, span: Span) -> CaptureFile:
     """Return the file of a field; raises CheckError."""
+    file = find_data(value, (name, "capture", "site.pcapng"), MOST_CAPTURE_BYTES, span)
+    return CaptureFile(file.name, file.path, file.digest)
+
+
+def find_data(value: Value, names: tuple[str, str, str], most_bytes: int, span: Span) -> DataFile:
+    """Return a file that a field names; raises CheckError.
+
+    Args:
+        value: The field's value.
+        names: The field, what the file is, and an example of its name.
+        most_bytes: How long it may be.
+        span: Of the value.
+    """
+    name, kind, example = names
     if not isinstance(value, Text):
         raise make_error(
             "E0204",
-            f"`{name}` is the name of a capture, not {value.what}",
+            f"`{name}` is the name of a {kind}, not {value.what}",
             span,
-            help=f'write it as a text: `{name} = "site.pcapng"`',
+            help=f'write it as a text: `{name} = "{example}"`',
         )
-    what = f"the capture `{value.text}`"
+    what = f"the {kind} `{value.text}`"
     with files.explain_unread(what, span):
         path = files.find_named(value.text, value.home, what, span)
         known = path.stat()
-        if known.st_size > MOST_CAPTURE_BYTES:
-            raise make_error(
-                "E0214",
-                f"{what} is too long: more than {MOST_CAPTURE_BYTES // 2**30} GiB",
-                span,
-                help="keep the headers, nothing else is read: `editcap -s 96 IN OUT`",
-            )
+        if known.st_size > most_bytes:
+            raise _explain_long(what, kind, most_bytes, span)
         digest = _compute_digest(path, (known.st_mtime_ns, known.st_size))
-    return CaptureFile(value.text, str(path), digest)
+    return DataFile(value.text, str(path), digest)
 
 
-def list_captures(case: Case) -> Iterator[CaptureFile]:
-    """Yield the files whose packets a case sends."""
+def _explain_long(what: str, kind: str, most_bytes: int, span: Span) -> CheckError:
+    most = f"{most_bytes // 2**30} GiB" if most_bytes >= 2**30 else f"{most_bytes // 2**20} MiB"
+    packets = "keep the headers, nothing else is read: `editcap -s 96 IN OUT`"
+    return make_error(
+        "E0214",
+        f"{what} is too long: more than {most}",
+        span,
+        help=packets if kind == "capture" else "keep fewer lines, or several files",
+    )
+
+
+def list_data(case: Case) -> Iterator[DataFile]:
+    """Yield the files that say what the flows of a case send."""
     for flow in case.flows:
-        file = getattr(flow.traffic, "file", None)
-        if isinstance(file, CaptureFile):
-            yield file
+        later = (change.flow for change in flow.changes)
+        for sender in (each for now in (flow, *later) for each in (now.traffic, now.arrivals)):
+            file = getattr(sender, "file", None)
+            if isinstance(file, DataFile):
+                yield file
 
 
 def find_replaced(case: Case, provenance: Document) -> str:
-    """Return a capture that a case sends and that is not what a record was made of; "" if none."""
+    """Return a file that a case reads and that is not what a record was made of; "" if none."""
     kept = {source["sha256"] for source in provenance["sources"]}
-    return next((file.name for file in list_captures(case) if file.digest not in kept), "")
+    return next((file.name for file in list_data(case) if file.digest not in kept), "")
 
 
 @functools.lru_cache(maxsize=64)

@@ -36,6 +36,7 @@ from qospec.check.records.addresses import read_address
 from qospec.check.records.captures import read_capture
 from qospec.check.records.curves import read_curve
 from qospec.check.records.keys import read_key
+from qospec.check.records.profiles import read_profile
 from qospec.diagnostics import correct_spelling, suggest_name
 from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
 from qospec.protocol.encapsulation import LAYERS
@@ -128,6 +129,7 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         "address": read_address,
         "capture": read_capture,
         "key": read_key,
+        "profile": read_profile,
         "width": _read_width,
     }
     return others[domain.name](value, name, span)

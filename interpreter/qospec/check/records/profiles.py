@@ -1,0 +1,112 @@
+"""Profiles: CSV files of rates over time, with the units in their first line."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.kinds import LONGEST_PS, ProfileFile, UnfitError
+from qospec.check.evaluate.context import make_error
+from qospec.check.modules import files
+from qospec.check.records.captures import find_data
+from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, find_unit
+
+if TYPE_CHECKING:
+    from qospec.check.evaluate.values import Value
+    from qospec.source import Span
+    from qospec.units import Dimension
+
+MOST_BYTES = 2**24
+MOST_STEPS = 10_000
+"""Each is a source of its own while a trial runs."""
+HIGHEST_RATE = Fraction(10**11)
+HEADER = "time [s],rate [pkt/s]"
+"""An example of the first line."""
+_COLUMN = re.compile(r"\s*(time|rate)\s*\[([^\]]+)\]\s*")
+_NUMBER = re.compile(r"\s*[0-9]{1,18}(\.[0-9]{1,18})?\s*")
+
+
+def read_profile(value: Value, name: str, span: Span) -> ProfileFile:
+    """Return the file of a field with the rates that it holds; raises CheckError."""
+    found = find_data(value, (name, "profile", "day.csv"), MOST_BYTES, span)
+    with files.explain_unread(f"the profile `{found.name}`", span):
+        try:
+            steps = _read_steps(found.path, found.digest)
+        except UnfitError as cause:
+            raise make_error(
+                "E0214", f"the profile `{found.name}`: {cause}", span, help=cause.help
+            ) from None
+    return ProfileFile(found.name, found.path, found.digest, steps)
+
+
+@functools.lru_cache(maxsize=16)
+def _read_steps(path: str, _digest: str) -> tuple[tuple[int, Fraction], ...]:
+    """Return the rates of a file; raises UnfitError, or OSError and ValueError of the system."""
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        rows = [row for row in csv.reader(file) if row]
+    units = _read_header(rows[0] if rows else [])
+    lines = rows[1:]
+    if not 1 <= len(lines) <= MOST_STEPS:
+        raise UnfitError(
+            f"expected 1 to {MOST_STEPS:_} lines of numbers, found {len(lines)}",
+            "write a line for each change of the rate",
+        )
+    steps: list[tuple[int, Fraction]] = []
+    for number, row in enumerate(lines, 2):
+        step = _read_row(row, units, f"line {number}")
+        if not steps and step[0]:
+            raise UnfitError("its first time is not 0", "say which rate it begins with")
+        if steps and step[0] <= steps[-1][0]:
+            raise UnfitError(
+                f"line {number}: the time is not later than the one above it",
+                "write lines in order of time, each time once",
+            )
+        steps.append(step)
+    if not any(rate for _, rate in steps):
+        raise UnfitError("no rate is above 0", "write at least one")
+    return tuple(steps)
+
+
+def _read_header(row: list[str]) -> dict[str, tuple[int, Fraction]]:
+    """Return for `time` and `rate` the number of the column, and what one of its units is."""
+    wanted: dict[str, tuple[Dimension, ...]] = {"time": (TIME,), "rate": (PACKET_RATE, CELL_RATE)}
+    found: dict[str, tuple[int, Fraction]] = {}
+    for number, cell in enumerate(row):
+        column = _COLUMN.fullmatch(cell)
+        unit = find_unit(column[2].strip()) if column else None
+        if column and unit is not None and unit.dimension in wanted[column[1]]:
+            found.setdefault(column[1], (number, unit.factor))
+    if len(found) < len(wanted):
+        raise UnfitError(
+            "its first line does not name a time and a rate with their units",
+            f"begin it with `{HEADER}`",
+        )
+    return found
+
+
+def _read_row(
+    row: list[str], units: dict[str, tuple[int, Fraction]], place: str
+) -> tuple[int, Fraction]:
+    """Return from when on, in ps, and how many items per second."""
+    values = {}
+    for name, (number, factor) in units.items():
+        cell = row[number] if number < len(row) else ""
+        if not _NUMBER.fullmatch(cell):
+            raise UnfitError(
+                f"{place}: the {name} is `{cell.strip()[:20]}`, and no number",
+                "write a number of at least 0, with a point before decimals",
+            )
+        values[name] = Fraction(cell.strip()) * factor
+    at_ps = values["time"] * PS_PER_S
+    if at_ps.denominator > 1 or at_ps > LONGEST_PS:
+        raise UnfitError(
+            f"{place}: the time is not one of whole picoseconds up to 11 days",
+            "give it fewer decimals, or split the file",
+        )
+    if values["rate"] > HIGHEST_RATE:
+        raise UnfitError(f"{place}: the rate is too high", "write at most 10^11 items per second")
+    return int(at_ps), values["rate"]
