@@ -32,7 +32,8 @@ class Classify(Element):
     A condition can test what all items of a connection share: category and path of cells, and
     whether they are OAM; addresses, protocol, ports and the input of packets. It can also test
     marks: CLP; DSCP, precedence, priority, traffic class and colour. Those have few values, so the
-    planner compiles the conditions into a table by connection and mark.
+    planner compiles the conditions into a table by connection and mark. What conditions say of the
+    size of a packet tells some ranges apart, and in which one it is, is noted ahead as a mark.
     """
 
     keeps_spacing = True

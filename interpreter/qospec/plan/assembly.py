@@ -11,7 +11,9 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from qospec.check.device.predicates import list_size_bounds
 from qospec.dataclass import dataclass
+from qospec.engine.items.size_range import NoteSizeRange
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.combined import Combined
 
@@ -117,7 +119,28 @@ def assemble(network: Network) -> Drafts:
             _join_line(drafts, index)
         else:
             drafts[index].clocks = _list_clocks(drafts, index)
+    for index in [i for i, draft in drafts.items() if draft.duty == "classifier"]:
+        _note_sizes(drafts, index)
     return drafts
+
+
+def _note_sizes(drafts: Drafts, index: int) -> None:
+    """Let the range of sizes be noted as a mark ahead of a classifier that asks for sizes."""
+    classifier = drafts[index].instance
+    bounds = list_size_bounds(classifier.predicates)
+    if not bounds:
+        return
+    place = max(drafts) + 1
+    for draft in drafts.values():
+        draft.edges = [
+            replace(edge, to=place) if (edge.end, edge.to) == ("element", index) else edge
+            for edge in draft.edges
+        ]
+    noting = NoteSizeRange(bounds)
+    kind = replace(classifier.kind, duty="element", build=NoteSizeRange, parameters={})
+    path = f"{classifier.path} (sizes)"
+    ahead = replace(classifier, path=path, kind=kind, element=noting, predicates=())
+    drafts[place] = Draft(ahead, [Edge(0, "element", index, 0)])
 
 
 def _list_clocks(drafts: Drafts, index: int) -> tuple[Clock | None, ...]:

@@ -27,7 +27,7 @@ from qospec.plan.tables import (
     Table,
     list_marks_after,
 )
-from qospec.protocol.marks import ALL, CLP, LEG
+from qospec.protocol.marks import ALL, CLP, LEG, SIZE_RANGE
 from qospec.protocol.streams import INSERTED, KINDS
 
 if TYPE_CHECKING:
@@ -390,6 +390,8 @@ class Classes(Table):
             for name, mark in ALL.items():
                 value = mark.of(item_class.marks)
                 item[name] = mark.words[value] if value < len(mark.words) else Fraction(value)
+            bounds = (0, *predicates.list_size_bounds(self._instance.predicates))
+            item["size"] = Fraction(bounds[SIZE_RANGE.of(item_class.marks) % len(bounds)])
             for name in predicates.ADDRESSES:
                 item[name] = Fraction(addresses.number_address(str(item.get(name, ""))))
             self._known[key] = _first_that_holds(self._instance, item)

@@ -68,13 +68,19 @@ MARKS = {
     "traffic_class": Mark(12, 3, "RFC 5462, 2 (traffic class of an MPLS label)"),
     "ecn": Mark(23, 2, "RFC 3168, 5 (explicit congestion notification)", CODEPOINTS),
 }
-"""All fields by name; they and LEG fit into BITS and do not overlap."""
+"""All fields by name; they, LEG and SIZE_RANGE fit into BITS and do not overlap."""
 
 LEG = Mark(15, 8, "ITU-T I.361, 2.2.3 (a connection has a VPI and VCI of its own on each link)")
 """By how many of the ports that its flow names in `via` an item has left.
 
 It stands for the identifier that a connection has on each link, so no author can name it, and every
 line carries it.
+"""
+
+SIZE_RANGE = Mark(25, 7, "RFC 3290, 4.2 (a classifier may look at any part of a packet)")
+"""Ahead of a classifier that asks for sizes: in which of the ranges that it tells apart one is.
+
+No author can name it, and no line carries it.
 """
 
 PARTS = {"precedence": Mark(6, 3, "RFC 791, 3.1 (precedence); RFC 2474, 4.2.2 (class selectors)")}

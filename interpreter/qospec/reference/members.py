@@ -107,6 +107,8 @@ def _name_comparison(attribute: str) -> str:
     if attribute in WORDS:
         what, _, choices = WORDS[attribute]
         return f"{what}, {' '.join(choices)}"
+    if attribute == "size":
+        return "a number of bytes of IP, such as `200 B @ip`"
     if attribute in MAX_VALUES:
         return f"a whole number from 0 to {MAX_VALUES[attribute]:_}"
     if attribute in ADDRESSES:

@@ -64,6 +64,10 @@ def received(planned, condition: str, fields: str = "dscp = 46", tags: int = 1) 
     [
         ("pkt.dscp == 46 and not pkt.dscp in (0 .. 45)", "dscp = 46", True),
         ("pkt.precedence == 5", "dscp = 46", True),
+        ("pkt.size <= 200 B @ip and pkt.dscp == 46", "dscp = 46", True),
+        ("pkt.size < 200 B", "dscp = 0", False),
+        ("pkt.size in (100 B .. 199 B) or pkt.size > 200 B", "dscp = 0", False),
+        ("pkt.size != 200 B", "dscp = 0", False),
         ("pkt.precedence == 5", "dscp = 10", False),
         ("pkt.priority == 5", "priority = 1", True),
         ("pkt.vlan == 100", "vlan = 100", True),
@@ -95,6 +99,16 @@ def received(planned, condition: str, fields: str = "dscp = 46", tags: int = 1) 
 )
 def test_a_class_takes_what_its_condition_says(planned, condition, fields, passes):
     assert received(planned, condition, fields) == (20 if passes else 0)
+
+
+@pytest.mark.usefixtures("problems")
+def test_packets_of_one_flow_have_the_classes_of_their_sizes(planned):
+    """Of 20 packets that repeat 200 B, 60 B and 200 B, seven are short and thirteen are not."""
+    sizes = "size = mix [200 B, 60 B, 200 B] @ip"
+    for condition, count in (("pkt.size <= 60 B", 7), ("pkt.size > 60 B", 13)):
+        text = DEVICES.replace("size = 200 B @ip", sizes).replace("CONDITION", condition)
+        (case,) = planned(text.replace("FIELDS", "dscp = 0, phases = even").replace("TAGS", "1"))
+        assert readings(case)["f", "received"] == count
 
 
 def test_a_priority_ends_with_a_line_whose_frames_have_no_tag(planned, problems):

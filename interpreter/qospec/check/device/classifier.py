@@ -19,12 +19,16 @@ from qospec.check.device.predicates import (
     build_predicate,
     find_carrier,
     list_attributes,
+    list_compared,
+    list_constants,
+    list_size_bounds,
     spell_attribute,
 )
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.records.spelling import find_parameter
-from qospec.model.expression import Attribute, Constant, Operation, count_leaves, evaluate
+from qospec.model.expression import Attribute, Constant, count_leaves, evaluate
 from qospec.protocol.atm import SERVICE_CATEGORIES
+from qospec.protocol.marks import SIZE_RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,6 +74,13 @@ def list_outputs(
     asked = {name for condition in conditions for name in list_attributes(condition)}
     if ports is None and "input" in asked:
         return tuple(name for name, _ in own), tuple(conditions), True
+    if len(list_size_bounds(conditions)) > SIZE_RANGE.highest:
+        raise make_error(
+            "E0416",
+            f"`{record.kind.name}` compares sizes with more than {SIZE_RANGE.highest // 2} numbers",
+            record.span,
+            help="leave some to a classifier behind it",
+        )
     missed = describe_unclassified(conditions, ports or ())
     if missed:
         evaluator.context.report(
@@ -123,7 +134,7 @@ def _find_unmatched(predicates: Sequence[Expression], ports: Sequence[str]) -> l
 
     None where a constant is not known yet, or where there are too many items to try.
     """
-    if not all(constant.text for constant in _list_constants(predicates)):
+    if not all(constant.text for constant in list_constants(predicates)):
         return []
     choices = _list_choices(predicates, ports)
     if prod(len(values) for values in choices.values()) > _count_most_items(predicates):
@@ -158,7 +169,7 @@ def _list_choices(
     """Return the values to try, by attribute."""
     asked = {name for predicate in predicates for name in list_attributes(predicate)}
     if _find_carried(asked) == "cell":
-        paths = {int(number) for number in _list_compared(predicates, "virtual_path")}
+        paths = {int(number) for number in _list_numbers(predicates, "virtual_path")}
         near = sorted(
             {0} | paths | {path + 1 for path in paths if path < MAX_VALUES["virtual_path"]}
         )
@@ -178,7 +189,7 @@ def _list_choices(
         elif name == "input":
             found[name] = ports
         else:
-            numbers = {0, *(int(number) for number in _list_compared(predicates, name))}
+            numbers = {0, *(int(number) for number in _list_numbers(predicates, name))}
             near = sorted({number + step for number in numbers for step in (-1, 0, 1)})
             highest = MAX_VALUES.get(name)
             lowest = -1 if name in ADDRESSES else 0
@@ -212,21 +223,6 @@ def _describe_item(item: Item) -> str:
     return f"packets with {' and '.join(marks)}"
 
 
-def _list_compared(predicates: Sequence[Expression], name: str) -> Iterator[Fraction]:
-    """Yield the numbers that an attribute is compared with."""
-    for predicate in predicates:
-        if not isinstance(predicate, Operation):
-            continue
-        if Attribute(name) in predicate.operands:
-            numbers = (constant.value for constant in _list_constants(predicate.operands))
-            yield from (value for value in numbers if isinstance(value, Fraction))
-        else:
-            yield from _list_compared(predicate.operands, name)
-
-
-def _list_constants(expressions: Sequence[Expression]) -> Iterator[Constant]:
-    for expression in expressions:
-        if isinstance(expression, Constant):
-            yield expression
-        elif isinstance(expression, Operation):
-            yield from _list_constants(expression.operands)
+def _list_numbers(predicates: Sequence[Expression], name: str) -> list[Fraction]:
+    """Return the numbers that conditions compare an attribute with."""
+    return [number for predicate in predicates for number in list_compared(predicate, name)]

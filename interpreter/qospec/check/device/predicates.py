@@ -17,12 +17,18 @@ from qospec.diagnostics import suggest_name
 from qospec.model.expression import Attribute, Constant, Expression, Operation
 from qospec.protocol.atm import HIGHEST_VIRTUAL_PATH, SERVICE_CATEGORIES
 from qospec.protocol.encapsulation import HIGHEST_VLAN
-from qospec.protocol.ip import FAMILY_EXTRA_BYTES, HIGHEST_PORT, TRANSPORT_HEADER_BYTES
+from qospec.protocol.ip import (
+    FAMILY_EXTRA_BYTES,
+    HIGHEST_PORT,
+    LARGEST_PACKET_BYTES,
+    TRANSPORT_HEADER_BYTES,
+)
 from qospec.protocol.marks import CODEPOINTS, COLOURS, MARKS, PARTS
 from qospec.syntax import ast
+from qospec.units import DATA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qospec.check.evaluate.evaluator import Evaluator
 
@@ -32,6 +38,7 @@ ATTRIBUTES = {
     ("cell", "clp"): "clp",
     ("cell", "oam"): "oam",
     ("cell", "message"): "message",
+    ("pkt", "size"): "size",
     ("pkt", "dscp"): "dscp",
     ("pkt", "precedence"): "precedence",
     ("pkt", "priority"): "priority",
@@ -65,10 +72,12 @@ MAX_VALUES = {
     **{name: mark.highest for name, mark in MARKS.items() if not mark.words},
     "precedence": PARTS["precedence"].highest,
     "vlan": HIGHEST_VLAN,
+    "size": LARGEST_PACKET_BYTES,
     "source_port": HIGHEST_PORT,
     "destination_port": HIGHEST_PORT,
 }
 """Attributes that are numbers from 0 to this."""
+BITS_OF_A_BYTE = 8
 TRUTHS = ("oam", "message", "packet_message")
 """Attributes that are true or false."""
 ADDRESSES = ("source_address", "destination_address")
@@ -250,6 +259,8 @@ def _convert_constant(attribute: Attribute, value: Value, node: ast.Expression) 
             return Constant(value.value, None, text)
         spelt = spell_attribute(attribute.name)
         raise make_error("E0204", f"`{spelt}` is true or false, not {value.what}", node.span)
+    if attribute.name == "size":
+        value = _count_bytes(value, node)
     if not isinstance(value, Amount) or value.dimension != NUMBER:
         what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         raise make_error("E0204", f"expected a whole number, found {what}", node.span)
@@ -258,16 +269,34 @@ def _convert_constant(attribute: Attribute, value: Value, node: ast.Expression) 
     number = value.value if value.value is not None else Fraction(0)
     most = MAX_VALUES.get(attribute.name)
     if most is not None and not (0 <= number <= most and number.denominator == 1):
-        between = "0 or 1" if most == 1 else f"a whole number from 0 to {most:_}"
+        unit = " B @ip" if attribute.name == "size" else ""
+        between = "0 or 1" if most == 1 else f"a whole number from 0 to {most:_}{unit}"
         high = number > most
         raise make_error(
             "E0205",
             f"`{spell_attribute(attribute.name)}` is {between}",
             node.span,
             label="too large" if high else "too small",
-            help=f"write at most {most:_}" if high else "write at least 0",
+            help=f"write at most {most:_}{unit}" if high else "write at least 0",
         )
     return Constant(number, NUMBER, "" if value.value is None else text)
+
+
+def _count_bytes(value: Value, node: ast.Expression) -> Amount:
+    """Return a size of IP packets as a number of bytes."""
+    if not isinstance(value, Amount) or value.dimension != DATA or value.layer not in ("", "ip"):
+        found = value.what
+        if isinstance(value, Amount):
+            found = describe_dimension(value.dimension)
+            found = f"bytes of another layer, `@{value.layer}`" if value.layer else found
+        raise make_error(
+            "E0204",
+            f"`pkt.size` is the size of an IP packet, not {found}",
+            node.span,
+            help="compare it with bytes of IP: `pkt.size <= 200 B @ip`",
+        )
+    number = None if value.value is None else value.value / BITS_OF_A_BYTE
+    return Amount(number, NUMBER)
 
 
 def _read_word(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
@@ -283,6 +312,41 @@ def _read_word(attribute: Attribute, value: Value, node: ast.Expression) -> Cons
         label=f"did you mean `{near}`?" if near else "",
         note=f"{several}: " + " ".join(words),
     )
+
+
+def list_size_bounds(predicates: Iterable[Expression]) -> tuple[int, ...]:
+    """Return the sizes, ascending, at which what conditions say of sizes may change.
+
+    Conditions compare sizes with constants, so all packets from one bound up to the next are alike.
+    """
+    bounds = {
+        int(number) + after
+        for predicate in predicates
+        for number in list_compared(predicate, "size")
+        for after in (0, 1)
+    }
+    return tuple(sorted(bound for bound in bounds if bound > 0))
+
+
+def list_compared(predicate: Expression, name: str) -> Iterator[Fraction]:
+    """Yield the numbers that an attribute is compared with."""
+    if not isinstance(predicate, Operation):
+        return
+    if Attribute(name) in predicate.operands:
+        numbers = (constant.value for constant in list_constants(predicate.operands))
+        yield from (value for value in numbers if isinstance(value, Fraction))
+    else:
+        for operand in predicate.operands:
+            yield from list_compared(operand, name)
+
+
+def list_constants(expressions: Iterable[Expression]) -> Iterator[Constant]:
+    """Yield the constants in conditions."""
+    for expression in expressions:
+        if isinstance(expression, Constant):
+            yield expression
+        elif isinstance(expression, Operation):
+            yield from list_constants(expression.operands)
 
 
 def spell_attribute(attribute: str) -> str:

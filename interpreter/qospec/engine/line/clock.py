@@ -12,7 +12,7 @@ from qospec.dataclass import dataclass
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.ip import IPV4_HEADER_BYTES
-from qospec.protocol.marks import ALL_BITS, MARKS, WITHIN
+from qospec.protocol.marks import ALL_BITS, MARKS, SIZE_RANGE, WITHIN
 from qospec.units import PS_PER_S
 
 
@@ -60,7 +60,7 @@ class Clock:
             return ALL_BITS
         fields = MARKS.items()
         lost = (m.mask for name, m in fields if name in WITHIN or not framed.carries_mark(name))
-        return ALL_BITS - sum(lost)
+        return ALL_BITS - SIZE_RANGE.mask - sum(lost)
 
     @property
     def slot_ps(self) -> Fraction:
