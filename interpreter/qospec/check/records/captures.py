@@ -69,10 +69,9 @@ def list_data(case: Case) -> Iterator[DataFile]:
     """Yield the files that say what the flows of a case send."""
     for flow in case.flows:
         later = (change.flow for change in flow.changes)
-        for sender in (each for now in (flow, *later) for each in (now.traffic, now.arrivals)):
-            file = getattr(sender, "file", None)
-            if isinstance(file, DataFile):
-                yield file
+        for sent in (flow, *later):
+            files_named = (getattr(sent.traffic, "file", None), getattr(sent.arrivals, "file", None))
+            yield from (file for file in files_named if isinstance(file, DataFile))
 
 
 def find_replaced(case: Case, provenance: Document) -> str:

@@ -337,7 +337,7 @@ device edge {
 @pytest.mark.parametrize(
     ("asked", "near"),
     [
-        ("pkt.size", ""),
+        ("pkt.checksum", ""),
         ("pkt.dcsp", "pkt.dscp"),
         ("pkt.prority", "pkt.priority"),
         ("packet.dscp", "pkt.dscp"),
