@@ -2,7 +2,8 @@
 
 The nonces of a cipher follow from key and number, and the same nonce twice would reveal what was
 encrypted (RFC 4106, 3.1; RFC 3686, 2.1). Each device counts for itself, and a plan refuses one key
-for two of them (`plan.feasibility`), so a number occurs twice only if a device counts wrongly.
+for two of them (`plan.findings.feasibility`), so a number occurs twice only if a device counts
+wrongly.
 """
 
 from __future__ import annotations

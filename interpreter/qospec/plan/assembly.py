@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from qospec.check.device.predicates import list_size_bounds
 from qospec.dataclass import dataclass
-from qospec.engine.items.size_range import NoteSizeRange
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.combined import Combined
+from qospec.engine.size_range import NoteSizeRange
 
 if TYPE_CHECKING:
     from qospec.engine.element import Element

@@ -30,10 +30,11 @@ from qospec.engine.source.sizes import CELLS
 from qospec.engine.source.skewed import skew
 from qospec.model.expression import list_counted, list_measurements
 from qospec.model.suite import Point
-from qospec.plan import feasibility, legal
+from qospec.plan import legal
 from qospec.plan.changes import with_changes, with_outages, with_restarts
 from qospec.plan.channels import with_machines
 from qospec.plan.endpoints import with_endpoints
+from qospec.plan.findings import feasibility
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import MOST_ITEMS, items_sent
 from qospec.plan.phases import at_use, between_ends, checked_ends

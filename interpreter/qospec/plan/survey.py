@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Problems
-from qospec.plan import channels, feasibility, round_trips, slots, warnings
+from qospec.plan import channels, round_trips, slots
 from qospec.plan.assembly import assemble
 from qospec.plan.changes import stages, too_many_ways, with_changes
+from qospec.plan.findings import feasibility, marks, warnings
+from qospec.plan.findings.warnings import Classes
 from qospec.plan.forms import FormError, Forms, Survey, form_sent, frame_elements
 from qospec.plan.offered import (
     MOST_ITEMS,
@@ -25,7 +27,6 @@ from qospec.plan.paths import route_members
 from qospec.plan.phases import Examined, ExaminedPhase, at_use, between_ends, checked_ends
 from qospec.plan.slots import Arbitrations
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
-from qospec.plan.warnings import Classes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -240,8 +241,8 @@ def _forms_fit(case: Case, name: str, survey: Survey, problems: Problems) -> boo
     unfit = [
         *feasibility.framing_mismatch(case, name, survey),
         *(
-            [*feasibility.uncarried_marks(case, survey.drafts, survey.reach)]
-            or feasibility.lost_identifiers(case, survey)
+            [*marks.uncarried_marks(case, survey.drafts, survey.reach)]
+            or marks.lost_identifiers(case, survey)
         ),
         *feasibility.unknown_latency(case, name, survey),
         *feasibility.left_in_parts(case, survey),

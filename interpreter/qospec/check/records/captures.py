@@ -70,7 +70,10 @@ def list_data(case: Case) -> Iterator[DataFile]:
     for flow in case.flows:
         later = (change.flow for change in flow.changes)
         for sent in (flow, *later):
-            files_named = (getattr(sent.traffic, "file", None), getattr(sent.arrivals, "file", None))
+            files_named = (
+                getattr(sent.traffic, "file", None),
+                getattr(sent.arrivals, "file", None),
+            )
             yield from (file for file in files_named if isinstance(file, DataFile))
 
 

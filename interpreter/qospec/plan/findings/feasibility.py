@@ -1,9 +1,7 @@
-"""What a plan rejects: too many items, no path, overload, links, marks and keys that do not fit.
+"""What a plan rejects: too many items, no path, overload, links and keys that do not fit.
 
-A link may not take a flow's packets, or frame them differently. A mark that is written or read
-needs a frame with a field for it: between two lines a mark is what the last frame carried or what
-was written since; behind the next line it is gone if its frames have no field for it. What is
-checked and planned but cannot be executed yet is rejected when it is to run, by name.
+A link may not take a flow's packets, or frame them differently; of marks see `findings.marks`. What
+is checked and planned but cannot be executed yet is rejected when it is to run, by name.
 """
 
 from __future__ import annotations
@@ -12,28 +10,26 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.form import EndsDifferError
-from qospec.check.device import predicates
-from qospec.check.test.first_hop import PLACES
 from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
 from qospec.model.expression import list_measurements
 from qospec.plan.forms import largest_carried_bytes
 from qospec.plan.offered import compute_cell_rate, list_counted
-from qospec.plan.tables import State, group_by_flow
+from qospec.plan.tables import group_by_flow
 from qospec.protocol.marks import CLP
 from qospec.protocol.streams import NO_FLOW
 from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, RATE, TIME, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from qospec.catalogue.form import Form
     from qospec.engine.line.clock import Clock
     from qospec.model.suite import Case, Flow, Instance, Network
-    from qospec.plan.assembly import Draft, Drafts
+    from qospec.plan.assembly import Drafts
     from qospec.plan.forms import FormError, Survey
-    from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Reach
+    from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError
     from qospec.protocol.esp import Encryption
     from qospec.secret import Secret
     from qospec.source import Span
@@ -483,117 +479,4 @@ def _too_large(
         secondary=() if link.span is None else (Label(link.span, "linked here"),),
         notes=("only a `fragment` cuts packets",),
         help=f"{smaller}use a medium that takes them",
-    )
-
-
-WRITING, READING, DROPPING = ("writes", "leaves"), ("reads", "arrives"), ("drops by", "arrives")
-
-Wires = dict[int, set[int]]
-
-
-def uncarried_marks(case: Case, drafts: Drafts, reach: Reach) -> Iterator[Diagnostic]:
-    """Yield each element with a mark for which no frame on its links has a field."""
-    onward = _wires(drafts, reach)
-    backward: Wires = {index: set() for index in drafts}
-    for index, ends in onward.items():
-        for end in ends:
-            backward[end].add(index)
-    for index in sorted(reach.any):
-        for name in PLACES:
-            draft = drafts[index]
-            if name in draft.element.marks_written:
-                ends = _ends(index, onward, drafts)
-                if not any(_carries_mark(drafts[n], name) or _reads(drafts[n], name) for n in ends):
-                    yield _refused(case, draft.instance, name, WRITING, _lines(ends, drafts))
-            for reader, does in _readers(draft, name):
-                ends = _ends(index, backward, drafts)
-                if not any(
-                    _carries_mark(drafts[n], name) or name in drafts[n].element.marks_written
-                    for n in ends
-                ):
-                    yield _refused(case, reader, name, does, _lines(ends, drafts))
-
-
-def lost_identifiers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
-    """Yield each classifier by VLAN behind a line that did not carry it."""
-    lines = (n for n, draft in survey.drafts.items() if draft.clock is not None)
-    lost = {n for n in lines if not _carries_mark(survey.drafts[n], "vlan")}
-    for number, hops in sorted(survey.reach.hops.items()):
-        sent, behind, before = survey.members[number].packets, set[State](), -1
-        while sent is not None and sent.header_fields["vlan"] and len(behind) > before:
-            before = len(behind)
-            behind |= {h.after for h in hops if h.before.element in lost or h.before in behind}
-        for draft in (survey.drafts[n] for n in sorted({state.element for state in behind})):
-            if _reads(draft, "vlan"):
-                passed = {hop.before.element for hop in hops} & lost
-                yield _refused(case, draft.instance, "vlan", READING, _lines(passed, survey.drafts))
-
-
-def _wires(drafts: Drafts, reach: Reach) -> Wires:
-    return {
-        index: {w.to for w in drafts[index].edges if w.end == "element" and w.to in reach.any}
-        if index in reach.any
-        else set()
-        for index in drafts
-    }
-
-
-def _ends(start: int, wires: Mapping[int, set[int]], drafts: Drafts) -> set[int]:
-    """Return the elements on paths from or to `start`, up to and including the next lines."""
-    found: set[int] = set()
-    waiting = list(wires[start])
-    while waiting:
-        index = waiting.pop()
-        if index not in found:
-            found.add(index)
-            if drafts[index].clock is None:
-                waiting += wires[index]
-    return found
-
-
-def _carries_mark(draft: Draft, name: str) -> bool:
-    frame = None if draft.clock is None else draft.clock.encapsulation
-    return frame is not None and frame.carries_mark(name)
-
-
-def _reads(draft: Draft, name: str) -> bool:
-    return next(_readers(draft, name), None) is not None
-
-
-def _readers(draft: Draft, name: str) -> Iterator[tuple[Instance, tuple[str, str]]]:
-    """Yield what reads a mark here, with the verbs of the message; queues of a scheduler too."""
-    if any(
-        name in predicates.list_attributes(predicate) for predicate in draft.instance.predicates
-    ):
-        yield draft.instance, READING
-    if name in draft.element.marks_read:
-        yield draft.instance, READING
-    for queue in (draft.instance, *draft.queues):
-        policy = None if queue is None else queue.element.drop_policy
-        if queue is not None and policy is not None and policy.mark == name:
-            yield queue, DROPPING
-
-
-def _lines(ends: set[int], drafts: Drafts) -> list[str]:
-    """Return the paths of the lines among some elements."""
-    found = (drafts[index] for index in sorted(ends) if drafts[index].clock is not None)
-    return [draft.line or draft.instance.path for draft in found]
-
-
-def _refused(
-    case: Case, instance: Instance, name: str, verbs: tuple[str, str], lines: list[str]
-) -> Diagnostic:
-    place, field = PLACES[name]
-    does, moves = verbs
-    article = "an" if place.startswith("M") else "a"
-    return Diagnostic(
-        "E0426",
-        f"`{instance.path}` {does} `{predicates.spell_attribute(name)}`, but no frame that {moves} "
-        f"has {article} {place}",
-        instance.span or case.flows[0].span,
-        secondary=(Label(case.flows[0].span, "packets pass there"),),
-        notes=(f"{'lines' if len(lines) > 1 else 'line'}: {', '.join(lines[:4])}",)
-        if lines
-        else (),
-        help=f"use a medium with a field for it: `{{ {field} }}`",
     )

@@ -8,8 +8,8 @@ from qospec.engine.element import Setting
 from qospec.engine.event.process import EventProcess, build_process
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.contract import Contract
-from qospec.engine.items.size_range import NoteSizeRange
 from qospec.engine.random import Draws
+from qospec.engine.size_range import NoteSizeRange
 from qospec.protocol.marks import MARKS, SIZE_RANGE
 
 

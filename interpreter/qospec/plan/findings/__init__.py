@@ -1,0 +1,1 @@
+"""What is found of a plan: what cannot be, and what is hardly meant."""
