@@ -74,13 +74,7 @@ def list_outputs(
     asked = {name for condition in conditions for name in list_attributes(condition)}
     if ports is None and "input" in asked:
         return tuple(name for name, _ in own), tuple(conditions), True
-    if len(list_size_bounds(conditions)) > SIZE_RANGE.highest:
-        raise make_error(
-            "E0416",
-            f"`{record.kind.name}` compares sizes with more than {SIZE_RANGE.highest // 2} numbers",
-            record.span,
-            help="leave some to a classifier behind it",
-        )
+    _verify_sizes(conditions, record)
     missed = describe_unclassified(conditions, ports or ())
     if missed:
         evaluator.context.report(
@@ -104,6 +98,17 @@ def list_outputs(
             )
         )
     return tuple(name for name, _ in own), tuple(conditions), True
+
+
+def _verify_sizes(conditions: Sequence[Expression], record: Record) -> None:
+    """Raise CheckError if conditions tell more ranges of sizes apart than a mark does."""
+    if len(list_size_bounds(conditions)) > SIZE_RANGE.highest:
+        raise make_error(
+            "E0416",
+            f"`{record.kind.name}` compares sizes with more than {SIZE_RANGE.highest // 2} numbers",
+            record.span,
+            help="leave some to a classifier behind it",
+        )
 
 
 def describe_unclassified(predicates: Sequence[Expression], ports: Sequence[str]) -> str:
