@@ -46,24 +46,13 @@ test all_released on encrypted(calls = {calls}) {{
 WITH_CELLS = """qos 1
 import std.media, std.devices.generic, std.devices.key_agreement, std.devices.signalling
 
-device far_encryptor {{
-  port red, black: cell
-  from_black = classify {{ told = cell.message, rest = otherwise }}
-  there, back = fifo {{ limit = 10_000 cell }}
-  open = cell_decrypt
-  red.rx -> there -> black.tx
-  black.rx -> from_black
-  from_black.told -> back
-  from_black.rest -> open -> back -> red.tx
-}}
-
 topology encrypted {{
   a, b = host
   policer = generic.atm_switch(ports = 2)
   terminal = signalling.dialling_adapter(calls = 1_000)
   e = key_agreement.call_encryptor(agreement = 1 ms)
   s = signalling.exchange(processing = 0 s)
-  far = far_encryptor
+  far = key_agreement.called_encryptor()
   other = signalling.answering_adapter(processing = 75 ms)
   link a -- policer.p[0] via media.stm1
   link policer.p[1] -- terminal.user via media.stm1

@@ -279,8 +279,21 @@ WRONG = [
         ("all_encrypted",),
         {"only_encrypted"},
         changes={
-            "  seal = cell_encrypt\n": "",
+            "  seal = cell_encrypt { oam_cells_per_key = 1 cell }\n": "",
+            "call.first -> changeover -> seal": "call.first -> changeover -> to_black",
             "call.out -> seal -> to_black": "call.out -> to_black",
+        },
+    ),
+    Wrong(
+        "eantc.keeps_the_key_of_a_connection",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("a_key_for_each_call",),
+        {"keys"},
+        changes={
+            "  changeover = oam_insert { rate = 1_000_000 cell/s }"
+            "  ## so often that one goes ahead of each cell\n": "",
+            "call.first -> changeover -> seal": "call.first -> seal",
         },
     ),
     Wrong(
