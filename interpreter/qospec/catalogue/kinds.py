@@ -156,7 +156,8 @@ class Domain:
     profile, dropping, congestion, contract, width, frame rate, call rate, calls. Bounds are in the
     base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s, calls/s, calls, 1), inclusive; a load
     of packets has those of as many bytes. Of an element's rate, load or burst `layers` may be
-    counted; data without any is counted in none.
+    counted; data without any is counted in none. `implied` is the kind that stands for a field of
+    kinds that is not given.
     """
 
     name: str
@@ -164,6 +165,7 @@ class Domain:
     high: Fraction | int | None = None
     choices: tuple[str, ...] = ()
     layers: tuple[str, ...] = ("cell", "line")
+    implied: str = ""
 
 
 OF_PACKETS = ("ip",)  # the `layers` of what counts packets

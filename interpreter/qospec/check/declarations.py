@@ -20,12 +20,15 @@ from qospec.check.evaluate.values import (
     Text,
     Value,
     find_published,
+    write_plain_value,
 )
 from qospec.check.records.kinds import KindValue
 from qospec.check.records.parameters import Signature
 from qospec.check.records.record import Record
 from qospec.diagnostics import suggest_name
+from qospec.model.device import DeviceSetting, DeviceUse
 from qospec.model.suite import Reference
+from qospec.secret import redact
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -201,7 +204,20 @@ class DeviceValue(Design):
             if made is None:
                 return POISON
             self._made[values] = made
-        return DevicePlan(self._made[values], *count)
+        return DevicePlan(self._made[values], *count, self._describe_use(inside, values))
+
+    def _describe_use(self, scope: Scope, values: tuple[Value, ...]) -> DeviceUse:
+        """Return the device with its parameters in words, without keys."""
+        settings = []
+        for (name, parameter), value in zip(self.signature.parameters.items(), values, strict=True):
+            argument = scope.names[name].argument
+            node = parameter.default if argument is None else argument[0]
+            text = write_plain_value(value)
+            if node is not None and text == value.what:  # it has no literal
+                text = " ".join(node.span.text.split())
+            shown = redact(f'{name} = "{text}"').removeprefix(f'{name} = "')[:-1]
+            settings.append(DeviceSetting(name, shown, argument is None))
+        return DeviceUse(self.name, tuple(settings))
 
     def build_template(self, scope: Scope, evaluator: Evaluator) -> Template | None:
         """Return the device in a scope with the parameters; None if it contains itself."""

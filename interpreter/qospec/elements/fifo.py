@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from qospec.engine.queue.admission import Item
     from qospec.engine.queue.drop_policy import DropState
 
-Drop = Annotated[DropPolicy | None, Domain("dropping")]
+Drop = Annotated[DropPolicy | None, Domain("dropping", implied="tail")]
 
 
 @dataclass

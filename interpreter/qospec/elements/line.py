@@ -176,6 +176,11 @@ class Line(Element):
     def discards_for(self) -> tuple[str, ...]:
         return ()
 
+    @property
+    def idle_fields(self) -> frozenset[str]:
+        unslotted = ("slotted", "phase") if self.carries == "packet" else ()
+        return frozenset((*unslotted, *(() if self.length else ("delay_per_length",))))
+
     def clock(self, *, stamps: bool) -> Clock:
         # Propagation is rounded to a whole ps.
         propagation_ps = round(self.length * self.delay_per_length)

@@ -169,6 +169,14 @@ class Processor(Element):
             raise ValueError("interruptions leave the processor less than 10 % of its time")
 
     @property
+    def idle_fields(self) -> frozenset[str]:
+        unused = {"segment"} if not self.per_segment else set()
+        for name in ("housekeeping", "random_interruption"):
+            if not getattr(self, name):
+                unused |= {f"{name}_{field}" for field in ("every", "phase", "lengths")}
+        return frozenset(unused & vars(self).keys())
+
+    @property
     def inputs(self) -> tuple[str, ...]:
         return tuple(f"entry[{number}]" for number in range(self.ports))
 

@@ -266,6 +266,11 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         return ()
 
     @property
+    def idle_fields(self) -> frozenset[str]:
+        """Return the fields that decide nothing beside the others; reports leave them out."""
+        return frozenset()
+
+    @property
     def discards_for(self) -> tuple[str, ...]:
         """Return those of its causes that its parameters allow; reports list them."""
         return self.causes

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from qospec.catalogue.kinds import Kind
+    from qospec.model.device import DeviceUse
     from qospec.model.expression import Expression
     from qospec.source import Source, Span
     from qospec.units import Dimension
@@ -99,6 +100,7 @@ class Network:
     `invariants` are those of each device in its place.
     `entries` holds, by path of a line, the port of the device that it leads into. `sides` holds, by
     name of a side of a port (`router.east.tx`, or `a.rx` of a host), the path of its line.
+    `devices` are those that were dissolved, by path.
     """
 
     name: str
@@ -108,6 +110,7 @@ class Network:
     invariants: tuple[Statement, ...] = ()
     entries: Mapping[str, str] = field(default_factory=dict)
     sides: Mapping[str, str] = field(default_factory=dict)
+    devices: Mapping[str, DeviceUse] = field(default_factory=dict, compare=False)
 
     def find_host(self, path: str) -> int:
         """Return the index of the host of that path; raises KeyError."""

@@ -1,18 +1,27 @@
-"""The fields of traffic and of its source, as an author would write them."""
+"""The fields of traffic, of its source and of elements, as an author would write them."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.kinds import Duration, Load, SizeMix, read_declaration
+from qospec.catalogue.kinds import (
+    Buffer,
+    Curve,
+    Duration,
+    Lifetime,
+    Load,
+    SizeMix,
+    read_declaration,
+)
 from qospec.check.evaluate.dimensions import BASE_UNITS, write_bound
 from qospec.dataclass import NamedTuple
 from qospec.units import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from qospec.catalogue.kinds import Kind
 
@@ -22,6 +31,18 @@ OF_PACKETS = {"cell rate": "packet rate", "cells": "packets"}
 """By domain of a field, what it counts in a source of packets."""
 SHOWN_APART = ("connections",)
 """What a report says elsewhere."""
+MAX_NAMED = 3
+"""The most alternatives that are listed where cases differ."""
+MAPS = {
+    "weights": "integer",
+    "counts": "integer",
+    "sizes": "data",
+    "limits by mark": "buffer",
+    "ratios by mark": "ratio",
+}
+"""By domain of a map, that of its items."""
+COUNTED = {"packet": "pkt", "cell": "cell", "byte": "B"}
+"""The units of limits."""
 
 
 class FieldValue(NamedTuple):
@@ -55,6 +76,31 @@ def list_settings(kind: Kind, made: Any, *, packets: bool) -> Mapping[str, Field
     return found
 
 
+def list_element_settings(kind: Kind, made: Any) -> Mapping[str, FieldValue]:
+    """Return the fields of an element that have a value, but for keys and what decides nothing.
+
+    Those of a drop policy follow it, as `drop.low`; of one that is not given it has the name.
+    """
+    found: dict[str, FieldValue] = {}
+    idle = made.idle_fields if kind.role == "element" else ()
+    for parameter in kind.parameters.values():
+        domain, name = parameter.domain.name, parameter.alias or parameter.name
+        value = vars(made).get(parameter.name)
+        if parameter.name in idle or domain == "key":
+            continue
+        if domain == "dropping" and value is not None:
+            policy = read_declaration(type(value))
+            found[name] = FieldValue(policy.name, None, usual=False)
+            inner = list_settings(policy, value, packets=False)
+            found |= {f"{name}.{field}": setting for field, setting in inner.items()}
+        elif value is None and parameter.domain.implied:
+            found[name] = FieldValue(parameter.domain.implied, None, usual=True)
+        elif value is not None:
+            usual = value == parameter.default
+            found[name] = FieldValue(_text(value, domain), _number(value), usual)
+    return found
+
+
 def _number(value: Any) -> Fraction | None:
     if isinstance(value, Load):
         return value.amount
@@ -64,20 +110,38 @@ def _number(value: Any) -> Fraction | None:
 
 def _text(value: Any, domain: str) -> str:
     """Return a value as an author would write it."""
-    if isinstance(value, Load):
-        layer = f" @{value.layer}" if value.layer else ""
-        return _quantity(value.amount, "rate" if layer else "packet rate") + layer
-    if isinstance(value, SizeMix):
-        return _mix(value)
-    if isinstance(value, Duration):
-        mean = _quantity(value.mean_ps, "time")
-        return mean if value.law == "constant" else f"{value.law}({mean})"
+    if type(value) in _WRITERS:
+        return _WRITERS[type(value)](value)
+    if domain in MAPS:
+        items = [f"{name}: {_text(item, MAPS[domain])}" for name, item in value]
+        return f"{{ {', '.join(items)} }}"
     if isinstance(value, tuple | array):
         of = "time" if domain == "times" else domain
         return _listed(value, lambda item: _text(item, of))
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return _quantity(value, domain)
     return _name(value, domain)
+
+
+def _load(load: Load) -> str:
+    layer = f" @{load.layer}" if load.layer else ""
+    return _quantity(load.amount, "rate" if layer else "packet rate") + layer
+
+
+def _duration(duration: Duration) -> str:
+    mean = _quantity(duration.mean_ps, "time")
+    return mean if duration.law == "constant" else f"{duration.law}({mean})"
+
+
+def _curve(curve: Curve) -> str:
+    return _listed(curve.points, lambda at: f"{_quantity(at[1], 'time')} at {at[0]} B")
+
+
+def _limit(value: Buffer | Lifetime) -> str:
+    if value.unit == "time":
+        return _quantity(value.amount, "time")
+    layer = f" @{value.layer}" if isinstance(value, Buffer) and value.layer else ""
+    return f"{value.amount:_} {COUNTED[value.unit]}{layer}"
 
 
 def _name(value: Any, domain: str) -> str:
@@ -93,6 +157,7 @@ def _name(value: Any, domain: str) -> str:
 
 def _quantity(value: int | Fraction, domain: str) -> str:
     """Return a number with its unit, exact where it has few digits."""
+    domain = "time" if domain == "curve" else domain
     exact = write_bound(value, domain)
     if "/" not in exact.partition(" ")[0] or domain not in BASE_UNITS:
         return exact
@@ -114,3 +179,43 @@ def _mix(mix: SizeMix) -> str:
         return f"{mix.law}{layer}"
     parts = _listed(mix.parts, lambda part: f"{part[1]} of {part[0]} B")
     return f"{parts}{layer}{' in order' if mix.in_order else ''}"
+
+
+_WRITERS: dict[type, Callable[[Any], str]] = {
+    Buffer: _limit,
+    Curve: _curve,
+    Duration: _duration,
+    Lifetime: _limit,
+    Load: _load,
+    SizeMix: _mix,
+}
+
+
+# ---- over cases
+
+
+def write_setting(found: Sequence[FieldValue | None]) -> str:
+    """Return the values of a field over cases; numbers from the least to the most."""
+    numbers = {
+        field_value.number: field_value.text
+        for field_value in found
+        if field_value is not None and field_value.number is not None
+    }
+    if not all(field_value is not None and field_value.number is not None for field_value in found):
+        return write_alternatives(
+            "the default" if field_value is None else field_value.text for field_value in found
+        )
+    return write_range(numbers[end(numbers)] for end in (min, max))
+
+
+def write_range(ends: Iterable[str]) -> str:
+    """Return the least and the most of values, or the one that there is."""
+    return " to ".join(dict.fromkeys(ends))
+
+
+def write_alternatives(texts: Iterable[str]) -> str:
+    """Return alternative texts joined by `or`: each once, and only the first few."""
+    different = list(dict.fromkeys(texts))
+    more = len(different) - MAX_NAMED
+    others = f"{more} other{'s' * (more > 1)}"
+    return " or ".join(different[:MAX_NAMED] + [others] * (more > 0))

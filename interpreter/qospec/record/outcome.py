@@ -11,7 +11,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.kinds import discover, read_declaration
+from qospec.catalogue.kinds import NESTED, discover, read_declaration
 from qospec.catalogue.statistics import describe_cause, name_cause
 from qospec.judge.conclusions import conclude, conclude_case, has_measuring_criterion
 from qospec.judge.readings import QUANTILES
@@ -19,10 +19,17 @@ from qospec.judge.verdict import PROBLEMS, VERDICTS, Verdict, find_worst
 from qospec.model.expression import list_found as found_in
 from qospec.model.expression import list_measurements
 from qospec.model.suite import JUDGED, Search, is_report_only
-from qospec.plan.settings import FieldValue, list_settings
+from qospec.plan.settings import (
+    FieldValue,
+    list_settings,
+    write_alternatives,
+    write_range,
+    write_setting,
+)
 from qospec.protocol.streams import describe_items
 from qospec.record.bounds import bound_documents
 from qospec.record.histograms import histogram_documents
+from qospec.record.networks import describe_networks, list_links
 from qospec.record.parts import read_part
 from qospec.record.phases import phase_documents, why_of_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, describe_quantity
@@ -40,7 +47,7 @@ if TYPE_CHECKING:
     from qospec.judge.phases import PhasesResult
     from qospec.judge.readings import Readings
     from qospec.judge.result import Judged, Result
-    from qospec.model.suite import Case, Flow, Network, Suite, Test
+    from qospec.model.suite import Case, Flow, Suite, Test
     from qospec.plan.plan import CasePlan
     from qospec.units import Dimension
 
@@ -143,7 +150,7 @@ def describe_not_run(plan: CasePlan, command: str = "") -> Document:
         "parameters": dict(plan.case.parameters),
         "verdict": "inconclusive",
         "ran": False,
-        "links": _links(plan.case.networks[""]),
+        "links": list_links(plan.case.networks[""]),
         "run": {
             "warmup": describe_quantity(Fraction(run.warmup_ps, PS_PER_S), TIME),
             "measure": describe_quantity(Fraction(measure_ps, PS_PER_S), TIME),
@@ -352,11 +359,12 @@ def _test(test: Test, in_phases: Mapping[int, Sequence[Flow]]) -> Document:
         "follows": list(test.follows),
         "deviations": [{"what": what, "why": why} for what, why in test.deviations],
         "place": test.span.recorded_place,
-        "links": _links(networks[""]),
+        "links": list_links(networks[""]),
         "flows": flow_documents(
             flow for case in test.cases for flow in in_phases.get(id(case), case.flows)
         ),
-        "controls": {name: _links(network) for name, network in networks.items() if name},
+        "controls": {name: list_links(network) for name, network in networks.items() if name},
+        "networks": describe_networks(test.cases),
     }
 
 
@@ -398,7 +406,7 @@ def _definitions(suite: Suite) -> list[Document]:
 
 
 def _list_chosen(case: Case) -> Iterator[Kind]:
-    """Yield the drop policies and congestion controls that elements and traffic of a case name."""
+    """Yield the drop policies and congestion controls of a case, named or by default."""
     held = [
         *((i.kind, i.element) for network in case.networks.values() for i in network.elements),
         *((flow.kind, flow.traffic) for flow in case.flows),
@@ -409,24 +417,9 @@ def _list_chosen(case: Case) -> Iterator[Kind]:
                 chosen = getattr(made, parameter.name)
                 if chosen is not None:
                     yield read_declaration(type(chosen))
-
-
-def _links(network: Network) -> list[list[str]]:
-    """Return the pairs of names of linked hosts and devices, each link once."""
-    pairs: Iterable[tuple[str, str]] = (
-        (a.rpartition(".")[0] or a, b.rpartition(".")[0] or b)
-        for instance in network.elements
-        if instance.kind.duty == "line"
-        for a, _, b in [instance.path.partition(" -> ")]
-        if b
-    )
-    seen: set[frozenset[str]] = set()
-    links = []
-    for pair in pairs:
-        if frozenset(pair) not in seen:
-            seen.add(frozenset(pair))
-            links.append(list(pair))
-    return links
+                elif parameter.domain.implied:
+                    role = NESTED[parameter.domain.name]
+                    yield discover().select_role(role)[parameter.domain.implied]
 
 
 def describe_loss(loss: Mapping[str, Any]) -> str:
@@ -444,10 +437,6 @@ def discard_sentence(discard: Mapping[str, Any]) -> str:
     return f"{lost}: {discard['element']} ({describe_cause(discard['cause'])})"
 
 
-MAX_NAMED = 3
-"""The most alternatives that are listed where cases differ."""
-
-
 def flow_documents(every: Iterable[Flow]) -> list[Document]:
     """Return what flows send, by name; where those of a name differ, from the least to the most.
 
@@ -460,10 +449,10 @@ def flow_documents(every: Iterable[Flow]) -> list[Document]:
     return [
         {
             "name": name,
-            "from": _alternatives(_hosts(flow.origins) for flow in flows),
-            "to": _alternatives(_hosts(flow.targets) + _way(flow.via) for flow in flows),
+            "from": write_alternatives(_hosts(flow.origins) for flow in flows),
+            "to": write_alternatives(_hosts(flow.targets) + _way(flow.via) for flow in flows),
             "traffic": ", ".join(
-                filter(None, [_alternatives(flow.kind.name for flow in flows), _sent(flows)])
+                filter(None, [write_alternatives(flow.kind.name for flow in flows), _sent(flows)])
             ),
             "contract": _ranges([_contract(flow) for flow in flows]),
             "source": _source(flows),
@@ -482,7 +471,7 @@ def _source(flows: Sequence[Flow]) -> str:
         kind = read_declaration(type(flow.arrivals))
         fields = list_settings(kind, flow.arrivals, packets=flow.packets is not None)
         found.setdefault(kind.name, []).append(fields)
-    return _alternatives(
+    return write_alternatives(
         ", ".join([name, *(f"{field} {text}" for field, text in _ranges(its))])
         for name, its in found.items()
     )
@@ -498,20 +487,7 @@ def _ranges(cases: Sequence[Mapping[str, FieldValue]]) -> list[list[str]]:
     A field that has its default in all cases is left out.
     """
     names = dict.fromkeys(name for case in cases for name, value in case.items() if not value.usual)
-    return [[name, _setting_range([case.get(name) for case in cases])] for name in names]
-
-
-def _setting_range(found: Sequence[FieldValue | None]) -> str:
-    numbers = {
-        field_value.number: field_value.text
-        for field_value in found
-        if field_value is not None and field_value.number is not None
-    }
-    if not all(field_value is not None and field_value.number is not None for field_value in found):
-        return _alternatives(
-            "the default" if field_value is None else field_value.text for field_value in found
-        )
-    return _range(numbers[end(numbers)] for end in (min, max))
+    return [[name, write_setting([case.get(name) for case in cases])] for name in names]
 
 
 def _sent(flows: Sequence[Flow]) -> str:
@@ -520,14 +496,14 @@ def _sent(flows: Sequence[Flow]) -> str:
     Endpoints have no rate.
     """
     counts = [flow.connections * len(flow.origins) for flow in flows]
-    many = f"{_range(f'{end(counts):_}' for end in (min, max))} connections"
+    many = f"{write_range(f'{end(counts):_}' for end in (min, max))} connections"
     rates: dict[Dimension, list[Fraction]] = {}
     for flow in flows:
         if not _is_answered(flow):
             dimension, rate = _rate(flow)
             rates.setdefault(dimension, []).append(rate)
-    each = _alternatives(
-        _range(format_value(end(of), dimension) for end in (min, max))
+    each = write_alternatives(
+        write_range(format_value(end(of), dimension) for end in (min, max))
         for dimension, of in rates.items()
     )
     return " of ".join([many] * (max(counts) > 1) + [each] * bool(each))
@@ -544,18 +520,6 @@ def _rate(flow: Flow) -> tuple[Dimension, Fraction]:
     if flow.packets is None:
         return CELL_RATE, flow.traffic.contract().peak_cell_rate
     return PACKET_RATE, flow.packets.contract.peak_cell_rate
-
-
-def _range(ends: Iterable[str]) -> str:
-    return " to ".join(dict.fromkeys(ends))
-
-
-def _alternatives(texts: Iterable[str]) -> str:
-    """Return alternative texts joined by `or`: each once, and only the first few."""
-    different = list(dict.fromkeys(texts))
-    more = len(different) - MAX_NAMED
-    others = f"{more} other{'s' * (more > 1)}"
-    return " or ".join(different[:MAX_NAMED] + [others] * (more > 0))
 
 
 def _way(ports: tuple[str, ...]) -> str:

@@ -161,6 +161,19 @@ QUANTITY = Variant(
 """One without a unit is a condition or a text."""
 METRICS = MapOf(MapOf(Nullable(QUANTITY)))
 SENT = {"contract": Optional([[str]]), "source": Optional(str)}
+SETTINGS = {"given": [[str]], "defaults": [[str]]}
+"""Pairs of a name and a value."""
+NETWORK = {
+    "lines": [{"links": [[str]], "rate": str, "delay": str, **SETTINGS}],
+    "nodes": [
+        {
+            "names": [str],
+            "device": str,
+            **SETTINGS,
+            "elements": [{"names": [str], "kind": str, **SETTINGS}],
+        }
+    ],
+}
 TEST = {
     "name": str,
     "description": str,
@@ -168,6 +181,7 @@ TEST = {
     "place": PLACE,
     "links": [[str]],
     "controls": MapOf([[str]]),
+    "networks": Optional(MapOf(NETWORK)),
     "not_reproduced": Optional([{"what": str, "why": str}]),
     "follows": Optional([str]),
     "deviations": Optional([{"what": str, "why": str}]),

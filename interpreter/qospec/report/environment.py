@@ -29,16 +29,24 @@ from qospec.report import (
     claims,
     grid,
     headline,
+    parts,
     searches,
     series,
     similar,
     text,
-    topology,
     views,
     words,
 )
 from qospec.report.bytecode import Bytecode
-from qospec.report.charts import brackets, columns, curves, distributions, plot, timelines
+from qospec.report.charts import (
+    brackets,
+    columns,
+    curves,
+    distributions,
+    plot,
+    timelines,
+    topology,
+)
 from qospec.report.format import NESTED, REPORTS, Format, ReportError
 from qospec.visible import make_lines_visible
 
@@ -65,6 +73,7 @@ FUNCTIONS = {
     "with_confidence": causes.count_with_confidence,
     "headline": headline.write_headline,
     "drawing": topology.draw_topology,
+    **parts.FUNCTIONS,
     **text.FUNCTIONS,
 }
 """What a template may call; spec/8-reports.md describes each."""

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, LimitReached
 from qospec.check.evaluate.scope import Scope
-from qospec.check.evaluate.values import Amount, Boolean, List, Value
-from qospec.check.test.sweeps import write_range_value
+from qospec.check.evaluate.values import Amount, Boolean, List, Value, write_plain_value
 from qospec.units import count_decimals, format_value
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class Values:
 def literal(value: Value) -> str | None:
     """Return a value as a literal; None if it has no end of decimals, or is no number or truth."""
     if isinstance(value, Boolean):
-        return write_range_value(value)
+        return write_plain_value(value)
     if not isinstance(value, Amount) or value.value is None or count_decimals(value.value) is None:
         return None
     try:

@@ -62,7 +62,7 @@ Pause = Annotated[int | None, Domain("time", 10**3, LONGEST_PS)]
 """A time in ps, of at least 1 ns."""
 Windows = Annotated[Literal["standard", "bsd"], Domain("choice", choices=("standard", "bsd"))]
 """By which rules a window is announced."""
-Algorithm = Annotated[CongestionControl | None, Domain("congestion")]
+Algorithm = Annotated[CongestionControl | None, Domain("congestion", implied="newreno")]
 """A congestion control."""
 
 MOST_SEGMENTS = 2**22

@@ -177,8 +177,12 @@ test t on line {
 @pytest.mark.parametrize(
     ("drop", "control", "named"),
     [
-        ("red { low = 5 pkt, high = 15 pkt, p = 10% }", "algorithm = cubic", {"red", "cubic"}),
-        ("tail", "", {"tail"}),
+        (
+            "red { low = 5 pkt, high = 15 pkt, p = 10% }",
+            "algorithm = cubic",
+            {"red", "cubic", "tail"},
+        ),
+        ("tail", "", {"tail", "newreno"}),
     ],
     ids=["named", "by default"],
 )

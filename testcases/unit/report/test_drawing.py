@@ -1,10 +1,14 @@
 import pytest
 
-from qospec.report.topology import draw_topology
+from qospec.report.charts.topology import draw_topology
 
 
 def labels(links):
     return [box["label"] for box in draw_topology(links)["boxes"]]
+
+
+def texts(line):
+    return [label["text"] for label in line["labels"]]
 
 
 def columns(links):
@@ -28,7 +32,7 @@ def test_members_of_an_array_that_see_the_same_are_one_box():
     links = [pair for i in range(4) for pair in ([f"a[{i}]", f"left[{i}]"], [f"left[{i}]", "west"])]
     drawn = draw_topology(links)
     assert [box["label"] for box in drawn["boxes"]] == ["a[0..3]", "left[0..3]", "west"]
-    assert [line["label"] for line in drawn["lines"]] == ["× 4", "× 4"]
+    assert [texts(line) for line in drawn["lines"]] == [["4 ×"], ["4 ×"]]
 
 
 def test_members_of_an_array_that_see_different_things_are_apart():
@@ -90,3 +94,44 @@ def test_everything_lies_within_the_drawing():
 
 def test_nothing_is_drawn_of_nothing():
     assert draw_topology([])["boxes"] == []
+
+
+def line(rate, delay, *links):
+    return {"rate": rate, "delay": delay, "links": [list(ends) for ends in links]}
+
+
+def test_lines_have_their_rate_and_their_delay():
+    links = [["a", "left"], ["left", "b"]]
+    lines = [
+        line("1 Gbit/s @line", "0 s", ("a", "left.p")),
+        line("10 Mbit/s @cell", "50 us", ("left.q", "b")),
+    ]
+    drawn = draw_topology(links, lines)["lines"]
+    assert [texts(line) for line in drawn] == [["1 Gbit/s"], ["10 Mbit/s @cell", "50 us"]]
+
+
+def test_links_drawn_as_one_line_have_all_their_rates_unless_they_are_many():
+    links = [[f"a[{n}]", "sw"] for n in range(3)]
+    two = [line(f"{min(n, 1)} Gbit/s @line", "0 s", (f"a[{n}]", f"sw.p[{n}]")) for n in range(3)]
+    assert [texts(line) for line in draw_topology(links, two)["lines"]] == [
+        ["3 × 0 Gbit/s, 1 Gbit/s"]
+    ]
+    three = [line(f"{n} Gbit/s @line", "0 s", (f"a[{n}]", f"sw.p[{n}]")) for n in range(3)]
+    assert [texts(line) for line in draw_topology(links, three)["lines"]] == [["3 ×"]]
+
+
+def test_two_links_between_two_nodes_are_counted():
+    lines = [line("1 Gbit/s @line", "0 s", ("a.p", "b.p"), ("a.q", "b.q"))]
+    (drawn,) = draw_topology([["a", "b"]], lines)["lines"]
+    assert texts(drawn) == ["2 × 1 Gbit/s"]
+
+
+def test_no_two_texts_stand_at_one_place_and_each_has_room():
+    mesh = [[a, b] for a in "abcd" for b in "abcd" if a < b]
+    drawn = draw_topology(mesh, [line("149.8 Mbit/s @cell", "5 us", *mesh)])
+    places = [(label["x"], label["y"]) for line in drawn["lines"] for label in line["labels"]]
+    assert len(places) == len(set(places)) > 4
+    lefts = sorted({box["x"] for box in drawn["boxes"]})
+    rights = sorted({box["x"] + box["width"] for box in drawn["boxes"]})
+    # 18 characters of some 6 px
+    assert all(left - right > 18 * 6 for left, right in zip(lefts[1:], rights, strict=False))

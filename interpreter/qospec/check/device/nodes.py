@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.records.record import Record
+    from qospec.model.device import DeviceUse
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -73,16 +74,21 @@ class DevicePlan(Value):
     template: Template
     count: int | None
     known: bool
+    use: DeviceUse = field(compare=False)
 
 
 @dataclass(eq=False)
 class Node:
-    """One host or device in a topology. `links` and `media` are by port: link's place, medium."""
+    """One host or device in a topology. `links` and `media` are by port: link's place, medium.
+
+    `use` is the device with its parameters; None for a host.
+    """
 
     path: str
     template: Template | None
     tester: Tester
     known: bool
+    use: DeviceUse | None = None
     links: dict[tuple[str, int], Span] = field(default_factory=dict)
     rates: dict[tuple[str, int], Value] = field(default_factory=dict)
     media: dict[tuple[str, int], Record] = field(default_factory=dict)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from qospec.check.evaluate.context import CheckError, IndexedError, make_error
 from qospec.dataclass import dataclass
 from qospec.model.expression import count_leaves
+from qospec.secret import redact
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -337,3 +339,17 @@ def find_published(value: Value) -> Span | None:
 
 def _find_first_published(items: Iterable[Value]) -> Span | None:
     return next((place for item in items if (place := find_published(item))), None)
+
+
+def write_plain_value(value: Value) -> str:
+    """Return a value as it would be written, without keys; of one that is no literal what it is."""
+    if isinstance(value, Amount):
+        if value.text or value.value is None:
+            return value.text
+        text = format_value(value.value, value.dimension, exact=True)
+        return f"{text} @{value.layer}" if value.layer else text
+    if isinstance(value, Text):
+        return redact(f'"{value.text}"')[1:-1]
+    if isinstance(value, Symbol):
+        return value.name
+    return str(value.value).lower() if isinstance(value, Boolean) else value.what

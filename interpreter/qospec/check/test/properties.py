@@ -24,10 +24,11 @@ from qospec.check.evaluate.values import (
     Symbol,
     Text,
     Value,
+    write_plain_value,
 )
 from qospec.check.records.parameters import let_binding
 from qospec.check.test.parts import is_continuous
-from qospec.check.test.sweeps import escape_for_shell, write_range_value
+from qospec.check.test.sweeps import escape_for_shell
 from qospec.check.test.vacuity import conditions
 from qospec.diagnostics import Diagnostic, suggest_name
 from qospec.model.bounds import Bounds
@@ -305,7 +306,7 @@ def to_draw(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> tuple[Drawn
     assert isinstance(values, List)  # noqa: S101 -- checked before
     items = node.values.items if isinstance(node.values, ast.ListLiteral) else ()
     texts = tuple(" ".join(item.span.text.split()) for item in items) or tuple(
-        map(write_range_value, values.items)
+        map(write_plain_value, values.items)
     )
     return Drawn(name, span, choices=texts), lambda value, _: values.items[value]
 

@@ -10,18 +10,15 @@ from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.scope import Binding, bind_known, find_given_items
 from qospec.check.evaluate.values import (
     POISON,
-    Amount,
-    Boolean,
     List,
     Poison,
     Symbol,
-    Text,
     Value,
+    write_plain_value,
 )
 from qospec.dataclass import NamedTuple
-from qospec.secret import WITHHELD, redact
+from qospec.secret import WITHHELD
 from qospec.syntax import ast
-from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -138,7 +135,7 @@ def _evaluate_values(
                 node.span,
                 help="write `in [first, second]` or `in … .. … step …`",
             )
-        values = [(item, write_range_value(item)) for item in series.items]
+        values = [(item, write_plain_value(item)) for item in series.items]
     if not values:
         raise make_error("E0506", "this sweep has no values", node.span, help="add a value")
     return [(value, _without_key(text, place)) for place, (value, text) in enumerate(values, 1)]
@@ -154,20 +151,6 @@ def _evaluate_item(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> 
     if isinstance(node, ast.Path) and not node.trail and scope.find(node.name.text) is None:
         return replace(Symbol(node.name.text, node.span), resolved=False)
     return evaluator.require_plain(node, scope)
-
-
-def write_range_value(value: Value) -> str:
-    """Return a value of a range as it would be written."""
-    if isinstance(value, Amount):
-        if value.text or value.value is None:
-            return value.text
-        text = format_value(value.value, value.dimension, exact=True)
-        return f"{text} @{value.layer}" if value.layer else text
-    if isinstance(value, Text):
-        return redact(f'"{value.text}"')[1:-1]
-    if isinstance(value, Symbol):
-        return value.name
-    return str(value.value).lower() if isinstance(value, Boolean) else value.what
 
 
 def _zip(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:

@@ -157,7 +157,9 @@ class _Builder:
                 help=self._suggest_value(name.text, plan, node),
                 fix=as_let(node, plan),
             )
-        template = plan.template if isinstance(plan, DevicePlan) else None
+        template, use = None, None
+        if isinstance(plan, DevicePlan):
+            template, use = plan.template, plan.use
         self.layout.complete &= template is None or template.sound
         tester = plan.tester if isinstance(plan, HostPlan) else Tester(slotted=False)
         many = 1 if plan.count is None else plan.count
@@ -171,10 +173,12 @@ class _Builder:
                 help="make it smaller",
             )
         if plan.count is None:
-            made = Node(name.text, template, tester, plan.known)
+            made = Node(name.text, template, tester, plan.known, use)
             self.layout.nodes.append(made)
             return NodeValue(made)
-        nodes = tuple(Node(f"{name.text}[{i}]", template, tester, plan.known) for i in range(many))
+        nodes = tuple(
+            Node(f"{name.text}[{i}]", template, tester, plan.known, use) for i in range(many)
+        )
         self.layout.nodes += nodes
         return NodeArray(name.text, nodes, plan.known)
 

@@ -85,8 +85,16 @@ class _Flattening:
             if node.template is not None
             for statement in self._list_invariants(node, node.template)
         )
-        elements, wires = tuple(self._elements), tuple(self._wires)
-        return Network(self._layout.name, elements, wires, hosts, held, self._entries, self._sides)
+        return Network(
+            self._layout.name,
+            tuple(self._elements),
+            tuple(self._wires),
+            hosts,
+            held,
+            self._entries,
+            self._sides,
+            {node.path: node.use for node in nodes if node.use is not None},
+        )
 
     def _list_invariants(self, node: Node, template: Template) -> Iterator[Statement]:
         """Return the invariants of a device in the topology, with full paths in what they count."""

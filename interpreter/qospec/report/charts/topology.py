@@ -11,35 +11,43 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from qospec.report.parts import write_runs
+
 Links = Sequence[Sequence[str]]
+Lines = Sequence[Mapping[str, Any]]
 Edge = tuple[str, str]
 
 _MEMBER = re.compile(r"(?P<array>.+)\[(?P<index>\d+)\]\Z")
 
 CHARACTER, PADDING, BOX_HEIGHT, ROW, GAP, MARGIN = 7.2, 12, 30, 46, 52, 4
-LABEL = 15
+SMALL_CHARACTER, BESIDE = 6.0, 6
+"""Of the text at a line: the width of a character, and its distance from a box."""
+ABOVE, BELOW = -5, 13
+MOST_TEXTS = 2
+"""Of how many rates that differ a line of several links is labelled."""
 
 
-def draw_topology(links: Links) -> dict[str, Any]:
+def draw_topology(links: Links, lines: Lines = ()) -> dict[str, Any]:
     """Return the coordinates of boxes and lines, in pixels.
 
     `width`, `height`; `boxes` with `x`, `y` (of the corner), `width`, `height`, `label`, `end`
     (whether it has one neighbour); `lines` with `points` (x and y, from left to right) and
-    a `label` at `x`, `y`.
+    `labels`: its rate and its delay, as `lines` of the record say, each a `text` at `x`, `y`, which
+    is the `start` or the `end` of it (`anchor`). Where they would overlap there are none.
     """
-    edges, labels = _fold_links(links)
+    edges, labels, boxes = _fold_links(links)
     edges = _direct_edges(edges)
     layers = _assign_layers(edges, labels)
     ways = _route_edges(edges, layers)
     rows = _order_rows(ways, layers)
-    return _place_boxes(ways, edges, rows, labels)
+    return _place_boxes(ways, _write_texts(edges, boxes, lines), rows, labels)
 
 
 # ---- arrays
 
 
-def _fold_links(links: Links) -> tuple[dict[Edge, int], dict[str, str]]:
-    """Return the links between boxes with their number, and each box's label.
+def _fold_links(links: Links) -> tuple[dict[Edge, int], dict[str, str], dict[str, str]]:
+    """Return the links between boxes with their number, each box's label, and each member's box.
 
     Two members of an array are one box if they see the same: the coarsest such division, found by
     refining the division by arrays until it is stable.
@@ -62,7 +70,31 @@ def _fold_links(links: Links) -> tuple[dict[Edge, int], dict[str, str]]:
     for a, b in ((first[a], first[b]) for a, b in links):
         edge = (b, a) if (b, a) in edges else (a, b)
         edges[edge] = edges.get(edge, 0) + 1
-    return edges, labels
+    return edges, labels, first
+
+
+def _write_texts(
+    edges: Mapping[Edge, int], boxes: Mapping[str, str], lines: Lines
+) -> dict[Edge, list[str]]:
+    """Return what stands at each line: how many links it is and their rate, and their delay."""
+    rates: dict[frozenset[str], Counter[str]] = {}
+    delays: dict[frozenset[str], dict[str, None]] = {}
+    for line in lines:
+        for ends in line["links"]:
+            nodes = [end.rpartition(".")[0] or end for end in ends]
+            both = frozenset(boxes.get(node, node) for node in nodes)
+            rates.setdefault(both, Counter())[line["rate"].replace(" @line", "")] += 1
+            delays.setdefault(both, {})[line["delay"]] = None
+    texts = {}
+    for edge, count in edges.items():
+        its, late = rates.get(frozenset(edge), Counter()), delays.get(frozenset(edge), {})
+        many = max(count, its.total())
+        shown = [", ".join(its) if len(its) <= MOST_TEXTS else ""]
+        shown[0] = f"{many} × {shown[0]}".rstrip() if many > 1 else shown[0]
+        if len(late) <= MOST_TEXTS and set(late) != {"0 s"}:
+            shown.append(", ".join(late))
+        texts[edge] = [text for text in shown if text]
+    return texts
 
 
 def _refine(names: Sequence[str], links: Links, alone: set[str]) -> dict[str, int]:
@@ -92,15 +124,8 @@ def _write_label(members: Sequence[str]) -> str:
     """Return `a[0..3]` for four members of an array."""
     if len(members) == 1:
         return members[0]
-    indices = sorted(_find_array(name)[1] for name in members)
-    runs: list[list[int]] = []
-    for index in indices:
-        if runs and index == runs[-1][1] + 1:
-            runs[-1][1] = index
-        else:
-            runs.append([index, index])
-    shown = ",".join(f"{a}..{b}" if b > a + 1 else f"{a},{b}" if b > a else f"{a}" for a, b in runs)
-    return f"{_find_array(members[0])[0][:-1]}{shown}]"
+    runs = write_runs([_find_array(name)[1] for name in members])
+    return f"{_find_array(members[0])[0][:-1]}{runs}]"
 
 
 # ---- layers
@@ -216,38 +241,61 @@ def _compute_mean(values: Sequence[float]) -> float:
 
 def _place_boxes(
     ways: Mapping[Edge, Sequence[str]],
-    edges: Mapping[Edge, int],
+    texts: Mapping[Edge, Sequence[str]],
     rows: Sequence[Sequence[str]],
     labels: Mapping[str, str],
 ) -> dict[str, Any]:
-    degree = Counter(name for edge in edges for name in edge)
+    degree = Counter(name for edge in texts for name in edge)
+    gaps = _measure_gaps(ways, texts, rows, degree)
     middle = MARGIN + max((len(row) for row in rows), default=0) * ROW / 2
     boxes: dict[str, dict[str, Any]] = {}
     x = float(MARGIN)
-    for row in rows:
+    for row, gap in zip(rows, gaps, strict=True):
         widths = [len(labels.get(name, "")) * CHARACTER + 2 * PADDING for name in row]
         for place, name in enumerate(row):
             y = middle + _find_height(place, row) * ROW - BOX_HEIGHT / 2
             box = {"x": x, "y": y, "width": max(widths), "height": BOX_HEIGHT}
             text = {"label": labels.get(name), "end": degree[name] == 1}
             boxes[name] = {k: round(v, 1) for k, v in box.items()} | text
-        x += max(widths) + GAP
-    lines = [_draw_line(way, boxes, degree, edges[edge]) for edge, way in ways.items()]
+        x += max(widths) + gap
+    taken: list[tuple[float, float]] = []
     return {
-        "width": round(max(x - GAP, 0.0) + MARGIN, 1),
+        "width": round(max(x - gaps[-1], 0.0) + MARGIN if rows else 2 * MARGIN, 1),
         "height": round(2 * middle, 1),
         "boxes": [box for box in boxes.values() if box["label"]],
-        "lines": lines,
+        "lines": [_draw_line(way, boxes, degree, texts[e], taken) for e, way in ways.items()],
     }
+
+
+def _measure_gaps(
+    ways: Mapping[Edge, Sequence[str]],
+    texts: Mapping[Edge, Sequence[str]],
+    rows: Sequence[Sequence[str]],
+    degree: Mapping[str, int],
+) -> list[float]:
+    """Return how far each layer is from the next: as far as what stands between them is wide."""
+    number = {name: place for place, row in enumerate(rows) for name in row}
+    gaps = [float(GAP)] * len(rows)
+    for edge, way in ways.items():
+        width = max((len(text) * SMALL_CHARACTER + 3 * BESIDE for text in texts[edge]), default=0.0)
+        at = number[way[0]] if _is_at_start(way, degree) else max(number[way[-1]] - 1, 0)
+        gaps[at] = max(gaps[at], width)
+    return gaps
+
+
+def _is_at_start(way: Sequence[str], degree: Mapping[str, int]) -> bool:
+    """Return whether the end of a line with fewer lines is its start: there its text has room."""
+    return degree[way[0]] <= degree[way[-1]]
 
 
 def _draw_line(
     way: Sequence[str],
     boxes: Mapping[str, Mapping[str, Any]],
     degree: Mapping[str, int],
-    count: int,
+    texts: Sequence[str],
+    taken: list[tuple[float, float]],
 ) -> dict[str, Any]:
-    """Return a line, with its label at the end with fewer lines."""
+    """Return a line with its texts, at an end that is not `taken` yet."""
     points = []
     for place, name in enumerate(way):
         box = boxes[name]
@@ -256,11 +304,14 @@ def _draw_line(
             points.append((box["x"], y))
         if place < len(way) - 1:
             points.append((round(box["x"] + box["width"], 1), y))
-    at_start = degree[way[0]] <= degree[way[-1]]
-    x, y = points[0] if at_start else points[-1]
-    return {
-        "points": points,
-        "label": f"× {count}" if count > 1 else "",
-        "x": round(x + (LABEL if at_start else -LABEL), 1),
-        "y": round(y - 5, 1),
-    }
+    ends = [(points[0], "start"), (points[-1], "end")] if points else []
+    for end, anchor in ends if _is_at_start(way, degree) else reversed(ends):
+        if texts and end not in taken:
+            taken.append(end)
+            x = round(end[0] + (BESIDE if anchor == "start" else -BESIDE), 1)
+            labels = [
+                {"text": text, "x": x, "y": round(end[1] + lift, 1), "anchor": anchor}
+                for text, lift in zip(texts, (ABOVE, BELOW), strict=False)
+            ]
+            return {"points": points, "labels": labels}
+    return {"points": points, "labels": []}
