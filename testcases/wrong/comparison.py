@@ -17,4 +17,17 @@ WRONG = [
         ("isolation:discipline=strict",),
         {"voice_lost", "video_lost", "voice_longest", "video_longest"},
     ),
+    Wrong(
+        "comparison.forged_for_nothing",
+        "std.devices.crypto_gateways",
+        "crypto_gateways.qos",
+        ("forged_packets_take_their_time:gateway=gateways.in_software",),
+        {"busy"},
+        changes={
+            "  outer.rx -> decrypt -> cpu.entry[1]\n  cpu.exit[0] -> encrypt": (
+                "  outer.rx -> decrypt -> check -> cpu.entry[1]\n  cpu.exit[0] -> encrypt"
+            ),
+            "  cpu.exit[1] -> check -> back": "  cpu.exit[1] -> back",
+        },
+    ),
 ]
