@@ -33,7 +33,8 @@ QDISCS = (
     *("red", "gred", "codel", "fq_codel", "pie"),
 )
 """The queueing disciplines of Linux that have a counterpart among the elements."""
-NOT_YET = "only for tests on a kernel, which no command runs yet"
+NOT_YET = "only for tests on the machine's own kernel, which no command runs yet"
+ON_KERNEL = "for `qos run --on kernel-vt`"
 
 _REQUIREMENT = re.compile(r"([\w.-]+)([^;]*)(?:; *extra == \"(\w+)\")?")
 _BOUND = re.compile(r"(>=|<)\s*([\w.]+)")
@@ -109,6 +110,16 @@ class Machine:
         import shutil
 
         return shutil.which(name)
+
+    def find_kernel(self) -> str | None:
+        """Return the path of the kernel in virtual time; None if none was built."""
+        from qospec.backend import BackendError
+        from qospec.linux.kept import find_kernel
+
+        try:
+            return str(find_kernel())
+        except BackendError:
+            return None
 
     def list_modules(self) -> str | None:
         """Return the list of the kernel's modules, built in or to be loaded; None if unknown."""
@@ -229,8 +240,13 @@ def _examine_program(machine: Machine, program: str, use: str, package: str) -> 
 
 def _examine_linux(machine: Machine) -> Iterator[Finding]:
     """Yield what there is for tests on a kernel of Linux."""
-    program = _examine_program(machine, "linux", NOT_YET, "user-mode-linux of Debian")
-    yield program._replace(name="User-Mode Linux")
+    kernel, name = machine.find_kernel(), "kernel in virtual time"
+    if kernel is None:
+        yield Finding(name, "absent", f"none was built; {ON_KERNEL}", "make kernel, in a checkout")
+    else:
+        yield Finding(name, "present", f"{kernel}; {ON_KERNEL}")
+    yield _examine_program(machine, "gcc", ON_KERNEL, "gcc")
+    yield _examine_program(machine, "tc", ON_KERNEL, "iproute2")
     if machine.can_unshare():
         yield Finding("network namespaces", "present", f"without privileges; {NOT_YET}")
     else:
@@ -240,7 +256,6 @@ def _examine_linux(machine: Machine) -> Iterator[Finding]:
             f"none can be made without privileges; {NOT_YET}",
             "install util-linux, and allow user namespaces: sysctl user.max_user_namespaces",
         )
-    yield _examine_program(machine, "tc", NOT_YET, "iproute2")
     modules = machine.list_modules()
     if modules is None:
         yield Finding("queueing disciplines", "absent", f"the kernel does not tell; {NOT_YET}")

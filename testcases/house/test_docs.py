@@ -17,6 +17,7 @@ from tcp_path import BULK, RTT, observe, rounds
 from qospec.catalogue.kinds import CARRIED, PACKAGES, Buffer, Catalogue, Kind, Role, discover
 from qospec.check.device.observables import list_loss_causes
 from qospec.cli import qos
+from qospec.diagnostics import Problems
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Setting
 from qospec.engine.endpoint.congestion import CongestionControl
@@ -37,6 +38,7 @@ from qospec.reference.kinds import describe_kind
 from qospec.report.render import render
 from qospec.search.method import Method, begin, choose_next_trial
 from qospec.search.trial import Request, Trial
+from qospec.source import Source, Span
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "interpreter" / "qospec"
@@ -161,6 +163,7 @@ def test_the_documented_kinds_are_found(examples: Catalogue) -> None:
         ("metric", "smoothness"),
         ("method", "upwards"),
         ("export", "names"),
+        ("backend", "nowhere"),
     }
     for kind in examples.kinds.values():
         assert_documented(kind)
@@ -301,6 +304,15 @@ def test_the_documented_export_names_the_flows(examples: Catalogue) -> None:
     assert names.describe(SimpleNamespace(flows=[flow, flow]), None, None) == {
         "flows": ["user", "user"]
     }
+
+
+def test_the_documented_back_end_refuses_flows(examples: Catalogue) -> None:
+    span = Span(Source("a.qos", "flow user"), 0, 9)
+    flow, problems = SimpleNamespace(name="user", span=span), Problems()
+    nowhere = examples.kinds["backend", "nowhere"].build()
+    nowhere.verify(SimpleNamespace(flows=[flow]), span, problems)
+    assert [problem.code for problem in problems.errors] == ["E0702"]
+    assert nowhere.describe() == {"name": "nowhere"}
 
 
 def test_the_documented_report_is_made(tmp_path: Path) -> None:

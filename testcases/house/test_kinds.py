@@ -6,6 +6,7 @@ import inspect
 
 import pytest
 
+from qospec.backend import Backend
 from qospec.catalogue.kinds import Kind, discover
 from qospec.engine.element import Element
 from qospec.engine.endpoint.congestion import CongestionControl
@@ -27,6 +28,7 @@ BASES = {
     "metric": (Metric,),
     "method": (Method,),
     "export": (Exporter,),
+    "backend": (Backend,),
 }
 KINDS = sorted(discover().kinds.values(), key=lambda kind: (kind.role, kind.name))
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.role}-{kind.name}")

@@ -21,7 +21,8 @@ class Made(Machine):
     versions = VERSIONS
     cache = Cache("/cache/kernels/1", stays=True, kernels=9)
     variables = {}  # noqa: RUF012 -- never changed
-    programs = frozenset({"linux", "tc", "tshark", "unshare"})
+    programs = frozenset({"gcc", "tc", "tshark", "unshare"})
+    kernel = "/cache/linux/linux"
     modules = "".join(f"kernel/net/sched/sch_{name}.ko\n" for name in QDISCS)
     namespaces = True
 
@@ -48,6 +49,9 @@ class Made(Machine):
     def find_program(self, name):
         return f"/usr/bin/{name}" if name in self.programs else None
 
+    def find_kernel(self):
+        return self.kernel
+
     def list_modules(self):
         return self.modules
 
@@ -67,7 +71,7 @@ def test_nothing_is_to_do_where_everything_is_there():
     assert {finding.state for finding in findings} == {"present"}
     assert [finding.name for finding in findings] == [
         *("python", "click", "numba", "extra fuzz", "compiled kernels", "processors", "tshark"),
-        *("User-Mode Linux", "network namespaces", "tc", "queueing disciplines"),
+        *("kernel in virtual time", "gcc", "tc", "network namespaces", "queueing disciplines"),
     ]
     assert not any(finding.remedy for finding in findings)
 
@@ -101,7 +105,8 @@ def test_what_each_run_needs_is_missing(taken, name, remedy):
         ({"cache": Cache("/c", stays=True, kernels=0)}, "compiled kernels", "qos warm"),
         ({"variables": {"QOS_KERNELS": "python"}}, "compiled kernels", "unset QOS_KERNELS"),
         ({"programs": Made.programs - {"tshark"}}, "tshark", "tshark"),
-        ({"programs": Made.programs - {"linux"}}, "User-Mode Linux", "user-mode-linux"),
+        ({"kernel": None}, "kernel in virtual time", "make kernel"),
+        ({"programs": Made.programs - {"gcc"}}, "gcc", "gcc"),
         ({"programs": Made.programs - {"tc"}}, "tc", "iproute2"),
         ({"namespaces": False}, "network namespaces", "user namespaces"),
         ({"modules": "sch_tbf.ko"}, "queueing disciplines", "extra modules"),

@@ -71,6 +71,11 @@ def rebuild_case(outcome: Document, name: str, folders: Sequence[Path] = ()) -> 
     """
     document = _find_case(outcome, name)
     provenance = outcome["provenance"]
+    if "backend" in provenance:
+        raise CaptureError(
+            f"the run was carried out on {provenance['backend']['name']}, whose trials are not run"
+            " again here: run it on the emulation"
+        )
     bounds = Bounds(provenance["limits"]["cells per trial"])
     test = next((test for test in outcome["tests"] if test["name"] == document["test"]), None)
     if test is None:

@@ -31,6 +31,7 @@ Role = Literal[
     "metric",
     "method",
     "export",
+    "backend",
 ]
 Duty = Literal["element", "queue", "scheduler", "line", "router", "classifier", "machine"]
 Carried = Literal["cell", "packet"]
@@ -58,9 +59,10 @@ PACKAGES: Mapping[str, tuple[Role, ...]] = {
     "qospec.metrics": ("metric",),
     "qospec.methods": ("method",),
     "qospec.exports": ("export",),
+    "qospec.backends": ("backend",),
 }
 """The packages of kinds, each with the roles of those in it; one that is not here may have any."""
-NAMED_FREELY: tuple[Role, ...] = ("metric",)
+NAMED_FREELY: tuple[Role, ...] = ("metric", "backend")
 """The roles of kinds that may have other names than their file: all are imported to find one."""
 
 
@@ -389,6 +391,7 @@ congestion = _make_marker("congestion")
 metric = _make_marker("metric")
 method = _make_marker("method")
 export = _make_marker("export")
+backend = _make_marker("backend")
 
 
 @cache

@@ -46,6 +46,8 @@ class Request(NamedTuple):
     """Values that are set, each `name=value`."""
     texts: tuple[tuple[Path, str], ...] = ()
     """What they make of files, each with its path."""
+    backend: str = ""
+    """What carries trials out; "" for the emulation."""
     only: frozenset[tuple[str, str]] | None = None
     """Cases by their file, as records have it, and their name; None for all."""
 
@@ -56,6 +58,7 @@ class Request(NamedTuple):
         if self.max_cells != options.MAX_CELLS:
             words += ["--max-cells", str(self.max_cells)]
         words += ["--keep-going"] * self.keep_going
+        words += ["--on", self.backend] if self.backend else []
         words += [word for setting in self.settings for word in ("--set", setting)]
         return shlex.join(words)
 
@@ -151,6 +154,7 @@ def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[Ca
     plans = plan(chosen, request.seed, Bounds(request.max_cells), problems)
     for warning in evidence.warn_of_evidence(plans):
         problems.add(warning)
+    verify_backend(request.backend, suite, problems)
     report(problems, as_json=request.as_json)
     if runs:
         for note in list_endless(suite):
@@ -162,6 +166,19 @@ def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[Ca
         output.say(f"nothing selected: {_explain_nothing(request, whole)}", err=True)
         sys.exit(exits.NOTHING)
     return suite, list(plans)
+
+
+def verify_backend(name: str, suite: Suite, problems: Problems) -> None:
+    """Report what a back end cannot carry out of the cases of a suite."""
+    from qospec.catalogue.kinds import discover
+
+    kind = discover().find("backend", name) if name else None
+    if kind is not None:
+        backend = kind.build()
+        for test in suite.tests:
+            for case in test.cases:
+                if not case.skip:
+                    backend.verify(case, test.span, problems)
 
 
 def check_request(request: Request) -> Suite:

@@ -107,10 +107,52 @@ jobs = click.option(
 )
 
 
-def _parse_place(_context: click.Context, _option: click.Parameter, written: str) -> str:
-    """Return the address of a scheduler. Names without a scheme are left to back ends."""
-    if not written:
-        return ""
+def _parse_on(
+    _context: click.Context, _option: click.Parameter, written: tuple[str, ...]
+) -> dict[str, str]:
+    """Return the place where jobs are done and the back end; "" for here, and for the emulation.
+
+    A place is an address with a scheme, a back end a name.
+    """
+    places = [_parse_place(value) for value in written if "://" in value]
+    names = [parse_backend(value) for value in written if "://" not in value]
+    if len(places) > 1 or len(names) > 1:
+        raise click.BadParameter("one place and one back end may be given")
+    return {"place": "".join(places), "backend": "".join(names)}
+
+
+def parse_backend(name: str) -> str:
+    """Return the name of a back end, "" for the emulation."""
+    from qospec.backend import EMULATION
+    from qospec.catalogue.kinds import discover
+    from qospec.diagnostics import suggest_name
+
+    known = list(discover().select_role("backend"))
+    if name not in known:
+        near = suggest_name(name, known)
+        hint = f"did you mean `{near}`?" if near else f"there are {', '.join(known)}"
+        raise click.BadParameter(
+            f"`{name}` is no back end: {hint}; the workers of a Dask scheduler are"
+            " `dask://HOST:PORT`, as `qos cluster` prints it"
+        )
+    return "" if name == EMULATION else name
+
+
+def complete_backend(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Return the back ends whose names begin so."""
+    from qospec.catalogue.kinds import discover
+
+    return [
+        CompletionItem(name, help=kind.summary)
+        for name, kind in discover().select_role("backend").items()
+        if name.startswith(begun)
+    ]
+
+
+def _parse_place(written: str) -> str:
+    """Return the address of a scheduler."""
     found = re.fullmatch(r"dask://([^\s/:@]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})/?", written)
     if found is None or not 1 <= int(found[2]) <= MOST_PORT:
         raise click.BadParameter(
@@ -120,14 +162,17 @@ def _parse_place(_context: click.Context, _option: click.Parameter, written: str
     return f"{found[1]}:{found[2]}"
 
 
-place = click.option(
+on = click.option(
     "--on",
-    "place",
-    default="",
-    metavar="dask://HOST:PORT",
-    callback=_parse_place,
-    help="Let the workers of a Dask scheduler do the jobs; the record stays here. Whoever runs the"
-    " scheduler or a worker can run programs here as you: trust them, and use TLS at both ends.",
+    "on",
+    multiple=True,
+    metavar="BACKEND|dask://HOST:PORT",
+    callback=_parse_on,
+    shell_complete=complete_backend,
+    help="Carry trials out on `kernel-vt`, a kernel of Linux in virtual time, in place of the"
+    " emulation (`emulate`). Or let the workers of a Dask scheduler do the jobs; the record stays"
+    " here. Whoever runs the scheduler or a worker can run programs here as you: trust them, and"
+    " use TLS at both ends.",
 )
 
 

@@ -97,6 +97,7 @@ def read_values(frame: Document, case: Document) -> dict[str, Any]:
     return {
         "settings": read_settings(case),
         "seed": frame["seed"],
+        "backend": provenance.get("backend", {}).get("name", ""),
         "max_cells": provenance["limits"]["cells per trial"],
         "keep_going": provenance["policy"].get("a failed require") == "goes on",
     }
@@ -137,7 +138,7 @@ def _find_files(record: Record, frame: Document) -> list[Path]:
 
 def write_command(record: Record) -> str:
     """Return the command that goes on with a run, by the workers that this command was given."""
-    place = click.get_current_context().params["place"]
+    place = click.get_current_context().params["on"]["place"]
     on = ["--on", f"dask://{place}"] if place else []
     return shlex.join(["qos", "run", "--resume", str(record.folder), *on])
 
@@ -150,6 +151,8 @@ def verify_same(request: RunRequest, begun: BegunRun) -> None:
     for name in ("qospec", "python", "numpy", "numba"):
         if now[name] != then[name]:
             _refuse(f"it began with {name} {then[name]}, and this is {now[name]}", "use that")
+    if now.get("backend") != then.get("backend"):
+        _refuse("what carries trials out is not what did so when the run began", "use that")
     digests = {source["name"]: source["sha256"] for source in then["sources"]}
     for source in request.suite.sources:
         name = source.recorded_name

@@ -36,7 +36,7 @@ def find_unchanged(request: RunRequest, last: Record) -> tuple[list[Document], d
     last.verify()
     begun = last.read_begun()
     now, then = runner.describe_provenance(request), begun.frame["provenance"]
-    same = all(now[name] == then.get(name) for name in now if name not in LEFT_OUT)
+    same = all(now.get(name) == then.get(name) for name in {*now, "backend"}.difference(LEFT_OUT))
     policy = "a failed require"
     if not same or now["policy"][policy] != then["policy"].get(policy) or _is_newer(begun.timing):
         return [], {}

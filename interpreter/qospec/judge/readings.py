@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Catalogue
     from qospec.catalogue.machine import Counts
     from qospec.engine.measure.metric import Metric
-    from qospec.engine.measure.observation import Observation
+    from qospec.engine.measure.observation import Discipline, Observation
     from qospec.engine.measure.tally import Delays, Tally
     from qospec.model.expression import Expression, Leaf, Measured, Place, Value
     from qospec.plan.plan import Planned
@@ -153,7 +153,8 @@ class Readings:
                 self._told_by[prefix + population.name] = told_by
                 if population.member is None and population.kind == "user" and not tally.sent:
                     self._silent.append(prefix + population.name)
-            _check_bounds(prefix, planned, observation, self._tallies)
+            if not observation.disciplines:  # bounds are of the model, which a kernel is not
+                _check_bounds(prefix, planned, observation, self._tallies)
         for name, tally in self._tallies.items():
             if tally.sent != tally.received + tally.lost_count + tally.consumed:
                 ended = f"{tally.received} received, {tally.lost_count} lost"
@@ -376,6 +377,13 @@ class Readings:
             ):
                 if cells:
                     yield Loss(population, self._carries(population), element, cause, cells)
+
+    def disciplines(self) -> Iterator[tuple[str, Discipline]]:
+        """Yield by path of an element the counters of a kernel's disciplines."""
+        for network, (_, observation) in self._seen.items():
+            for path, its in observation.disciplines.items():
+                prefix = f"{network}." if network else ""
+                yield from ((prefix + path, discipline) for discipline in its)
 
     def _carries(self, population: str) -> str:
         frames = population in self._wholes.get("frames", ())

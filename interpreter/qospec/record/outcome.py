@@ -134,6 +134,7 @@ def _ran(
         "repeats": repeats,
         "delays": histogram_documents(plan.case.statements, readings),
         "losses": _losses(readings),
+        **_describe_disciplines(readings),
     }
 
 
@@ -188,6 +189,16 @@ def _losses(repeats: Sequence[Readings]) -> list[Document]:
         for number, readings in enumerate(repeats, 1)
         for loss in readings.losses()
     ]
+
+
+def _describe_disciplines(repeats: Sequence[Readings]) -> Document:
+    """Return what a kernel's disciplines counted in each repeat; nothing of the emulation."""
+    counted = [
+        {"repeat": number, "element": element, **discipline._asdict()}
+        for number, readings in enumerate(repeats, 1)
+        for element, discipline in readings.disciplines()
+    ]
+    return {"disciplines": counted} if counted else {}
 
 
 def _why_unjudged(case: Case) -> Iterator[str]:

@@ -225,6 +225,7 @@ STATEMENT = {
     "note": str,
     "caution": Optional(str),
 }
+DISCIPLINE = {"repeat": COUNT, "element": str, "name": str, "sent": COUNT, "dropped": COUNT}
 LOSS = {
     "repeat": Optional(COUNT),
     "flow": str,
@@ -342,6 +343,7 @@ CASE = {
     "repeats": [METRICS],
     "delays": Optional([DELAYS]),
     "losses": [LOSS],
+    "disciplines": Optional([DISCIPLINE]),
     "bounds": Optional([BOUND]),
     "waits": Optional([WAIT]),
     "why": [str],
@@ -359,6 +361,7 @@ FRAME = {
     "provenance": {
         "qospec": Optional(str),
         "seed": Optional(str),
+        "backend": Optional(MapOf(str)),
         "python": str,
         "numpy": str,
         "numba": str,

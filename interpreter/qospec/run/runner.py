@@ -79,6 +79,7 @@ class RunRequest:
         exit_first: Whether the first case that does not pass ends the run.
         notices: As `kernel.notices`; each is called once, in this process.
         assemble: What gives the workers of a run that is not done on this machine.
+        backend: What carries trials out, as of `Backend.describe`; empty for the emulation.
     """
 
     suite: Suite
@@ -96,6 +97,7 @@ class RunRequest:
     part: Part | None = None
     notices: Notices = field(default_factory=dict)
     assemble: Callable[[RunRequest], Crew] | None = None
+    backend: Document = field(default_factory=dict)
 
     @property
     def order(self) -> Order:
@@ -109,6 +111,7 @@ class RunRequest:
             self.keep_going,
             self.texts,
             explains=True,
+            backend=self.backend.get("name", ""),
         )
 
     def select_own(self, things: Sequence[Thing]) -> Sequence[Thing]:
@@ -280,6 +283,7 @@ def describe_provenance(request: RunRequest) -> Document:
         "numpy": importlib.metadata.version("numpy"),
         "numba": importlib.metadata.version("numba"),
         "seed": request.seed,
+        **({"backend": request.backend} if request.backend else {}),
         "limits": {"cells per trial": request.bounds.most_items},
         "policy": {
             "inconclusive": "exit code 3",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
+    from qospec.backend import Backend
     from qospec.catalogue.kinds import Catalogue
     from qospec.engine.experiment import Experiment, Node
     from qospec.engine.graph.promises import Conduct
@@ -33,10 +34,12 @@ def run(
     *,
     keep_going: bool = False,
     promises: tuple[Promise, ...] = (),
+    backend: Backend | None = None,
 ) -> Result:
     """Run all trials of a case; `on_progress` is called with the share that is done.
 
-    Trials are held to `promises`, or to all if the case asks for that.
+    Trials are held to `promises`, or to all if the case asks for that. A `backend` carries them out
+    in place of the emulation.
 
     A failed `require` ends the case, since the test is not valid and nothing measured after it
     would count; not so with `keep_going`, or if the repeats are judged together.
@@ -46,7 +49,7 @@ def run(
         return Result(())
     for number in range(case.case.run.repeat):
         try:
-            readings = observe(case, catalogue, number, on_progress, promises)
+            readings = observe(case, catalogue, number, on_progress, promises, backend)
         except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
             return Result(tuple(repeats), (f"{type(error).__name__}: {error}",))
         judgements = tuple(judge(statement, readings.read) for statement in case.case.statements)
@@ -63,6 +66,7 @@ def observe(
     number: int,
     on_progress: Callable[[float], None] = lambda _: None,
     promises: tuple[Promise, ...] = (),
+    backend: Backend | None = None,
 ) -> Readings:
     """Return what the trials of a repeat observed, whose random draws depend on its number."""
     promises = _choose_promises(case, promises)
@@ -76,7 +80,7 @@ def observe(
 
         noted = conducts.setdefault(name, []) if promises else None
         seeded = seed_repeat(planned.experiment, number)
-        seen[name] = (planned, _emulate(case, seeded, report, noted))
+        seen[name] = (planned, _carry_out(case, seeded, report, noted, backend))
     readings = Readings(catalogue, seen)
     if promises:
         for name, (planned, observation) in seen.items():
@@ -122,16 +126,19 @@ def _extend_seed(experiment: Experiment, names: tuple[str, ...]) -> Experiment:
     return experiment._replace(seed=(*experiment.seed, *names))
 
 
-def _emulate(
+def _carry_out(
     case: CasePlan,
     seeded: Experiment,
     report: Callable[[int, int], None],
-    conducts: list[tuple[Node, Conduct]] | None = None,
+    conducts: list[tuple[Node, Conduct]] | None,
+    backend: Backend | None,
 ) -> Observation:
     """Return what a trial observed.
 
     What each node did is written into `conducts`, if they are given.
     """
+    if backend is not None:
+        return backend.carry_out(seeded, report)
     if not case.case.run.payload:
         return emulation.run(seeded, on_progress=report, conducts=conducts)
     from qospec.payload.comparison import Comparison  # loads ciphers, which few tests need
@@ -148,6 +155,7 @@ def run_one(
     *,
     keeps: bool,
     promises: tuple[Promise, ...] = (),
+    backend: Backend | None = None,
 ) -> TrialResult:
     """Run one trial of a phase.
 
@@ -157,6 +165,7 @@ def run_one(
         on_progress: Called with the share that is done.
         keeps: Whether what was observed is part of the result.
         promises: Those that it is held to, or to all if the case asks for that.
+        backend: What carries it out, if not the emulation.
     """
     planned, flows = case.networks[""], case.case.flows
     senders = tuple(flow.name for flow in flows)
@@ -168,7 +177,7 @@ def run_one(
 
     try:
         seeded = _extend_seed(planned.experiment, names)
-        observation = _emulate(case, seeded, report, conducts)
+        observation = _carry_out(case, seeded, report, conducts, backend)
         readings = Readings(discover(), {"": (planned, observation)})
         if conducts is not None:
             hold(Trial(seeded, observation, conducts, readings), promises)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from qospec.backend import Backend
     from qospec.diagnostics import Diagnostic
     from qospec.document import Document
     from qospec.model.checked import CheckedSuite
@@ -63,6 +64,7 @@ class Order(NamedTuple):
         keep_going: Whether repeats go on after a failed `require`.
         texts: What is read in place of what files hold, each with its path.
         explains: Whether the document of a case that fails says where its flows waited.
+        backend: The name of what carries trials out; "" for the emulation.
     """
 
     paths: tuple[Path, ...] = ()
@@ -72,6 +74,7 @@ class Order(NamedTuple):
     keep_going: bool = False
     texts: tuple[tuple[Path, str], ...] = ()
     explains: bool = False
+    backend: str = ""
 
 
 class TimedResult(NamedTuple):
@@ -110,7 +113,8 @@ class Workshop:
             result = TrialResult(error=planned.message, refused=planned)
         else:
             keeps = isinstance(name.part, int)  # a point is measured, a search only counts
-            result = trial.run_one(planned, self._names_of_draws(name), on_progress, keeps=keeps)
+            names, backend = self._names_of_draws(name), self._backend
+            result = trial.run_one(planned, names, on_progress, keeps=keeps, backend=backend)
         return TimedResult(result, *stopwatch.read())
 
     def plan(self, name: JobName) -> CasePlan | Refusal:
@@ -144,6 +148,11 @@ class Workshop:
         return checked
 
     @cached_property
+    def _backend(self) -> Backend | None:
+        kind = discover().find("backend", self._order.backend) if self._order.backend else None
+        return kind.build() if kind else None
+
+    @cached_property
     def _cases(self) -> Mapping[str, tuple[Test, Case]]:
         tests = self._checked.suite.tests
         return {case.name: (test, case) for test in tests for case in test.cases}
@@ -168,9 +177,11 @@ class Workshop:
     def _run_case(self, planned: CasePlan, on_progress: Callable[[float], None]) -> Document:
         if planned.examiner is not None:
             return outcome.describe_case(planned, evaluate_property(planned, planned.examiner))
-        result = trial.run(planned, discover(), on_progress, keep_going=self._order.keep_going)
+        keep_going, backend = self._order.keep_going, self._backend
+        result = trial.run(planned, discover(), on_progress, keep_going=keep_going, backend=backend)
         document = outcome.describe_case(planned, result)
-        if self._order.explains and document["verdict"] in PROBLEMS and not document["errors"]:
+        explains = self._order.explains and backend is None
+        if explains and document["verdict"] in PROBLEMS and not document["errors"]:
             waits = explain_delays(planned, document["statements"], discover(), on_progress)
             document |= {"waits": waits.documents} if waits.documents else {}
             document["why"] = [*document["why"], *waits.unknown]

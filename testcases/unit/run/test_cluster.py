@@ -332,7 +332,7 @@ def test_a_scheduler_that_goes_away_ends_the_run_and_a_record_can_be_resumed(
     ]
 
 
-@pytest.mark.parametrize("written", ["kernel-vt", "dask://here", "dask://h:0", "dask://h:99999"])
+@pytest.mark.parametrize("written", ["dask://here", "dask://h:0", "dask://h:99999"])
 def test_a_place_that_cannot_be_is_refused(tmp_path: Path, written: str) -> None:
     done = run(tmp_path, tmp_path, "--on", written)
     assert done.exit_code == exits.WRONG

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from qospec.backend import EMULATION
 from qospec.cli import exits, loading, options, output
 
 if TYPE_CHECKING:
@@ -25,7 +26,19 @@ if TYPE_CHECKING:
 @click.option(
     "--fix", is_flag=True, help="Apply the fixes that are certain to be right, then check again."
 )
-def check(paths: tuple[str, ...], *, as_json: bool, max_cells: int, fix: bool) -> None:
+@click.option(
+    "--on",
+    "backend",
+    metavar="BACKEND",
+    default=EMULATION,
+    show_default=True,
+    callback=lambda _context, _option, name: options.parse_backend(name),
+    shell_complete=options.complete_backend,
+    help="Report what this back end of `qos run` cannot carry out, too.",
+)
+def check(
+    paths: tuple[str, ...], *, as_json: bool, max_cells: int, fix: bool, backend: str
+) -> None:
     """Check names, units, types, wiring, paths and loads. Nothing is run."""
     from qospec.diagnostics import Problems
 
@@ -36,6 +49,7 @@ def check(paths: tuple[str, ...], *, as_json: bool, max_cells: int, fix: bool) -
         from qospec.judge.evidence import examine
 
         examine(checked, problems, max_cells)
+        loading.verify_backend(backend, checked.suite, problems)
     document = loading.describe_problems(problems)
     if repaired is not None:
         done = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}

@@ -46,7 +46,7 @@ REPORTED_S = 1
 @options.record
 @options.reports
 @options.jobs
-@options.place
+@options.on
 @options.part
 @click.option(
     "--resume",
@@ -80,6 +80,7 @@ REPORTED_S = 1
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdicts are.")
 def run(**asked: Any) -> None:
     """Run tests and judge them. Keeps a record and prints the path of the report."""
+    asked |= asked["on"]
     _refuse_contradictions(asked)
     if asked["watch"]:
         from qospec.cli.watching import watch
@@ -133,6 +134,12 @@ def run(**asked: Any) -> None:
 def _refuse_contradictions(asked: Mapping[str, Any]) -> None:
     """End the command if options exclude each other."""
     several = asked["jobs"] > 1
+    if asked["backend"] and (several or asked["place"]):
+        other = "-j" if several else "dask://"
+        raise click.UsageError(
+            f"--on {asked['backend']} and {other} exclude each other: one kernel does all cases,"
+            " one after the other"
+        )
     excluding = (("quiet", "verbose"), ("resume", "changed"), ("resume", "watch"))
     for one, other in (*excluding, *([("jobs", "place")] if several else [])):
         if asked[one] and asked[other]:
@@ -248,7 +255,21 @@ def _make_run_request(request: loading.Request, suite: Suite, plans: list[CasePl
         settings=request.settings,
         texts=request.texts,
         keep_going=request.keep_going,
+        backend=_describe_backend(request.backend),
     )
+
+
+def _describe_backend(name: str) -> Document:
+    """Return what carries trials out; ends the command if it cannot be used here."""
+    from qospec.backend import BackendError
+    from qospec.catalogue.kinds import discover
+
+    kind = discover().find("backend", name) if name else None
+    try:
+        described: Document = kind.build().describe() if kind else {}
+    except BackendError as error:
+        exits.end_for_environment(f"--on {name}: {error}")
+    return described
 
 
 def _execute(

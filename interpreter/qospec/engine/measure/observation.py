@@ -51,6 +51,14 @@ INSIDE = [MADE, GREW, CONSUMED]
 """The entries of the network that only its nodes can tell."""
 
 
+class Discipline(NamedTuple):
+    """What a queueing discipline of a kernel counted itself: packets that it sent and dropped."""
+
+    name: str
+    sent: int
+    dropped: int
+
+
 class Observation(NamedTuple):
     """All counts of one trial; arrays are by connection index.
 
@@ -85,6 +93,7 @@ class Observation(NamedTuple):
         samples: What endpoints tell of connections; None if none was recorded.
         machines: By path, what was observed of each machine.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
+        disciplines: By path of an element, those of the kernel that carried the trial out.
     """
 
     planned: Whole
@@ -117,6 +126,7 @@ class Observation(NamedTuple):
     samples: Samples | None = None
     machines: dict[str, Counts] = {}  # noqa: RUF012
     drawn: bool = True
+    disciplines: dict[str, tuple[Discipline, ...]] = {}  # noqa: RUF012
 
     @property
     def cell_hops(self) -> int:

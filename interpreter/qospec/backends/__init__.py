@@ -1,0 +1,1 @@
+"""Back ends: what carries trials out. One file each."""

@@ -1,0 +1,257 @@
+/* The first process of a kernel in virtual time: it does the jobs of `qospec.linux.guest`.
+ *
+ * A job is a folder N of the private folder, with the files `ip` and `tc` (batches for these programs), `plan` (what to
+ * send, and where to look) and, once it is complete, `ready`. What was seen is written to `seen`, the counters of
+ * queueing disciplines to `counters`, what programs say to `said`, and last `done`. Each job has a network namespace of
+ * its own, which goes with it. Formats are those of `qospec.linux.traffic`. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/reboot.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PRIVATE "/run/jobs"
+#define NS_PER_S 1000000000ll
+#define LOOK_AFTER 64 /* packets sent: what was seen is then taken from the kernel */
+#define PAYLOAD (14 + 20 + 8)
+
+struct head { uint64_t packets, idle_ns; uint32_t ports, watched; };
+struct packet { uint64_t at_ns; uint32_t connection, number; uint16_t size, port; uint8_t tos, unused[3]; };
+struct seen { int64_t at_ns; uint32_t connection, number; uint16_t size, point; uint8_t tos, unused[3]; };
+struct __attribute__((packed)) frame {
+  uint8_t target[6], source[6]; uint16_t type;
+  uint8_t version, tos; uint16_t length, identifier, fragment; uint8_t hops, protocol; uint16_t checksum;
+  uint32_t from, to; uint16_t from_port, to_port, udp_length, udp_checksum;
+  uint32_t number; uint64_t sent_ns;
+};
+
+static const char *folder; /* of the job */
+
+static void fail(const char *what) {
+  dprintf(2, "%s: %s\n", what, strerror(errno));
+  exit(1);
+}
+
+static char *name_file(const char *name) {
+  static char path[2][256];
+  static int which;
+  which = !which;
+  snprintf(path[which], sizeof path[which], "%s/%s", folder, name);
+  return path[which];
+}
+
+/* ---- packets */
+
+static uint16_t sum_header(const uint8_t *header) {
+  uint32_t sum = 0;
+  for (int i = 0; i < 20; i += 2) sum += header[i] << 8 | header[i + 1];
+  while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
+  return htons(~sum);
+}
+
+/* The address of a connection is 10.x.y.z, by which filters know it; see `qospec.linux.layout`. */
+static void write_frame(struct frame *frame, const struct packet *packet, int64_t start_ns) {
+  static const uint8_t target[] = {2, 0, 0, 0, 0, 2}, source[] = {2, 0, 0, 0, 0, 1};
+  memcpy(frame->target, target, 6);
+  memcpy(frame->source, source, 6);
+  frame->type = htons(ETH_P_IP);
+  frame->version = 0x45, frame->tos = packet->tos, frame->length = htons(packet->size);
+  frame->identifier = htons(packet->number), frame->fragment = htons(0x4000);
+  frame->hops = 64, frame->protocol = IPPROTO_UDP, frame->checksum = 0;
+  frame->from = htonl(0xc6120001), frame->to = htonl(10u << 24 | packet->connection); /* 198.18.0.1: RFC 2544, C.2.2 */
+  frame->checksum = sum_header(&frame->version);
+  frame->from_port = htons(49152), frame->to_port = htons(9);
+  frame->udp_length = htons(packet->size - 20), frame->udp_checksum = 0;
+  frame->number = htonl(packet->number), frame->sent_ns = start_ns + packet->at_ns;
+}
+
+static int open_socket(const char *device, int protocol) {
+  int descriptor = socket(AF_PACKET, SOCK_RAW, htons(protocol)), one = 1, most = 1 << 30;
+  struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(protocol)};
+  at.sll_ifindex = if_nametoindex(device);
+  if (descriptor < 0 || !at.sll_ifindex || bind(descriptor, (void *)&at, sizeof at)) fail(device);
+  if (setsockopt(descriptor, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one)) fail("time stamps");
+  setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &most, sizeof most);
+  setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, &most, sizeof most);
+  return descriptor;
+}
+
+/* ---- what is seen */
+
+static struct { int *sockets; unsigned count; FILE *file; uint64_t total; } watch;
+
+static int64_t read_stamp(struct msghdr *message) {
+  for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part))
+    if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_TIMESTAMPNS) {
+      struct timespec *at = (void *)CMSG_DATA(part);
+      return at->tv_sec * NS_PER_S + at->tv_nsec;
+    }
+  errno = ENODATA;
+  fail("a packet without a time stamp");
+  return 0;
+}
+
+/* Take what sockets hold, one point after the other; return how many packets there were. */
+static uint64_t look(int64_t start_ns) {
+  uint64_t before = watch.total;
+  for (unsigned point = 0; point < watch.count; point++)
+    for (;;) {
+      struct frame frame;
+      char control[128];
+      struct iovec part = {&frame, sizeof frame};
+      struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+      ssize_t size = recvmsg(watch.sockets[point], &message, MSG_DONTWAIT | MSG_TRUNC);
+      if (size < 0 && errno == EAGAIN) break;
+      if (size < 0) fail("receive");
+      if (frame.type != htons(ETH_P_IP) || frame.from != htonl(0xc6120001)) continue;
+      struct seen seen = {.at_ns = read_stamp(&message) - start_ns, .connection = ntohl(frame.to) & 0xffffff,
+                          .number = ntohl(frame.number), .size = size - 14, .point = point, .tos = frame.tos};
+      if (fwrite(&seen, sizeof seen, 1, watch.file) != 1) fail("seen");
+      watch.total++;
+    }
+  return watch.total - before;
+}
+
+static void open_watch(char (*names)[16], unsigned count) {
+  watch.sockets = calloc(count, sizeof *watch.sockets), watch.count = count;
+  for (unsigned point = 0; point < count; point++) watch.sockets[point] = open_socket(names[point], ETH_P_ALL);
+  if (!(watch.file = fopen(name_file("seen"), "wb"))) fail("seen");
+}
+
+static void close_watch(void) {
+  for (unsigned point = 0; point < watch.count; point++) {
+    struct tpacket_stats counts;
+    socklen_t size = sizeof counts;
+    getsockopt(watch.sockets[point], SOL_PACKET, PACKET_STATISTICS, &counts, &size);
+    if (counts.tp_drops) { errno = ENOBUFS; fail("more packets than a socket holds"); }
+  }
+  if (fclose(watch.file)) fail("seen");
+}
+
+static void sleep_until(int64_t at_ns) {
+  struct timespec at = {at_ns / NS_PER_S, at_ns % NS_PER_S};
+  while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &at, 0) == EINTR);
+}
+
+/* Send all packets at their times, and look until nothing is seen for `idle_ns`. */
+static void send_packets(const struct head *head, const int *ports, const struct packet *packets) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  int64_t start_ns = (now.tv_sec + 2) * NS_PER_S, at_ns = start_ns;
+  uint8_t *bytes = calloc(1, 1 << 17);
+  for (uint64_t i = 0; i < head->packets; i++) {
+    if (start_ns + (int64_t)packets[i].at_ns > at_ns || !i) sleep_until(at_ns = start_ns + packets[i].at_ns);
+    write_frame((struct frame *)bytes, &packets[i], start_ns);
+    size_t size = packets[i].size + 14;
+    if (send(ports[packets[i].port], bytes, size, 0) != (ssize_t)size && errno != ENOBUFS) fail("send");
+    if (i % LOOK_AFTER == 0) look(start_ns);
+  }
+  int64_t until_ns = at_ns + head->idle_ns;
+  for (int64_t step_ns = head->idle_ns / 16 + 1; at_ns < until_ns;) {
+    sleep_until(at_ns += step_ns);
+    if (look(start_ns)) until_ns = at_ns + head->idle_ns;
+  }
+}
+
+static void carry_out(void) {
+  int file = open(name_file("plan"), O_RDONLY);
+  struct stat about;
+  if (file < 0 || fstat(file, &about)) fail("plan");
+  const uint8_t *plan = mmap(0, about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (plan == MAP_FAILED) fail("plan");
+  const struct head *head = (void *)plan;
+  char(*names)[16] = (void *)(head + 1);
+  int *ports = calloc(head->ports + 1, sizeof *ports);
+  for (unsigned port = 0; port < head->ports; port++) ports[port] = open_socket(names[port], 0);
+  open_watch(names + head->ports, head->watched);
+  send_packets(head, ports, (void *)(names + head->ports + head->watched));
+  close_watch();
+}
+
+/* ---- jobs */
+
+static void redirect(const char *name, int descriptor) {
+  int file = open(name_file(name), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (file < 0 || dup2(file, descriptor) < 0) fail(name);
+  close(file);
+}
+
+static void run(const char *output, char *const arguments[]) {
+  pid_t child = fork();
+  if (!child) {
+    redirect(output, 1);
+    execvp(arguments[0], arguments);
+    fail(arguments[0]);
+  }
+  int status;
+  if (child < 0 || waitpid(child, &status, 0) < 0) fail(arguments[0]);
+  if (status) { errno = EINVAL; fail(arguments[0]); }
+}
+
+static void do_job(void) {
+  redirect("said", 2);
+  if (unshare(CLONE_NEWNET)) fail("network namespace");
+  prctl(PR_SET_TIMERSLACK, 1ul);
+  run("said", (char *[]){"ip", "-batch", name_file("ip"), 0});
+  run("said", (char *[]){"tc", "-batch", name_file("tc"), 0});
+  carry_out();
+  run("counters", (char *[]){"tc", "-s", "-j", "qdisc", "show", 0});
+  run("counters", (char *[]){"tc", "-s", "-j", "actions", "list", "action", "police", 0});
+  exit(0);
+}
+
+static void write_text(const char *path, const char *text) {
+  int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (file < 0 || write(file, text, strlen(text)) < 0) fail(path);
+  close(file);
+}
+
+static void end_job(int status) {
+  char text[32];
+  snprintf(text, sizeof text, "%d\n", status);
+  write_text(name_file("done.part"), text);
+  if (rename(name_file("done.part"), name_file("done"))) fail("done");
+}
+
+static void prepare(void) {
+  const char *private = getenv("QOS_FOLDER");
+  mount("proc", "/proc", "proc", 0, "");
+  if (mount("run", "/run", "tmpfs", 0, "") || mkdir(PRIVATE, 0700)) fail("/run");
+  if (mount("none", PRIVATE, "hostfs", 0, private)) fail("private folder");
+  setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
+}
+
+int main(void) {
+  char job[64];
+  prepare();
+  for (int number = 1;; number++) {
+    snprintf(job, sizeof job, PRIVATE "/%d", number);
+    folder = job;
+    while (access(name_file("ready"), F_OK)) {
+      if (!access(PRIVATE "/end", F_OK)) { reboot(RB_POWER_OFF); }
+      usleep(100000);
+    }
+    pid_t child = fork();
+    if (!child) do_job();
+    int status = -1;
+    if (child < 0 || waitpid(child, &status, 0) < 0) fail("job");
+    end_job(status);
+  }
+}

@@ -1,0 +1,124 @@
+"""A kernel in virtual time that does one job after the other: User-Mode Linux, as a process.
+
+It has the machine's files, which it cannot write to, and a private folder, in which each job is a
+folder; see `guest.c`. While it has none it is stopped, so that its time stands still.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qospec.dataclass import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MEMORY = "1G"
+BOOT_S = 60
+"""How long it may take until it has begun, and until it has ended."""
+POLL_S = 0.002
+START_NS = 1_700_000_000 * 10**9
+"""What time it is when it boots."""
+
+
+class GuestError(Exception):
+    """A kernel did not do a job; the message is for the user."""
+
+
+class Job(NamedTuple):
+    """What a kernel is to do: batches of `ip` and `tc`, and the file of `traffic.write_plan`."""
+
+    links: str
+    commands: str
+    plan: bytes
+
+
+class Answer(NamedTuple):
+    """What came of it: the file of `traffic.read_seen`, and counters as `tc` prints them."""
+
+    seen: bytes
+    counters: str
+
+
+class Guest:
+    """A kernel at work."""
+
+    def __init__(self, kernel: Path, program: Path) -> None:
+        """Boot a kernel, whose first process is a program."""
+        self._folder = Path(tempfile.mkdtemp(prefix="qospec-kernel-"))
+        self._number = 0
+        arguments = [
+            *(str(kernel), f"mem={MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro"),
+            *(f"init={program}", f"QOS_FOLDER={self._folder}", f"uml_dir={self._folder}"),
+            *("con=null", "con0=null,fd:1", "quiet", "ipv6.disable=1"),
+            *("time-travel=inf-cpu", f"time-travel-start={START_NS}"),
+        ]
+        with (self._folder / "log").open("wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603 -- a kernel that was built here
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env={**os.environ, "TMPDIR": str(self._folder)},
+            )
+
+    def execute(
+        self, job: Job, longest_s: float, on_wait: Callable[[], None] = lambda: None
+    ) -> Answer:
+        """Return what came of a job; `on_wait` is called now and then.
+
+        Raises:
+            GuestError: It failed, took longer, or the kernel has ended.
+        """
+        self._number += 1
+        folder = self._folder / str(self._number)
+        folder.mkdir()
+        (folder / "ip").write_text(job.links, "ascii")
+        (folder / "tc").write_text(job.commands, "ascii")
+        (folder / "plan").write_bytes(job.plan)
+        (folder / "ready").touch()
+        os.kill(self._process.pid, signal.SIGCONT)
+        try:
+            self._watch(folder / "done", longest_s, on_wait)
+            os.kill(self._process.pid, signal.SIGSTOP)
+        except GuestError:
+            self.end()
+            raise
+        return self._read(folder)
+
+    def _watch(self, done: Path, longest_s: float, on_wait: Callable[[], None]) -> None:
+        until_s = time.monotonic() + longest_s
+        while not done.exists():
+            if self._process.poll() is not None:
+                raise GuestError(f"the kernel has ended: {self._read_log()}")
+            if time.monotonic() > until_s:
+                raise GuestError(f"the kernel has not done its job in {longest_s:.0f} s")
+            on_wait()
+            time.sleep(POLL_S)
+
+    def _read(self, folder: Path) -> Answer:
+        said = (folder / "said").read_text("utf-8", "replace").strip()
+        if (folder / "done").read_text("ascii").strip() != "0":
+            raise GuestError(f"the kernel could not do its job: {said or self._read_log()}")
+        answer = Answer((folder / "seen").read_bytes(), (folder / "counters").read_text("ascii"))
+        shutil.rmtree(folder)
+        return answer
+
+    def _read_log(self) -> str:
+        lines = (self._folder / "log").read_text("utf-8", "replace").strip().splitlines()
+        return "; ".join(lines[-3:]) or "it said nothing"
+
+    def end(self) -> None:
+        """End it, and remove its folder."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(BOOT_S)
+        shutil.rmtree(self._folder, ignore_errors=True)

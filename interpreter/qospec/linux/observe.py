@@ -1,0 +1,127 @@
+"""From what was seen on a kernel to an observation, by the recorder of the emulation.
+
+A packet that was last seen behind one element, and never behind the next, was lost there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.arrays import np
+from qospec.engine.element import Loss
+from qospec.engine.items.batch import join_batches
+from qospec.engine.items.totals import CAME, LEFT, LOST
+from qospec.engine.measure.observation import Recorder
+from qospec.linux.traffic import PS_PER_NS
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
+    from qospec.engine.experiment import Experiment, Node
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.measure.observation import Observation
+    from qospec.linux.layout import Layout, Step, Way
+    from qospec.linux.traffic import Planned, Sightings
+
+
+def observe(
+    experiment: Experiment, layout: Layout, planned: Planned, seen: Sightings
+) -> Observation:
+    """Return what a recorder observes of a trial, told what was seen."""
+    recorder = Recorder(experiment)
+    story = _Story(experiment, layout, seen, recorder)
+    for source, batch, first in zip(
+        experiment.sources, planned.batches, planned.first, strict=True
+    ):
+        if not batch.count:
+            continue
+        recorder.planned(batch, alone=source.connections == 1)
+        numbers = np.arange(first, first + batch.count)
+        stamped = story.note_sent(source.node, batch, numbers)
+        for way in layout.ways:
+            mine = (batch.connection >= way.first) & (batch.connection < way.stop)
+            if mine.any():
+                story.follow(way, stamped.select(mine), numbers[mine])
+    return story.report(drawn=planned.drawn)
+
+
+class _Story:
+    """Follows packets from one element to the next, and tells a recorder of them."""
+
+    def __init__(
+        self, experiment: Experiment, layout: Layout, seen: Sightings, recorder: Recorder
+    ) -> None:
+        self._experiment, self._layout, self._recorder = experiment, layout, recorder
+        self._seen = seen.at_ns
+        self._entries = {node.path: recorder.totals.no_entries() for node in experiment.nodes}
+        self._arrived: dict[int, list[Batch]] = {}
+        self._lost: list[tuple[str, Loss]] = []
+
+    def note_sent(self, number: int, batch: Batch, packets: Whole) -> Batch:
+        """Return packets as their source's line sends them, and count them as sent."""
+        clock = self._experiment.nodes[number].clock
+        if clock is None:
+            return batch
+        sent_ns = self._seen[self._layout.near[number]][packets]
+        sent_ps = sent_ns * PS_PER_NS + clock.lead_ps
+        stamped = batch.moved(batch.at_ps, np.where(sent_ns < 0, batch.at_ps, sent_ps))
+        self._recorder.sent(_sort(stamped, stamped.sent_ps))
+        return stamped
+
+    def follow(self, way: Way, batch: Batch, packets: Whole) -> None:
+        """Follow packets to where they arrive, or are lost."""
+        for step in way.steps:
+            self._pass(step.passed, batch)
+            batch, packets = self._serve(step, batch, packets)
+        self._pass(way.ended, batch)
+        if not batch.count:
+            return
+        if way.end < 0:
+            path = self._experiment.nodes[way.ended[-1]].path
+            self._lost.append((path, Loss("discarded", batch)))
+        else:
+            self._arrived.setdefault(way.end, []).append(batch)
+
+    def _pass(self, numbers: tuple[int, ...], batch: Batch) -> None:
+        """Account for packets that pass elements which are filters alone."""
+        for number in numbers:
+            entry = self._entries[self._experiment.nodes[number].path]
+            entry[CAME] += self._recorder.totals.of(batch)
+            entry[LEFT] += self._recorder.totals.of(batch)
+
+    def _serve(self, step: Step, batch: Batch, packets: Whole) -> tuple[Batch, Whole]:
+        """Return the packets that left an element, when they did; the others were lost there."""
+        node = self._experiment.nodes[step.node]
+        left_ns = self._seen[self._layout.far[step.node]][packets]
+        gone = left_ns < 0
+        left, lost = batch.select(~gone), batch.select(gone)
+        entry, totals = self._entries[node.path], self._recorder.totals
+        entry[CAME] += totals.of(batch)
+        entry[LEFT] += totals.of(left)
+        entry[LOST] += totals.of(lost)
+        if lost.count:
+            element = node.queues[step.input].element if node.queues else ""
+            self._lost.append((node.path, Loss(_find_cause(node), lost, element)))
+        return left.moved(left_ns[~gone] * PS_PER_NS), packets[~gone]
+
+    def report(self, *, drawn: bool) -> Observation:
+        """Return the observation."""
+        for path, loss in self._lost:
+            self._recorder.lost(path, loss._replace(batch=_sort(loss.batch, loss.batch.at_ps)))
+        for end, batches in self._arrived.items():
+            joined = join_batches(*batches)
+            self._recorder.arrived(_sort(joined, joined.at_ps), end)
+        return self._recorder.observation(self._entries, drawn=drawn)
+
+
+def _sort(batch: Batch, times_ps: Whole) -> Batch:
+    """Return packets in order of some of their times, which are then those at this point."""
+    order = np.argsort(times_ps, kind="stable")
+    return batch.select(order).moved(times_ps[order])
+
+
+def _find_cause(node: Node) -> str:
+    """Return why an element loses packets: a kernel has one cause for each."""
+    causes: tuple[str, ...] = ("overflow",) if node.queues else node.element.discards_for
+    if not causes:
+        raise ValueError(f"`{node.path}` lost packets on the kernel, and cannot lose any")
+    return causes[0]

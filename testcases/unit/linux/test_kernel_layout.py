@@ -1,0 +1,145 @@
+"""What a specification is on a kernel: commands by hand from the manuals of `tc`."""
+
+import pytest
+
+from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.diagnostics import Problems
+from qospec.engine.arrays import np
+from qospec.linux.layout import lay_out, list_prefixes
+from qospec.linux.observe import observe
+from qospec.linux.traffic import PACKET, SEEN, plan_packets, read_seen, write_plan
+from qospec.plan.plan import Bounds, plan
+
+TEXT = """qos 1
+import std.media
+device gate {
+  port near, far: packet
+  meter = police { cir = 1 Mbit/s @ip, cbs = 10_000 B }
+  sort = classify { voice = pkt.dscp == 46, data = otherwise }
+  voice = fifo { limit = 20 pkt }
+  data = fifo { limit = 30_000 B }
+  out = strict { order = [voice, data] }
+  near.rx -> meter -> sort
+  sort.voice -> voice -> out.voice
+  sort.data -> data -> out.data
+  out -> far.tx
+  far.rx -> discard
+}
+topology bench {
+  a, b = host
+  g = gate
+  link a -- g.near via media.fast_ethernet { length = 1 km }
+  link g.far -- b via media.ethernet
+}
+test t on bench {
+  flow call = packets { rate = 50 pkt/s, size = 200 B @ip, dscp = 46 } from a to b
+  flow rest = packets { rate = 40 pkt/s, size = 1_500 B @ip } from a to b
+  run { measure = 100 ms }
+  expect call.lost == 0 pkt
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory):
+    path = tmp_path_factory.mktemp("kernel") / "a.qos"
+    path.write_text(TEXT, encoding="utf-8")
+    checked = check((path,), discover(), Problems())
+    (planned,) = plan(checked, "0", Bounds(), Problems())
+    return planned.networks[""].experiment
+
+
+def test_each_element_is_what_the_manuals_say(trial):
+    """100 Mbit/s: 38 B are around a packet; the gap delays no arrival."""
+    said = "\n".join(lay_out(trial).commands)
+    for words in (
+        "htb rate 100000000bit ceil 100000000bit burst 1 cburst 1 overhead 38",
+        ("stab linklayer ethernet overhead 4 netem rate 100000000bit 8 delay 5.000us"),
+        "prio bands 2",
+        "pfifo limit 20",
+        "bfifo limit 30000",
+        "police rate 1000000bit burst 10000 overhead 0 conform-exceed drop/pipe",
+    ):
+        assert words in said
+
+
+def test_packets_find_their_class_by_address_and_code_point(trial):
+    found = [line for line in lay_out(trial).commands if "skbedit priority" in line]
+    assert [(line.split("ip dst ")[1].split()[0], line.split("tos ")[1][:4]) for line in found] == [
+        ("10.0.0.0/32", "0xb8"),
+        ("10.0.0.1/32", "0x0 "),
+    ]
+    assert [line.split("priority ")[1].split()[0] for line in found] == ["10:1", "10:2"]
+
+
+@pytest.mark.parametrize(
+    ("first", "stop", "prefixes"),
+    [
+        (0, 1, ["10.0.0.0/32"]),
+        (5, 8, ["10.0.0.5/32", "10.0.0.6/31"]),
+        (0, 257, ["10.0.0.0/24", "10.0.1.0/32"]),
+        (1, 1, []),
+    ],
+)
+def test_addresses_are_covered_once(first, stop, prefixes):
+    assert list(list_prefixes(first, stop)) == prefixes
+
+
+def make_seen(trial, lost):
+    """Return the file of a kernel on which each place is passed 1 ms after the one before.
+
+    Packets that are `lost` are not seen behind the policer.
+    """
+    layout, planned = lay_out(trial), plan_packets(trial)
+    watched = [layout.near[trial.sources[0].node], *layout.far.values()]
+    order = [*dict.fromkeys(step.node for way in layout.ways for step in way.steps)]
+    rows = []
+    for first, batch in zip(planned.first, planned.batches, strict=True):
+        for number, (at_ps, size) in enumerate(zip(batch.at_ps, batch.size_bytes, strict=True)):
+            at_ns = int(at_ps) // 1_000
+            rows.append((at_ns, 0, first + number, size, 0, 0, 0))
+            for place, node in enumerate(order, 1):
+                if place > 1 and first + number in lost:
+                    break
+                point = watched.index(layout.far[node])
+                rows.append((at_ns + place * 10**6, 0, first + number, size, point, 0, 0))
+    return layout, planned, watched, np.array(rows, SEEN).tobytes()
+
+
+def test_what_is_not_seen_behind_an_element_was_lost_there(trial):
+    layout, planned, watched, written = make_seen(trial, lost={1, 6})
+    sizes = np.concatenate([batch.size_bytes for batch in planned.batches])
+    seen = observe(trial, layout, planned, read_seen(written, planned, watched, sizes))
+    assert seen.sent.tolist() == [5, 4]
+    assert {name: counts.tolist() for name, counts in seen.losses.items()} == {
+        ("g.meter", "policed"): [1, 1]
+    }
+    tally = seen.tally(0, 1)
+    # Three elements, 1 ms each; the first bit is sent 8 bytes of preamble after the line begins.
+    assert (tally.received, tally.delays.min_ps) == (4, 3 * 10**9 - 8 * 80_000)
+
+
+def test_a_plan_holds_packets_in_order_of_time(trial):
+    layout, planned = lay_out(trial), plan_packets(trial)
+    written = write_plan(planned, layout.ways, ["f0.0"], 7)
+    packets = np.frombuffer(written[24 + 2 * 16 :], PACKET)
+    assert (np.diff(packets["at_ns"].astype(np.int64)) >= 0).all()
+    assert sorted(packets["number"]) == [*range(9)]
+    assert {*zip(packets["size"].tolist(), packets["tos"].tolist(), strict=True)} == {
+        (200, 46 << 2),
+        (1_500, 0),
+    }
+
+
+@pytest.mark.parametrize(("change", "message"), [("size", "was not sent"), ("twice", "twice")])
+def test_what_cannot_be_is_an_error(trial, change, message):
+    _, planned, watched, written = make_seen(trial, lost=set())
+    rows = np.frombuffer(written, SEEN).copy()
+    if change == "size":
+        rows["size"][0] += 1
+    else:
+        rows = np.concatenate([rows, rows[:1]])
+    sizes = np.concatenate([batch.size_bytes for batch in planned.batches])
+    with pytest.raises(ValueError, match=message):
+        read_seen(rows.tobytes(), planned, watched, sizes)
