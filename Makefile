@@ -1,6 +1,6 @@
 # Targets for developers. Each target sets up what it needs; `make` alone prints the list.
 .POSIX:
-.PHONY: help setup demo quick test site test-browser test-nightly test-seeds test-versions kernel lint lock coverage digests calibration torture bench ratios fuzz-language mutation extension clean
+.PHONY: help setup demo quick test site test-browser test-nightly test-seeds test-versions kernel test-kernel lint lock coverage digests calibration torture bench ratios fuzz-language mutation extension clean
 
 BIN = .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
@@ -67,6 +67,9 @@ test-seeds: setup ## Run each suite at ten seeds: the verdicts must be the same
 # Four minutes of one processor; the package of the kernel's source is fetched, and nothing is installed.
 kernel: .venv/users ## Build a kernel of Linux in virtual time into the cache, for `qos run --on kernel-vt`; takes gcc, make, flex, bison, bc
 	$(BIN)/python -m qospec.linux.build 2
+
+test-kernel: setup ## Compare drawn specifications on the emulation and on that kernel, packet by packet
+	$(BIN)/python testcases/agreement.py 200
 
 test-versions: setup ## Run a short suite with the lowest versions that setup.cfg allows, and with the newest
 	$(BIN)/python testcases/versions.py
