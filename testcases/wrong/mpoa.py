@@ -73,6 +73,16 @@ WRONG = [
                 {"seen + 1 < frames": "seen < frames"},
             ),
             (
+                "flushes_past_the_router",
+                ("flushed",),
+                {"in_order"},
+                {
+                    "ports = [west, east, trunk]": "ports = [west, east]",
+                    "  resolve.trunk -> to_trunk\n": "",
+                    "send = [trunk.flush_request]": "send = [east.flush_request]",
+                },
+            ),
+            (
                 "counts_for_ever",
                 ("so_many_within_a_second:rate=8pkt_per_s",),
                 {"none"},
