@@ -34,10 +34,12 @@ NAMES = (
     "estimate",
     "start",
     "language",
+    "language_server",
 )
 """The benchmarks whose peer does the same work in C; that of `frames` are the same cells alone,
-that of `aqm` is a `fifo`, that of `calls`, `capture`, `start` and `language` a Python that imports
-click or Numba, and that of `estimate` is the factor that is promised."""
+that of `aqm` is a `fifo`, that of `language_server` is `tokenize`, that of `calls`, `capture`,
+`start` and `language` a Python that imports click or Numba, and that of `estimate` is the factor
+that is promised."""
 ROUNDS = 5
 MOST_FALL = 0.1
 """The part of a recorded ratio that may be missing. Medians of five processes differ by less."""

@@ -33,6 +33,7 @@ NAMES = (
     "echo",
     "start",
     "language",
+    "language_server",
     "data_plane",
     "calls",
     "capture",

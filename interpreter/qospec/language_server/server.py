@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 PAUSE_S = 0.05
 """How long an editor must rest before what is typed is checked."""
+REST_S = 0.3
+"""How long it must rest after that before all else in the file is checked again."""
 SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -82,13 +84,25 @@ class Server(LanguageServer):
         self._waiting[path] = asyncio.create_task(self._check(path))
 
     async def _check(self, path: Path) -> None:
-        """Check a file beside what is asked meanwhile, and publish what is wrong in it."""
+        """Check a file beside what is asked meanwhile, and publish what is wrong in it.
+
+        The declaration that was edited comes first.
+        """
         await asyncio.sleep(PAUSE_S)
         text = self.session.texts[path]
-        found: tuple[Diagnostic, ...] = ()
-        if self.session.is_ours(path):
-            loop = asyncio.get_running_loop()
-            found = await loop.run_in_executor(self._worker, self.session.diagnose, path, text)
+        if not self.session.is_ours(path):
+            self._publish(path, text, ())
+            return
+        loop, session = asyncio.get_running_loop(), self.session
+        seen = await loop.run_in_executor(self._worker, session.glance, path, text)
+        if seen is not None:
+            self._publish(path, text, seen)
+            await asyncio.sleep(REST_S)
+        found = await loop.run_in_executor(self._worker, session.diagnose, path, text)
+        self._publish(path, text, found)
+
+    def _publish(self, path: Path, text: str, found: tuple[Diagnostic, ...]) -> None:
+        """Publish what is wrong in a text, if the file still has it."""
         if self.session.texts.get(path) == text:
             self._found[path] = text, found
             self._send_all(path, found)

@@ -1,8 +1,9 @@
 """The files that are open in an editor, each checked as it is there.
 
-What is wrong in a file is found by checking all of it. What is asked of a place needs to be
-answered between two keys, so only the declaration around the place is checked for that, with what
-it uses, and one case of each test. What a file imports is kept between checks.
+What is wrong in a file is found by checking all of it. That takes longer than between two keys, so
+ahead of it the declaration that was edited is checked alone. What is asked of a place needs to be
+answered as soon, so for that only the declaration around the place is checked, too, with what it
+uses, and one case of each test. What a file imports is kept between checks.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from qospec.check.modules.files import (
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Problems
 from qospec.judge.evidence import examine
+from qospec.language_server.glance import Known, find_change, merge
 from qospec.language_server.names import Names
 from qospec.plan.offered import MOST_ITEMS
 from qospec.reference.declarations import Declarations
@@ -57,6 +59,7 @@ class _Base:
         self.checked = Checked(None, discover(), limits=limits, texts=texts, notes_names=True)
         self.imported: dict[Path, State] = {}
         self.diagnostics: tuple[Diagnostic, ...] = ()
+        self.known: Known | None = None
 
     def check(
         self, path: Path, text: str, problems: Problems, around: int | None = None
@@ -79,7 +82,8 @@ class _Base:
 class Session:
     """The open files, by their paths with links resolved.
 
-    `diagnose` may be called in another thread than all else, so dictionaries are copied first.
+    `diagnose` and `glance` may be called in another thread than all else, so dictionaries are
+    copied first.
     """
 
     def __init__(self) -> None:
@@ -111,7 +115,25 @@ class Session:
         mine = [problem for problem in problems.all if problem.span.source in own]
         # What is imported is checked once, and kept.
         base.diagnostics += tuple(problem for problem in problems.all if problem not in mine)
+        base.known = Known(text, tuple(mine))
         return (*mine, *base.diagnostics)
+
+    def glance(self, path: Path, text: str) -> tuple[Diagnostic, ...] | None:
+        """Return the mistakes as far as the declaration shows them that was edited.
+
+        None if that does not tell, or nothing is known of the others. It takes little longer than
+        to parse the file.
+        """
+        base, problems = self._find_base(path, Limits()), Problems()
+        if base.known is None or base.known.text == text:
+            return None
+        change = find_change(base.known.text, text)
+        base.check(path, text, problems, change.start)
+        units = base.list_read(path)
+        if not units or any(unit.path not in base.imported for unit in units[1:]):
+            return None
+        found = merge(base.known, change, units[0], problems.all)
+        return None if found is None else (*found, *base.diagnostics)
 
     def view(self, path: Path, offset: int) -> View:
         """Return what is known of a place."""
