@@ -76,8 +76,8 @@ reports = click.option(
     multiple=True,
     metavar="FORMAT",
     shell_complete=complete_format,
-    help="A report to write: markdown, csv, junit, json, sarif, github, codequality or a template's"
-    " path; html is always written.",
+    help="A report to write: markdown, csv, latex, svg, junit, json, sarif, github, codequality or"
+    " a template's path; html is always written.",
 )
 
 

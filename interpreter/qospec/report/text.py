@@ -17,6 +17,16 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&!])")
 _GROUP = re.compile(r"(?<=\d)_(?=\d{3})")
 _MICRO = re.compile(r"(?<=\d )us\b")
 _MINUS = re.compile(r"(?<![\w.\]-])-(?=\d)")
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "_": r"\_", "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\symbol{34}",
+    "`": r"\textasciigrave{}", "'": r"\textquotesingle{}", "-": "{-}", "[": "{[}", "]": "{]}",
+    "\u202f": r"\,", "\u2212": "$-$", "\u2248": r"$\approx$", "\u2264": r"$\leq$",
+    "\u2265": r"$\geq$", "\u2260": r"$\neq$", "\u00d7": r"$\times$", "\u00b5": r"$\mu$",
+    "\u2026": r"\ldots{}", "\u2013": "--",
+}  # fmt: skip
+"""How LaTeX writes what has a meaning to it, what it would join (`--`), and signs of reports."""
 _TICKS = re.compile("`+")
 _FORMULAS = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")
 """What formulas of spreadsheets begin with, also in full width."""
@@ -61,6 +71,15 @@ def escape_csv(value: object) -> str:
     if field.startswith(_FORMULAS) and not _SIGNED.fullmatch(field):
         field = f"'{field}"
     return '"' + field.replace('"', '""') + '"' if re.search('[,"\r\n]', field) else field
+
+
+def escape_latex(text: str) -> str:
+    """Return a text as LaTeX prints it, by any of its engines; numbers are grouped by thin spaces.
+
+    What is neither of ASCII nor of Latin 1, nor a sign that reports use, is left to the engine.
+    """
+    escaped = "".join(_LATEX.get(letter, letter) for letter in _GROUP.sub("\u202f", text))
+    return " ".join(_MICRO.sub(r"$\\mu$s", escaped).split())
 
 
 def split_paragraphs(text: str) -> list[str]:
@@ -187,6 +206,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "fitting": select_fitting,
     "grouped": format_number,
     "json": as_json,
+    "latex": escape_latex,
     "listed": split_list,
     "markdown": escape_markdown,
     "metric_name": write_metric_name,

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     default="html",
     show_default=True,
     shell_complete=options.complete_format,
-    help="html, markdown, csv, junit, json, sarif, github, codequality or a template's path.",
+    help="html, markdown, csv, latex, svg, junit, json, sarif, github, codequality,"
+    " or the path of a template.",
 )
 @click.option("-o", "--output", default="", help="File to write instead of stdout.")
 def report(record: str, name: str, output: str) -> None:
