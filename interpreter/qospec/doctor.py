@@ -26,6 +26,7 @@ EXTRAS = {
     "fuzz": "draws for `qos fuzz`",
     "lsp": "serves editors by `qos lsp`",
     "pytest": "runs cases as tests of pytest",
+    "sql": "asks records by `qos sql`, and writes Parquet",
 }
 """The extras that users install, and what each does."""
 QDISCS = (

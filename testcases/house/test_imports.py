@@ -148,12 +148,13 @@ def test_what_the_package_imports_is_required() -> None:
     spreading = {path.name for path in importers("distributed")}
     assert missing == {
         "distributed": spreading,
+        "duckdb": {"sql.py"},
         "hypothesis": fuzzing,
         "lsprotocol": serving,
         "pygls": serving,
         "pytest": {"pytest_plugin.py"},
     }
-    assert undeclared(PACKAGE, "cluster", "fuzz", "lsp", "pytest") == {}
+    assert undeclared(PACKAGE, "cluster", "fuzz", "lsp", "pytest", "sql") == {}
 
 
 def test_only_fuzzing_imports_hypothesis_which_is_an_extra() -> None:

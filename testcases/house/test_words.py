@@ -19,26 +19,26 @@ def list_words(text: str) -> frozenset[str]:
 VERBS = list_words(
     """
     accept accumulate acquire adapt add admit advance align allocate annotate append apply arbitrate
-    arrive assemble assign assume attach begin bind break build call cancel capture carry center
-    change check choose claim classify clear close collect combine come compare compile complain
-    complete compose compute conclude confine connect consume convert copy correct cost count cover
-    create cut decide declare decode decorate decrypt defer delay deliver derive describe diagnose
-    discard discover dismiss dispatch divide double draw drive drop dump embed emit emulate encode
-    encrypt end enlarge ensure enter enumerate escape estimate evaluate examine execute expand
-    expect explain explore extend extract fill find finish fit flatten flush fold follow forget
-    format forward fuse gather generate get give go group grow guess handle hash hear hide hold
-    identify ignore import indent inherit insert intersect invert iterate join judge keep know lay
-    leave let list load locate look lose make map mask match measure meet mend merge mix move
-    multiply name narrow negate negotiate normalise notify observe open operate outline pair parse
-    partition pass peek plan point police pool pop postpone predict prepend print process protect
-    provide push put quote raise read reassemble rebase rebuild receive recheck recover redact
-    redirect reduce refer refuse release remember remove rename render renew renumber repair repeat
-    replace replenish report require rescale resize resolve restart resume retire reveal rewind
-    rewrite run save say schedule seal select send separate serve set settle shape shorten show
-    shrink sift simplify size skew skip slice smooth sort spell spend split start stop strip style
-    substitute suggest sum survey tabulate take tamper thin tokenize trace transcribe translate
-    transmit truncate try unprotect unwind update use vacate verify view wake walk want warm warn
-    watch weigh widen withdraw wrap write xor zip
+    arrange arrive assemble assign assume attach begin bind break build call cancel capture carry
+    center change check choose claim classify clear close collect combine come compare compile
+    complain complete compose compute conclude confine connect consume convert copy correct cost
+    count cover create cut decide declare decode decorate decrypt defer delay deliver derive
+    describe diagnose discard discover dismiss dispatch divide double draw drive drop dump embed
+    emit emulate encode encrypt end enlarge ensure enter enumerate escape estimate evaluate examine
+    execute expand expect explain explore extend extract fill find finish fit flatten flush fold
+    follow forget format forward fuse gather generate get give go group grow guess handle hash hear
+    hide hold identify ignore import indent inherit insert intersect invert iterate join judge keep
+    know lay leave let list load locate look lose make map mask match measure meet mend merge mix
+    move multiply name narrow negate negotiate normalise notify observe open operate outline pair
+    parse partition pass peek plan point police pool pop postpone predict prepend print process
+    protect provide push put quote raise read reassemble rebase rebuild receive recheck recover
+    redact redirect reduce refer refuse release remember remove rename render renew renumber repair
+    repeat replace replenish report require rescale resize resolve restart resume retire reveal
+    rewind rewrite run save say schedule seal select send separate serve set settle shape shorten
+    show shrink sift simplify size skew skip slice smooth sort spell spend split start stop strip
+    style substitute suggest sum survey tabulate take tamper thin tokenize trace transcribe
+    translate transmit truncate try unprotect unwind update use vacate verify view wake walk want
+    warm warn watch weigh widen withdraw wrap write xor zip
     """
 )
 """What a function does, in the imperative."""

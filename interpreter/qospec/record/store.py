@@ -497,9 +497,17 @@ def create(root: Path, seed: str, now: datetime | None = None) -> Record:
 
 
 def find_last(root: Path) -> Record | None:
-    """Return the newest record in a folder, by the time in its name; None if there is none.
+    """Return the newest record in a folder; None if there is none. Raises RecordError."""
+    return next(reversed(list_records(root)), None)
 
-    Of those of the same second, it is the one whose run began last. Raises RecordError.
+
+def list_records(root: Path) -> list[Record]:
+    """Return the records in a folder, the oldest first, by the times in their names.
+
+    Of those of the same second, the one whose run began last is last.
+
+    Raises:
+        RecordError: The folder cannot be read.
     """
     try:
         found = {
@@ -508,7 +516,7 @@ def find_last(root: Path) -> Record | None:
         }
     except OSError as error:
         raise RecordError(f"cannot read `{root}`: {explain_failure(error)}") from error
-    return Record(found[max(found)]) if found else None
+    return [Record(found[key]) for key in sorted(found)]
 
 
 def _make_inside(folder: Path) -> None:

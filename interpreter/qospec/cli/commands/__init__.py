@@ -32,6 +32,8 @@ FILES = {
     "compare": "compare",
     "baseline": "baseline",
     "judge": "compare",
+    "history": "history",
+    "sql": "sql",
     "pcap": "pcap",
     "explain": "explain",
     "schema": "explain",
