@@ -118,8 +118,8 @@ def build_frames(
             whole = tamper_rows(whole, seal[mine] < 0, whole.shape[1] - 1)
         version_6 = whole[0, 0] >> 4 == headers.VERSIONS["ipv6"]
         family = "ipv6" if version_6 else "ipv4"
-        vlan = int(flows[flow].fields.get("vlan", 0))
-        frames = _frame_packets(alike, whole, framed, family, vlan)
+        vlans = tuple(int(flows[flow].fields.get(name, 0)) for name in ("vlan", "inner_vlan"))
+        frames = _frame_packets(alike, whole, framed, family, vlans)
         for place, frame in zip(mine.tolist(), frames, strict=True):
             found[place] = frame
     return found
@@ -177,7 +177,7 @@ def _cut(items: Items, packets: Bytes, size_bytes: int) -> Bytes:
 
 
 def _frame_packets(
-    items: Items, packets: Bytes, framed: Encapsulation, family: str, vlan: int
+    items: Items, packets: Bytes, framed: Encapsulation, family: str, vlans: tuple[int, ...]
 ) -> list[bytes]:
     kind = link_type(framed)
     if kind is RAW:
@@ -186,7 +186,7 @@ def _frame_packets(
         head = PPP_ADDRESS_AND_CONTROL + PPP_TYPES[family].to_bytes(2, "big")
         return [with_ppp_check(head + row) for row in iterate_rows(packets)]
     parts = [repeat_row(FAR_STATION + NEAR_STATION, items.total)]
-    parts += _build_tags(items, framed.vlan_tags, vlan)
+    parts += _build_tags(items, framed.vlan_tags, vlans)
     parts.append(
         repeat_row(
             (LABEL_TYPE if framed.labels else IP_TYPES[family]).to_bytes(2, "big"), items.total
@@ -200,15 +200,14 @@ def _frame_packets(
     return [frame + zlib.crc32(frame).to_bytes(ETHERNET_CHECK_BYTES, "little") for frame in whole]
 
 
-def _build_tags(items: Items, count: int, vlan: int) -> list[Bytes]:
-    """Return the tags of frames, the outer one with their priority and VLAN; others have none."""
+def _build_tags(items: Items, count: int, vlans: tuple[int, ...]) -> list[Bytes]:
+    """Return the tags of frames, with their VLANs from the outer on, which has their priority."""
     parts = []
     for place in range(count):
         kind = SERVICE_TAG_TYPE if place < count - 1 else TAG_TYPE
+        vlan = vlans[place] if place < len(vlans) else 0
         priority = read_mark(items, "priority") if place == 0 else np.zeros(items.total, np.int64)
-        parts.append(
-            encode_big_endian(kind << 16 | priority << 13 | vlan * (place == 0), TAG_BYTES)
-        )
+        parts.append(encode_big_endian(kind << 16 | priority << 13 | vlan, TAG_BYTES))
     return parts
 
 

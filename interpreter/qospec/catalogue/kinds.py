@@ -168,6 +168,8 @@ class Domain:
     choices: tuple[str, ...] = ()
     layers: tuple[str, ...] = ("cell", "line")
     implied: str = ""
+    beyond: str = ""
+    """What is known of values beyond the bounds, for the message that refuses one."""
 
 
 OF_PACKETS = ("ip",)  # the `layers` of what counts packets

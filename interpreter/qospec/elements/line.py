@@ -141,7 +141,8 @@ class Line(Element):
     """The largest IP packet; by default any, or in cells that which is usual for the
     `encapsulation`, as of `aal_segment`."""
     vlan_tags: Stack = 0
-    """Number of VLAN tags of 4 bytes; the outer one carries the priority, 802.1p."""
+    """Number of VLAN tags of 4 bytes; the outer one carries the priority, 802.1p. All frames have
+    them."""
     labels: Stack = 0
     """Number of MPLS labels of 4 bytes; the outer one carries the traffic class."""
     aal: LineAal = None

@@ -344,7 +344,8 @@ def _list_headers(packets: SentPackets) -> Iterator[Document]:
     yield {"choice": "ethernet", "ethernet": {}}
     for tag in range(packets.encapsulation.vlan_tags):
         outer = {"priority": MARKS["priority"].of(marks), "id": int(fields["vlan"])}
-        given = {name: _set(value) for name, value in outer.items() if tag == 0}
+        inner = {"id": int(fields["inner_vlan"])} if fields["inner_vlan"] and tag == 1 else {}
+        given = {name: _set(value) for name, value in (inner if tag else outer).items()}
         yield {"choice": "vlan", "vlan": given}
     family, dscp, ecn = str(fields["family"]), MARKS["dscp"].of(marks), MARKS["ecn"].of(marks)
     ends = {"src": fields["source_address"], "dst": fields["destination_address"]}

@@ -45,6 +45,7 @@ ASKED: dict[str, tuple[tuple[str, Value], ...]] = {
         ("destination_address", ""),
         ("destination_port", Fraction(0)),
         ("family", "ipv4"),
+        ("inner_vlan", Fraction(0)),
         ("protocol", "udp"),
         ("source_address", ""),
         ("source_port", Fraction(0)),

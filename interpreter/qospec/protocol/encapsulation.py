@@ -18,7 +18,10 @@ LAYERS = (*PACKET_LAYERS, "cell")
 TAG_BYTES = 4
 """Of a VLAN tag. Source: IEEE 802.1Q, 9."""
 HIGHEST_VLAN = 4_094
-"""The greatest identifier of a VLAN; 0 is none, and 4,095 is reserved. Source: the same, 9.6."""
+"""The greatest identifier of a VLAN. Source: the same, 9.6."""
+RESERVED_VLANS = (
+    "a tag with the identifier 0 has a priority alone, and 4,095 is reserved (IEEE 802.1Q, 9.6)"
+)
 LABEL_BYTES = 4
 """Of an entry of the label stack. Source: RFC 3032, 2.1."""
 
@@ -75,8 +78,9 @@ class Encapsulation:
     per_cell_bytes: int = 0
 
     def carries_mark(self, mark: str) -> bool:
-        """Return whether a frame has a place for a mark of `protocol.marks`, or for a `vlan`."""
+        """Return whether a frame has a place for a mark of `protocol.marks`, or for a VLAN."""
         tags = dict.fromkeys(("priority", "vlan"), self.vlan_tags)
+        tags["inner_vlan"] = max(0, self.vlan_tags - 1)
         places = {**tags, "traffic_class": self.labels}
         return bool(places.get(mark, 1))
 

@@ -35,7 +35,7 @@ MOST_SENT = 10_000_000
 """Packets of all rounds."""
 FILTERS = (
     *("protocol", "source_port", "destination_port", "source_address", "destination_address"),
-    *("dscp", "vlan"),
+    *("dscp", "vlan", "inner_vlan"),
 )
 """The fields that choose packets."""
 
@@ -84,6 +84,8 @@ class Capture(PacketTraffic):
     """Only those with this code point."""
     vlan: Vlan = None
     """Only those of this VLAN, by the outer tag."""
+    inner_vlan: Vlan = None
+    """Only those of this one, by the tag behind it."""
     connections: Count = 1
     """How many connections send all of it, at the same times."""
 
@@ -219,6 +221,7 @@ def _find_common(chosen: Packets) -> Headers:
         source_port=int(common["source_port"] or 0),
         destination_port=int(common["destination_port"] or 0),
         vlan=int(common["vlan"] or 0) or None,
+        inner_vlan=int(common["inner_vlan"] or 0) or None,
         **addresses,
     )
 

@@ -95,7 +95,9 @@ class Voice(WithHeaders, PacketTraffic):
     priority: PriorityCode = None
     """The priority code point of the VLAN tag, 802.1p; requires tags on the first link."""
     vlan: Vlan = None
-    """The identifier of the VLAN in the outer tag; requires tags on the first link."""
+    """The VLAN of the outer tag, of two a provider's; requires tags on the first link."""
+    inner_vlan: Vlan = None
+    """That of the inner one, a customer's; requires two tags on the first link."""
     traffic_class: TrafficClass = None
     """The traffic class of the MPLS label, EXP; requires labels on the first link."""
     family: Family = "ipv4"

@@ -136,11 +136,11 @@ def test_short_frames_are_filled_up() -> None:
 
 def test_tags_and_labels_carry_the_marks_of_the_outermost() -> None:
     link = Encapsulation(8, 18 + 8 + 8, 64, 12, vlan_tags=2, labels=2)
-    (found,) = made(flow(vlan=Fraction(100)), [100], link)
+    (found,) = made(flow(vlan=Fraction(100), inner_vlan=Fraction(4_094)), [100], link)
     assert len(found) == 100 + 18 + 16
     ether = Ether(found[:-4])
     assert (ether[Dot1AD].prio, ether[Dot1AD].vlan) == (5, 100)
-    assert ether[Dot1Q].vlan == 0
+    assert ether[Dot1Q].vlan == 4_094
     assert (ether[Dot1Q].prio, ether[Dot1Q].type) == (0, 0x8847)
     outer = MPLS(bytes(ether[Dot1Q].payload))
     assert (outer.label, outer.cos, outer.s) == (16, 3, 0)

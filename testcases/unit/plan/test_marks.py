@@ -102,6 +102,21 @@ def test_a_class_takes_what_its_condition_says(planned, condition, fields, passe
 
 
 @pytest.mark.usefixtures("problems")
+@pytest.mark.parametrize(
+    ("condition", "passes"),
+    [
+        ("pkt.vlan == 100 and pkt.inner_vlan == 7", True),
+        ("pkt.inner_vlan == 100 or pkt.vlan == 7", False),
+    ],
+)
+def test_a_class_tells_the_outer_tag_from_the_inner_one(planned, condition, passes):
+    text = DEVICES.replace("tagged_fast_ethernet", "fast_ethernet { vlan_tags = 2 }")
+    text = text.replace("CONDITION", condition).replace("FIELDS", "vlan = 100, inner_vlan = 7")
+    (case,) = planned(text.replace("TAGS", "2"))
+    assert readings(case)["f", "received"] == (20 if passes else 0)
+
+
+@pytest.mark.usefixtures("problems")
 def test_packets_of_one_flow_have_the_classes_of_their_sizes(planned):
     """Of 20 packets that repeat 200 B, 60 B and 200 B, seven are short and thirteen are not."""
     sizes = "size = mix [200 B, 60 B, 200 B] @ip"

@@ -103,11 +103,11 @@ BESIDE = {
 """What has to be given with a field, or with any field of a kind: one of several, each optional."""
 CAPTURE = bytes.fromhex(
     "d4c3b2a1 02000400 0000000000000000 ffff0000 01000000"
-    "00000000 00000000 2e000000 fe010000"
-    "020000000001 020000000002 8100 0004 0800"
+    "00000000 00000000 32000000 02020000"
+    "020000000001 020000000002 88a8 0004 8100 0004 0800"
     "45 10 01ec 00000000 40 11 0000 0a010007 0a010007 0004 0004 01d8 0000"
 )
-"""The file of an example: a packet of VLAN 4 with DSCP 4 from 10.1.0.7, port 4, to the same."""
+"""The file of an example: a packet with two tags of VLAN 4 and DSCP 4 from 10.1.0.7, port 4."""
 
 
 def fields(role: str) -> list[object]:
@@ -135,7 +135,7 @@ def written(kind: Kind, field: str) -> str:
 
 def file(carries: str, element: str, wires: str, traffic: str = "", medium: str = "") -> str:
     around = AROUND[carries]
-    tags = ", vlan_tags = 1, labels = 1, header = 26 B" if carries == "packet" else ""
+    tags = ", vlan_tags = 2, labels = 1, header = 26 B" if carries == "packet" else ""
     name, _, fields = element.partition(" ")
     agreed = "{}" if "timeout" in fields else fields
     other_end = f"{OTHER_END.get(name, name)} {agreed}"

@@ -134,7 +134,7 @@ MIXED = [
     (0, ipv4(60, dscp=46)),
     (10, ipv4(61, to="10.0.0.3")),
     (25, ipv4(62, protocol=6)),
-    (30, tagged(ipv4(63), 0, 7)),
+    (30, tagged(tagged(ipv4(63), 0, 9), 0, 7)),
     (31, (STATIONS + b"\x08\x06" + bytes(28), 42)),  # ARP
     (35, ipv4(64, ports=(1_000, 53))),
     (36, ipv4(65, protocol=1)),
@@ -150,6 +150,7 @@ MIXED = [
         ({"protocol": "tcp"}, [62]),
         ({"protocol": "none"}, [65]),
         ({"vlan": 7}, [63]),
+        ({"inner_vlan": 9}, [63]),
         ({"destination_port": 53}, [64]),
         ({"protocol": "udp", "source_port": 1_000, "dscp": 0}, [61, 63, 64]),
     ],
@@ -163,6 +164,13 @@ def test_what_all_agree_about_classifiers_know(sent):
     assert known["source_address"] == "10.0.0.1"
     assert (known["protocol"], known["source_port"], known["destination_port"]) == ("udp", 1_000, 0)
     assert known["destination_address"] == UNSPECIFIED["ipv4"]
+
+
+def test_both_tags_are_known(sent):
+    headers = sent(pcap(MIXED), vlan=7).header_fields
+    assert (headers["vlan"], headers["inner_vlan"]) == (7, 9)
+    single = sent(pcap([(0, tagged(ipv4(63), 0, 7))])).header_fields
+    assert (single["vlan"], single["inner_vlan"]) == (7, 0)
 
 
 def test_ipv6_and_labels_are_read(sent):

@@ -154,6 +154,7 @@ def test_marks_and_what_a_classifier_asks():
         "source_address": "10.1.0.7",
         "destination_address": "0.0.0.0",  # noqa: S104 -- no socket is bound
         "vlan": 0,
+        "inner_vlan": 0,
     }
     assert stream.transport_bytes == 20
 

@@ -16,7 +16,7 @@ from qospec.check.records.kinds import explain_not_built
 from qospec.diagnostics import suggest_name
 from qospec.model.expression import Attribute, Constant, Expression, Operation
 from qospec.protocol.atm import HIGHEST_VIRTUAL_PATH, SERVICE_CATEGORIES
-from qospec.protocol.encapsulation import HIGHEST_VLAN
+from qospec.protocol.encapsulation import HIGHEST_VLAN, RESERVED_VLANS
 from qospec.protocol.ip import (
     FAMILY_EXTRA_BYTES,
     HIGHEST_PORT,
@@ -43,6 +43,7 @@ ATTRIBUTES = {
     ("pkt", "precedence"): "precedence",
     ("pkt", "priority"): "priority",
     ("pkt", "vlan"): "vlan",
+    ("pkt", "inner_vlan"): "inner_vlan",
     ("pkt", "traffic_class"): "traffic_class",
     ("pkt", "exp"): "traffic_class",
     ("pkt", "colour"): "colour",
@@ -57,6 +58,8 @@ ATTRIBUTES = {
     ("pkt", "message"): "packet_message",
 }
 """What a class can test: of cells, and of packets."""
+VLANS = ("vlan", "inner_vlan")
+"""Identifiers: 0 of packets without one."""
 RESERVED = ("frame",)
 """Prefixes of attributes that are not built yet."""
 WORDS = {
@@ -71,7 +74,7 @@ MAX_VALUES = {
     "virtual_path": HIGHEST_VIRTUAL_PATH,
     **{name: mark.highest for name, mark in MARKS.items() if not mark.words},
     "precedence": PARTS["precedence"].highest,
-    "vlan": HIGHEST_VLAN,
+    **dict.fromkeys(VLANS, HIGHEST_VLAN),
     "size": LARGEST_PACKET_BYTES,
     "source_port": HIGHEST_PORT,
     "destination_port": HIGHEST_PORT,
@@ -277,6 +280,7 @@ def _convert_constant(attribute: Attribute, value: Value, node: ast.Expression) 
             f"`{spell_attribute(attribute.name)}` is {between}",
             node.span,
             label="too large" if high else "too small",
+            note=RESERVED_VLANS if attribute.name in VLANS else "",
             help=f"write at most {most:_}{unit}" if high else "write at least 0",
         )
     return Constant(number, NUMBER, "" if value.value is None else text)

@@ -332,6 +332,7 @@ def _require_bounds(
             f"`{name}` must be {limit}, found {write_bound(amount, domain.name, like)}",
             span,
             label="too small",
+            note=domain.beyond,
             help=f"write at least {least}",
         )
     if domain.high is not None and amount > domain.high:
@@ -341,6 +342,7 @@ def _require_bounds(
             f"`{name}` must be at most {most}, found {write_bound(amount, domain.name, like)}",
             span,
             label="too large",
+            note=domain.beyond,
             help=f"write at most {most}",
         )
 

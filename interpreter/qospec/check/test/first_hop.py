@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 HOST_PORT = ("", 0)
 PLACES = {
     **dict.fromkeys(("priority", "vlan"), ("VLAN tag", "vlan_tags = 1")),
+    "inner_vlan": ("second VLAN tag", "vlan_tags = 2"),
     "traffic_class": ("MPLS label", "labels = 1"),
 }
 """Marks that not every frame carries: their place, and the field of a line that makes room."""

@@ -353,7 +353,7 @@ def _read_some(data: bytes, records: Records, start: int, stop: int) -> Packets:
             "capture Ethernet (1), PPP (50), IP alone (101) or Linux's cooked frames (113, 276)",
         )
     reader = Reader(np.frombuffer(data, np.uint8), place + held)
-    ip, marks, vlan = _find_ip(links, place, reader)
+    ip, marks, vlans = _find_ip(links, place, reader)
     version = np.where(ip < reader.end, reader.read(ip, 1) >> 4, 0)
     is_ip, six = np.isin(version, list(IP_BYTES)), version == IPV6
     short = is_ip & (ip + np.where(six, IP_BYTES[IPV6], IP_BYTES[IPV4]) > reader.end)
@@ -378,7 +378,8 @@ def _read_some(data: bytes, records: Records, start: int, stop: int) -> Packets:
         interface.astype(np.int32),
         {
             "family": version.astype(np.uint8),
-            "vlan": vlan.astype(np.uint16),
+            "vlan": vlans[0].astype(np.uint16),
+            "inner_vlan": vlans[1].astype(np.uint16),
             **_read_transport(ip, version, reader),
         },
     )
@@ -404,9 +405,13 @@ def _read_transport(ip: Whole, version: Whole, reader: Reader) -> dict[str, Any]
 def _find_ip(links: Whole, place: Whole, reader: Reader) -> tuple[Whole, Whole, Whole]:
     """Return where the IP header of each packet is, and what the tags and labels ahead say.
 
-    That is the marks of the outer ones, and the identifier of the VLAN.
+    That is the marks of the outer ones, and (2, n) the identifiers of the outer VLAN and the next.
     """
-    ip, marks, vlan = place.copy(), np.zeros(len(place), np.int64), np.zeros(len(place), np.int64)
+    ip, marks, vlans = (
+        place.copy(),
+        np.zeros(len(place), np.int64),
+        np.zeros((2, len(place)), np.int64),
+    )
     kind = np.zeros(len(place), np.int64)
     for link, link_bytes in LINK_BYTES.items():
         ip[links == link] += link_bytes
@@ -419,7 +424,8 @@ def _find_ip(links: Whole, place: Whole, reader: Reader) -> tuple[Whole, Whole, 
             word = reader.read(ip, 2)
             if not tags:
                 marks |= np.where(tagged, word >> 13 << MARKS["priority"].first, 0)
-                vlan = np.where(tagged, word & 0xFFF, vlan)
+            if tags < len(vlans):
+                vlans[tags] = np.where(tagged, word & 0xFFF, 0)
             kind, tags = np.where(tagged, reader.read(ip + 2, 2), kind), tags + 1
         if labelled.any():
             word = reader.read(ip, 4)
@@ -430,4 +436,4 @@ def _find_ip(links: Whole, place: Whole, reader: Reader) -> tuple[Whole, Whole, 
         if not (tagged.any() or labelled.any()):
             break
         ip += np.where(tagged | labelled, 4, 0)
-    return ip, marks, vlan
+    return ip, marks, vlans

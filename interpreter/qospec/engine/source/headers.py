@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from qospec.catalogue.kinds import Domain, UnfitError
 from qospec.dataclass import NamedTuple
 from qospec.engine.source.sizes import Sizes
-from qospec.protocol.encapsulation import HIGHEST_VLAN
+from qospec.protocol.encapsulation import HIGHEST_VLAN, RESERVED_VLANS
 from qospec.protocol.ip import (
     FAMILY_EXTRA_BYTES,
     HIGHEST_PORT,
@@ -38,7 +38,7 @@ CodePoint = Annotated[int, Domain("integer", 0, MARKS["dscp"].highest)]
 """A DSCP."""
 PriorityCode = Annotated[int | None, Domain("integer", 0, MARKS["priority"].highest)]
 """A priority code point."""
-Vlan = Annotated[int | None, Domain("integer", 1, HIGHEST_VLAN)]
+Vlan = Annotated[int | None, Domain("integer", 1, HIGHEST_VLAN, beyond=RESERVED_VLANS)]
 """An identifier of a VLAN."""
 TrafficClass = Annotated[int | None, Domain("integer", 0, MARKS["traffic_class"].highest)]
 """Of an MPLS label."""
@@ -57,6 +57,7 @@ class Headers(NamedTuple):
     source_address: str | None
     destination_address: str | None
     vlan: int | None
+    inner_vlan: int | None
 
     def verify(self) -> None:
         """Raise ValueError, in the author's words, if they do not fit each other."""
@@ -89,6 +90,7 @@ class Headers(NamedTuple):
             "source_port": Fraction(self.source_port),
             "destination_port": Fraction(self.destination_port),
             "vlan": Fraction(self.vlan or 0),
+            "inner_vlan": Fraction(self.inner_vlan or 0),
         }
 
     @property
@@ -111,6 +113,7 @@ class WithHeaders:
     dscp: CodePoint
     priority: PriorityCode
     vlan: Vlan
+    inner_vlan: Vlan
     traffic_class: TrafficClass
     family: Family
     protocol: Protocol

@@ -52,17 +52,18 @@ def uncarried_marks(case: Case, drafts: Drafts, reach: Reach) -> Iterator[Diagno
 
 def lost_identifiers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each classifier by VLAN behind a line that did not carry it."""
-    lines = (n for n, draft in survey.drafts.items() if draft.clock is not None)
-    lost = {n for n in lines if not _carries_mark(survey.drafts[n], "vlan")}
-    for number, hops in sorted(survey.reach.hops.items()):
-        sent, behind, before = survey.members[number].packets, set[State](), -1
-        while sent is not None and sent.header_fields["vlan"] and len(behind) > before:
-            before = len(behind)
-            behind |= {h.after for h in hops if h.before.element in lost or h.before in behind}
-        for draft in (survey.drafts[n] for n in sorted({state.element for state in behind})):
-            if _reads(draft, "vlan"):
-                passed = {hop.before.element for hop in hops} & lost
-                yield _refused(case, draft.instance, "vlan", READING, _lines(passed, survey.drafts))
+    lines = [n for n, draft in survey.drafts.items() if draft.clock is not None]
+    for name in predicates.VLANS:
+        lost = {n for n in lines if not _carries_mark(survey.drafts[n], name)}
+        for number, hops in sorted(survey.reach.hops.items()):
+            sent, behind, before = survey.members[number].packets, set[State](), -1
+            while sent is not None and sent.header_fields[name] and len(behind) > before:
+                before = len(behind)
+                behind |= {h.after for h in hops if h.before.element in lost or h.before in behind}
+            for draft in (survey.drafts[n] for n in sorted({state.element for state in behind})):
+                if _reads(draft, name):
+                    passed = _lines({hop.before.element for hop in hops} & lost, survey.drafts)
+                    yield _refused(case, draft.instance, name, READING, passed)
 
 
 def _wires(drafts: Drafts, reach: Reach) -> Wires:
