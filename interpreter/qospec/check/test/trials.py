@@ -98,6 +98,10 @@ class CaseMaker:
         before, self._context.loop_iterations = self._context.mistakes, 0
         self._use = self._context.case
         phases = self._phases = Phases(names, self._evaluator)
+        varied = _explain_varied(names, phases)
+        if varied is not None:
+            self._context.report(varied)
+            return None
         builder.declare_topology()
         for variable, template in phases.unused.items():
             self._context.report(self._needs_flow(phases.variables[variable], template))
@@ -353,6 +357,26 @@ class CaseMaker:
 
 def _has_variable(phase: Phase) -> bool:
     return isinstance(phase, Search) and phase.goals[0].varies
+
+
+def _explain_varied(names: CaseScope, phases: Phases) -> CheckError | None:
+    """Return the mistake of a topology that uses a variable of a phase; None if it uses none."""
+    if names.topology is None:
+        return None
+    node, scope = names.topology
+    for path in node.with_all_below():
+        if not isinstance(path, ast.Path) or scope.find(path.name.text) is not None:
+            continue
+        variable = phases.variables.get(path.name.text)
+        if variable is not None:
+            return make_error(
+                "E0101",
+                f"`{variable.text}` has no value here: all trials are on one topology",
+                path.name.span,
+                secondary=(variable.span, "which takes another value in each trial"),
+                help=f"let a flow depend on `{variable.text}`, or `sweep` over topologies",
+            )
+    return None
 
 
 def _report_measured(point: str, whole: Case) -> tuple[Statement, ...]:
