@@ -55,6 +55,7 @@ class Guest:
         self._folder = Path(tempfile.mkdtemp(prefix="qospec-kernel-"))
         self._number = 0
         arguments = [
+            *_bind_to_parent(),
             *(str(kernel), f"mem={MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro"),
             *(f"init={program}", f"QOS_FOLDER={self._folder}", f"uml_dir={self._folder}"),
             *("con=null", "con0=null,fd:1", "quiet", "ipv6.disable=1"),
@@ -122,3 +123,9 @@ class Guest:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait(BOOT_S)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _bind_to_parent() -> tuple[str, ...]:
+    """Return what makes a program end with this process, however that ends; of util-linux."""
+    found = shutil.which("setpriv")
+    return (found, "--pdeathsig", "KILL") if found else ()
