@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from qospec.plan.plan import CasePlan
 
 __all__ = [
+    "BudgetError",
     "MatchError",
     "PlannedCase",
     "RecordError",
@@ -38,6 +39,10 @@ __all__ = [
     "load",
     "read_record",
 ]
+
+
+class BudgetError(Exception):
+    """A run would take longer than it may, by its estimate; the message says how long."""
 
 
 class PlannedCase(NamedTuple):
@@ -109,10 +114,9 @@ class Specification:
         seed: str = "0",
         jobs: int = 1,
         records: str | Path = "records",
+        budget_s: float | None = None,
     ) -> RecordedRun:
         """Run the cases whose names match, and return the record, which is in a new folder.
-
-        It takes as long as it takes: there is no budget, as `qos run` has one.
 
         Args:
             match: As of `qos run -k`.
@@ -120,8 +124,10 @@ class Specification:
             jobs: How many processes. The result does not depend on it. With more than one, the
                 calling program must be a module that can be imported, as for multiprocessing.
             records: The folder of all records.
+            budget_s: How long the run may take by its estimate, in s; None: as long as it takes.
 
         Raises:
+            BudgetError: It would take longer; nothing was run.
             SpecificationError: As of `plan`.
             MatchError: As of `plan`.
             RecordError: The record cannot be written, or files were changed since `load`, of which
@@ -137,6 +143,14 @@ class Specification:
         if jobs > 1:
             processes.load(self._paths, self._texts)
         chosen, plans = self._plan(match, seed)
+        if budget_s is not None and plans:
+            from qospec.run.estimate import estimate_run
+
+            takes_s = estimate_run(chosen.suite, plans).time_s / jobs
+            if takes_s > budget_s:
+                raise BudgetError(
+                    f"the run takes about {takes_s:.2g} s, and its budget is {budget_s:g} s"
+                )
         texts = tuple(str(path) for path in self._paths)
         request = Request(
             texts, match, seed, options.MAX_CELLS, as_json=False, settings=self._settings

@@ -35,7 +35,7 @@ FROZEN = {
     ),
     "Specification.run": (
         "(self, *, match: 'str' = '', seed: 'str' = '0', jobs: 'int' = 1,"
-        " records: 'str | Path' = 'records') -> 'RecordedRun'"
+        " records: 'str | Path' = 'records', budget_s: 'float | None' = None) -> 'RecordedRun'"
     ),
     "RecordedRun.list_columns": "(self) -> 'dict[str, list[Any]]'",
 }
@@ -50,8 +50,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_is_offered_is_frozen() -> None:
     assert sorted(api.__all__) == [
-        *("MatchError", "PlannedCase", "RecordError", "RecordedRun", "Specification"),
-        *("SpecificationError", "load", "read_record"),
+        *("BudgetError", "MatchError", "PlannedCase", "RecordError", "RecordedRun"),
+        *("Specification", "SpecificationError", "load", "read_record"),
     ]
     for name, signature in FROZEN.items():
         thing = api
@@ -77,6 +77,17 @@ def test_a_specification_is_planned_run_and_read_back() -> None:
     rows = zip(*(columns[n] for n in ("metric", "repeat", "exact", "unit", "value_")), strict=True)
     longest = [row[1:] for row in rows if row[0] == "transfer_delay.max"]
     assert longest == [(1, Fraction(1, 10_000), "s", "2"), (2, Fraction(1, 10_000), "s", "2")]
+
+
+def test_a_run_beyond_its_budget_is_refused_before_anything_is_written(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each trial sends 10^8 packets or more, which takes seconds."""
+    monkeypatch.setattr(runner, "execute", lambda *_: pytest.fail("it was run"))
+    (here / "a.qos").write_text(SPECIFICATION.replace("measure = 100 ms", "measure = 1_000_000 s"))
+    with pytest.raises(api.BudgetError, match=r"takes about .* s, and its budget is 1 s"):
+        api.load("a.qos").run(budget_s=1)
+    assert not (here / "records").exists()
 
 
 def test_other_values_of_a_let_are_taken() -> None:
