@@ -29,8 +29,12 @@ def test_a_ratio_falls_by_more_than_a_tenth(now, falls):
 
 
 def test_each_benchmark_with_a_peer_is_recorded():
-    """Of frames it is cells alone, of AQM a `fifo`, of processes an import; others are in C."""
+    """Of frames it is cells alone, of AQM a `fifo`, of processes an import; others are in C.
+
+    Of the language server it is a reader of Python in the same process.
+    """
     others = {"frames", "aqm", "calls", "capture", "start", "language", "estimate"}
+    others.add("language_server")
     peers = {*others, *(path.stem for path in FOLDER.glob("*.c"))}
     recorded = json.loads((FOLDER / "ratios.json").read_text(encoding="utf-8"))
     assert {name.split(".")[0] for name in recorded} == peers
