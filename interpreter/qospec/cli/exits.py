@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any, NoReturn
 
@@ -50,9 +51,25 @@ def report_internal_error(error: Exception) -> None:
     if isinstance(error, MissingNameError):
         say_error(str(error))
         return
+    if isinstance(error, ModuleNotFoundError) and (package := _find_lacking(error.name or "")):
+        say_error(f"this needs the package {package}, which is not installed")
+        say(f"  = help: `{sys.executable} -m pip install {package}`", err=True)
+        return
     words = f"{type(error).__name__}: {error}"
     say(f"error: internal error in qospec: {words}", err=True)
     say("  = help: set QOS_TRACEBACK=1 to see where; please report it", err=True)
+
+
+def _find_lacking(module: str) -> str:
+    """Return the package of a module that qospec requires; "" for any other module."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        required = requires("qospec") or []
+    except PackageNotFoundError:  # it was not installed but found
+        return ""
+    names = [re.split(r"[^A-Za-z0-9_.-]", line)[0] for line in required if "extra ==" not in line]
+    return next((name for name in names if name.lower() == module.partition(".")[0]), "")
 
 
 def end_for_environment(message: str) -> NoReturn:
