@@ -94,13 +94,18 @@ class Fault(Element):
     """With which probability it hits an item while the connection is bad."""
 
     def __post_init__(self) -> None:
-        if self.first is None and not (self.probability or self.good_to_bad):
+        if not self.hits_some:
             raise ValueError("it would hit nothing: give `first` or `probability`")
         self._check_runs()
         if self.first is None and (self.every is not None or self.count > 1):
             raise ValueError("count and every tell what follows `first`: give it, too")
         if self.every is not None and self.every < self.count:
             raise ValueError(f"every: {self.every} is less than `count`, {self.count}")
+
+    @property
+    def hits_some(self) -> bool:
+        """Return whether it hits any item at all."""
+        return self.first is not None or bool(self.probability or self.good_to_bad)
 
     def _check_runs(self) -> None:
         """Raise ValueError, in the author's words, where runs are not as they can be."""
@@ -168,3 +173,12 @@ def _is_drawn(state: Whole, place: int, connection: int) -> bool:
     if changes < state[TO_GOOD if bad else TO_BAD]:
         state[place + 1] = 1 - bad
     return word < state[THRESHOLD_IN_BAD if bad else THRESHOLD]  # type: ignore[no-any-return]
+
+
+@kernel
+def draw_again(state: Whole, place: int, connection: int) -> int:
+    """Return a draw of WORD bits for the last item of a connection, by the key at a place."""
+    key = state[place], state[place + 1]
+    number = state[SEEN + WIDTH * connection]
+    word, _ = threefry(key, signed(connection) << WORD | number)
+    return word

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from qospec.elements.lose import Lose
+from qospec.elements.lose import Lose, list_thresholds
 from qospec.engine import fault
 from qospec.engine.event.process import build_process
 from qospec.engine.items.batch import FOREVER_PS
@@ -140,4 +140,40 @@ def test_a_number_and_a_probability_hit_what_either_does(lab, two_vcs):
 )
 def test_a_fault_that_cannot_be_meant_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
+        Lose(**fields)
+
+
+@pytest.mark.parametrize(
+    ("rate", "overhead"), [("1/10000", 0), ("1/100", 18), ("1/10000000000", 4)]
+)
+def test_an_item_has_a_wrong_bit_with_the_probability_of_its_size(rate, overhead):
+    """1 - (1 - rate)^n of n bits, exactly, to 2^-32."""
+    found = list_thresholds(Fraction(rate), overhead)
+    for size_bytes in (20, 53, 1_500):
+        exact = (1 - (1 - Fraction(rate)) ** (8 * (size_bytes + overhead))) * (1 << WORD)
+        assert abs(found[size_bytes] - exact) <= 1
+
+
+def test_cells_are_lost_by_wrong_bits(lab, two_vcs):
+    """Of 424 bits, each wrong in one of 10,000: 4.15 %, and 0.72 % of 20,000 is five deviations."""
+    cells = lab.cells(range(20_000), connection=[0, 1] * 10_000)
+    found = lost(lab, Lose(bit_error_rate=Fraction(1, 10_000)), two_vcs, cells, cuts=[7_000])
+    assert abs(len(found) / 20_000 - 0.0415) < 0.0072
+
+
+def test_a_chosen_item_is_lost_beside_those_with_wrong_bits(lab, two_vcs):
+    both = Lose(first=3, bit_error_rate=Fraction(1, 10**10))
+    assert lost(lab, both, two_vcs, lab.cells(range(10), sent_ps=range(1, 11))) == [3]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"bit_error_rate": Fraction(1, 10**12)}, "bit_error_rate: below 10"),
+        ({"first": 1, "overhead": 18}, "overhead: without a `bit_error_rate`"),
+        ({}, "it would hit nothing"),
+    ],
+)
+def test_wrong_bits_that_cannot_be_are_refused(fields, said):
+    with pytest.raises(ValueError, match=said):
         Lose(**fields)
