@@ -94,7 +94,7 @@ class Batch(NamedTuple):
             connection[which],
             size_bytes[which],
             marks[which],
-            more[which] if len(more) else more,
+            _select_rows(more, which) if len(more) else more,
         )
 
     def moved(self, at_ps: Times, sent_ps: Times | None = None) -> Batch:
@@ -157,6 +157,13 @@ class Batch(NamedTuple):
         both = (self.widened(other.width), other.widened(self.width))
         columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(*both, strict=True)
         return all(np.array_equal(mine, its) for mine, its in columns)
+
+
+def _select_rows(table: Whole, which: Whole | Rows | Truths | slice) -> Whole:
+    """Return rows of a table; by a mask NumPy takes ten times as long as by indices."""
+    if isinstance(which, slice):
+        return table[which]
+    return table.take(np.flatnonzero(which) if which.dtype == np.bool_ else which, axis=0)
 
 
 @kernel
