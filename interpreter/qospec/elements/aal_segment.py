@@ -76,6 +76,9 @@ class AalSegment(AdaptationEnd):
         most = self.adaptation.count_cells(max(passing.sizes, default=1)) - 1
         return bound_items(passing.items.scale_by(most) if most else NOTHING, (CELL_BYTES,))
 
+    def count_parts(self, size_bytes: int) -> int:
+        return self.adaptation.count_cells(size_bytes)
+
     def form_after(self, form: Form) -> Form:
         return form.cut_into_cells(self.adaptation, self.mtu_bytes)
 

@@ -221,6 +221,10 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         """
         return None
 
+    def count_parts(self, _size_bytes: int) -> int:
+        """Return how many items it makes of one of a size: a window of the engine holds them."""
+        return 1
+
     # ---- what it does to items
 
     def concerns(self, contract: Contract) -> bool:

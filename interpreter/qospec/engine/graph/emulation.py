@@ -75,8 +75,8 @@ def run(
 
     Args:
         experiment: The whole trial.
-        chunk: About how many items the sources have ready per window; `QOS_CHUNK`, else `CHUNK`
-            or, if they differ in size, `MIXED_CHUNK`.
+        chunk: About how many items the sources have ready per window; `QOS_CHUNK`, else what
+            `_default_chunk` says.
         by_events: Run all nodes event by event, not only those on cycles: the same, more slowly.
         on_progress: Called after each window with its end and the time when the sources stop.
         observer: What else is told of the items.
@@ -90,8 +90,7 @@ def run(
         BudgetError: An endpoint makes items without end.
     """
     if chunk is None:
-        alike = all(source.sizes.alike for source in experiment.sources)
-        chunk = int(os.environ.get("QOS_CHUNK", CHUNK if alike else MIXED_CHUNK))
+        chunk = int(os.environ.get("QOS_CHUNK", _default_chunk(experiment)))
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
@@ -127,6 +126,14 @@ def keep_memory() -> None:
     """
     np.empty(31 * 2**20, np.uint8)
     np.empty(30 * 2**20, np.uint8)
+
+
+def _default_chunk(experiment: Experiment) -> int:
+    """Return `CHUNK`, or `MIXED_CHUNK` if sizes differ; fewer if an element cuts items in parts."""
+    sizes = [source.sizes for source in experiment.sources]
+    largest_bytes = max((max(mix.size_bytes) for mix in sizes), default=0)
+    parts = max((node.element.count_parts(largest_bytes) for node in experiment.nodes), default=1)
+    return max(1, (CHUNK if all(mix.alike for mix in sizes) else MIXED_CHUNK) // parts)
 
 
 def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:

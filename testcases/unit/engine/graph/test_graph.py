@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from connected import Connected
+from connected import Connected, connected
 
 from qospec.catalogue.kinds import Buffer
+from qospec.elements.aal_segment import AalSegment
 from qospec.elements.delay import Delay
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
@@ -30,7 +31,7 @@ from qospec.engine.graph import emulation
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.line.clock import Clock
 from qospec.engine.measure.observation import Observation
-from qospec.engine.source.sizes import CELLS
+from qospec.engine.source.sizes import CELLS, Sizes
 
 Vcs = Callable[..., Connected]
 STOP_PS = 1_000_000
@@ -207,6 +208,25 @@ def test_progress_is_reported_at_the_end_of_each_window(
     assert ends_ps == pytest.approx([400_000, 800_000, STOP_PS], rel=1e-2)
     assert ends_ps[-1] == STOP_PS
     assert {stop_ps for _, stop_ps in told} == {STOP_PS}
+
+
+def test_a_window_holds_as_many_cells_as_it_would_hold_packets(
+    vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """1,500 B and LLC/SNAP are 32 cells: windows are so much shorter, and memory is as flat."""
+    sent = listed([(at_ps, 0) for at_ps in range(0, STOP_PS, 1_000)])
+    packets = Source("f0", sent, 0, 1, "even", Sizes((1_500,)), 0, 0)
+    nodes = (line("tx", 16_000, stamps=True), Node("cut", AalSegment()))
+    contracts, _ = vcs(1)
+    wires = (Wire(0, 0, 1), Wire(1, 0, END))
+    experiment = Experiment(
+        *connected(contracts, ("cells",)), (packets,), nodes, wires, measurement(2), ("s",)
+    )
+    ends_ps: list[int] = []
+    monkeypatch.setattr(emulation, "CHUNK", 32 * 400)
+    seen = emulation.run(experiment, on_progress=lambda now_ps, _: ends_ps.append(now_ps))
+    assert ends_ps == pytest.approx([400_000, 800_000, STOP_PS], rel=1e-2)
+    assert seen.sent.tolist() == [1_000, 31_000]
 
 
 def test_a_chunk_holds_at_least_one_cell(vcs: Vcs, listed: Any) -> None:
