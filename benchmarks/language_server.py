@@ -52,7 +52,10 @@ def measure() -> list[Figure]:
         for number in range(REPEATS):
             wrong = f"{text[:middle]}== {number} m{text[middle + 4 :]}"
             found = {}
-            for name, act in (("glance", session.glance), ("whole", session.diagnose)):
+            for name, act in (
+                ("glance", session.diagnose_declaration),
+                ("whole", session.diagnose),
+            ):
                 began = time.process_time()
                 found[name] = {problem.span.place for problem in act(path, wrong) or ()}
                 taken[name].append(time.process_time() - began)

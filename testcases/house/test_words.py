@@ -31,12 +31,12 @@ VERBS = list_words(
     know lay leave let list load locate look lose make map mask match measure meet mend merge mix
     move multiply name narrow negate negotiate normalise notify observe open operate outline pair
     parse partition pass peek plan point police pool pop postpone predict prepend print process
-    protect provide push put quote raise read reassemble rebase rebuild receive recheck recover
-    redact redirect reduce refer refuse release remember remove rename render renew renumber repair
-    repeat replace replenish report require rescale resize resolve restart resume retire reveal
-    rewind rewrite run save say schedule seal select send separate serve set settle shape shorten
-    show shrink sift simplify size skew skip slice smooth sort spell spend split start stop strip
-    style substitute suggest sum survey tabulate take tamper thin tokenize trace transcribe
+    protect provide publish push put quote raise read reassemble rebase rebuild receive recheck
+    recover redact redirect reduce refer refuse release remember remove rename render renew renumber
+    repair repeat replace replenish report require rescale resize resolve restart resume retire
+    reveal rewind rewrite run save say schedule seal select send separate serve set settle shape
+    shorten show shrink sift simplify size skew skip slice smooth sort spell spend split start stop
+    strip style substitute suggest sum survey tabulate take tamper thin tokenize trace transcribe
     translate transmit truncate try unprotect unwind update use vacate verify view wake walk want
     warm warn watch weigh widen withdraw wrap write xor zip
     """

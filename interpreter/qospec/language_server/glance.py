@@ -106,7 +106,7 @@ def _move(problem: Diagnostic, change: Change, source: Source) -> Diagnostic | N
     """Return a diagnostic at its new place; None if what it is about has changed."""
     old = problem.span.source
 
-    def place(span: Span) -> Span | None:
+    def move(span: Span) -> Span | None:
         if span.source is not old:
             return span
         if span.end <= change.start:
@@ -116,11 +116,11 @@ def _move(problem: Diagnostic, change: Change, source: Source) -> Diagnostic | N
         further = change.new_end - change.old_end
         return Span(source, span.start + further, span.end + further)
 
-    span = place(problem.span)
+    span = move(problem.span)
     if span is None:
         return None
-    labels = [(place(label.span), label.text) for label in problem.secondary]
-    edits = [(place(edit.span), edit.text) for edit in problem.fix]
+    labels = [(move(label.span), label.text) for label in problem.secondary]
+    edits = [(move(edit.span), edit.text) for edit in problem.fix]
     fix = tuple(Edit(where, text) for where, text in edits if where is not None)
     return replace(
         problem,

@@ -94,7 +94,7 @@ class Server(LanguageServer):
             self._publish(path, text, ())
             return
         loop, session = asyncio.get_running_loop(), self.session
-        seen = await loop.run_in_executor(self._worker, session.glance, path, text)
+        seen = await loop.run_in_executor(self._worker, session.diagnose_declaration, path, text)
         if seen is not None:
             self._publish(path, text, seen)
             await asyncio.sleep(REST_S)

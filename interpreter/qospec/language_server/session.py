@@ -82,8 +82,8 @@ class _Base:
 class Session:
     """The open files, by their paths with links resolved.
 
-    `diagnose` and `glance` may be called in another thread than all else, so dictionaries are
-    copied first.
+    `diagnose` and `diagnose_declaration` may be called in another thread than all else, so
+    dictionaries are copied first.
     """
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class Session:
         base.known = Known(text, tuple(mine))
         return (*mine, *base.diagnostics)
 
-    def glance(self, path: Path, text: str) -> tuple[Diagnostic, ...] | None:
+    def diagnose_declaration(self, path: Path, text: str) -> tuple[Diagnostic, ...] | None:
         """Return the mistakes as far as the declaration shows them that was edited.
 
         None if that does not tell, or nothing is known of the others. It takes little longer than

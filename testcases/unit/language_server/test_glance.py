@@ -44,14 +44,14 @@ def told(found):
 
 
 def test_a_mistake_in_the_edited_test_is_told_as_by_the_whole_check(session):
-    seen = told(session.glance(PATH, WRONG_SECOND))
+    seen = told(session.diagnose_declaration(PATH, WRONG_SECOND))
     assert seen == told(session.diagnose(PATH, WRONG_SECOND))
     assert [code for code, _, _ in seen] == ["E0501"]
 
 
 def test_a_mistake_that_is_mended_is_told_no_more(session):
     session.diagnose(PATH, WRONG_SECOND)
-    assert session.glance(PATH, FILE) == ()
+    assert session.diagnose_declaration(PATH, FILE) == ()
 
 
 def test_what_is_wrong_elsewhere_stays_at_its_new_place(session):
@@ -59,7 +59,7 @@ def test_what_is_wrong_elsewhere_stays_at_its_new_place(session):
     longer = WRONG_SECOND.replace(
         "call.lost == 0 pkt", "call.lost == 0 pkt\n  report call.recieved"
     )
-    seen = told(session.glance(PATH, longer))
+    seen = told(session.diagnose_declaration(PATH, longer))
     assert sorted(seen) == sorted(told(session.diagnose(PATH, longer)))
     assert [text for _, _, text in sorted(seen)] == ["recieved", "dely"]
 
@@ -70,7 +70,7 @@ def test_a_name_that_only_other_tests_use_is_not_called_unused(session):
         "measure = 10 ms }\n  expect call.delay", "measure = length }\n  expect call.delay"
     )
     assert session.diagnose(PATH, text) == ()
-    assert session.glance(PATH, text.replace("0 pkt", "1 pkt")) == ()
+    assert session.diagnose_declaration(PATH, text.replace("0 pkt", "1 pkt")) == ()
 
 
 @pytest.mark.parametrize(
@@ -83,16 +83,16 @@ def test_a_name_that_only_other_tests_use_is_not_called_unused(session):
     ids=["two declarations", "none", "nothing"],
 )
 def test_what_one_declaration_does_not_tell_is_left_to_the_whole_check(session, text):
-    assert session.glance(PATH, text) is None
+    assert session.diagnose_declaration(PATH, text) is None
 
 
 def test_text_that_could_not_be_read_before_is_left_to_the_whole_check(session):
     session.diagnose(PATH, FILE.replace("host", "host {", 1))
-    assert session.glance(PATH, FILE) is None
+    assert session.diagnose_declaration(PATH, FILE) is None
 
 
 def test_nothing_is_told_of_a_file_that_was_never_checked():
-    assert Session().glance(PATH, FILE) is None
+    assert Session().diagnose_declaration(PATH, FILE) is None
 
 
 @pytest.mark.parametrize(
