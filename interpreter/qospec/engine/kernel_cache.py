@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import caching
+from numba.core import caching, sigutils
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
@@ -110,6 +110,12 @@ class _CacheImplementation(caching.CompileResultCacheImpl):
     _locator_classes = [_PrivateLocator]  # noqa: RUF012 - as in Numba
 
 
+def _list_fields(kind: Any) -> tuple[Any, ...]:
+    """Return the names of the fields of a type, and those of the types that it holds."""
+    names = getattr(getattr(kind, "instance_class", None), "_fields", ())
+    return (*names, *map(_list_fields, getattr(kind, "types", ())))
+
+
 class KernelCache(caching.FunctionCache):
     """Numba's cache of a function, in which no disk problem is an error."""
 
@@ -134,6 +140,12 @@ class KernelCache(caching.FunctionCache):
         entries = Entries(Path(self._cache_path), self._impl.filename_base, digest)
         replace_internal(self, "_cache_file", entries)
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """Return Numba's key, with the fields of named tuples, which code finds by their places."""
+        arguments, _ = sigutils.normalize_signature(sig)  # type: ignore[no-untyped-call]
+        fields = tuple(map(_list_fields, arguments))
+        return (*super()._index_key(sig, codegen), fields)  # type: ignore[no-untyped-call]
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code compiled for a signature; None if no usable entry is stored.
 
@@ -145,7 +157,7 @@ class KernelCache(caching.FunctionCache):
             return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception:  # noqa: BLE001 - compiling again repairs any damage
             target_context.refresh()
-            key = self._index_key(sig, target_context.codegen())  # type: ignore[no-untyped-call]
+            key = self._index_key(sig, target_context.codegen())
             self._cache_file.discard(key)
             return None
 

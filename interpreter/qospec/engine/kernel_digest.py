@@ -58,12 +58,12 @@ def _describe(value: Any) -> Any:
     if function is not value:  # a kernel
         return digest_kernel(function)
     if isinstance(value, tuple | list):
-        return [type(value).__name__, *map(_describe, value)]
+        return [type(value).__name__, getattr(value, "_fields", ()), *map(_describe, value)]
     if isinstance(value, np.ndarray):
         return (value.dtype.str, value.shape, value.tobytes())
     if isinstance(value, types.ModuleType):
         return value.__name__
     if callable(value):
-        fields = getattr(value, "_fields", ())
-        return (value.__module__, getattr(value, "__qualname__", repr(value)), fields)
+        fields, usual = getattr(value, "_fields", ()), getattr(value, "_field_defaults", {})
+        return (value.__module__, getattr(value, "__qualname__", repr(value)), fields, repr(usual))
     return (type(value).__qualname__, repr(value))

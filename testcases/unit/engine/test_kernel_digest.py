@@ -3,11 +3,24 @@
 import importlib
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 
+from qospec.engine import kernel
 from qospec.engine.kernel import get_function
 from qospec.engine.kernel_digest import digest_kernel
+
+
+class Span(NamedTuple):
+    start: int
+    stop: int
+
+
+def advance(span: Span) -> int:
+    return span.start
+
 
 HELPER = """
 from qospec.engine.kernel import kernel
@@ -96,3 +109,15 @@ def test_what_does_not_reach_the_code_does_not(
     digest: Digest, module: str, old: str, new: str
 ) -> None:
     assert digest(module, old, new) == digest("caller", "", "")
+
+
+def test_a_key_names_the_fields_of_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    numba = kernel._numba()
+    from qospec.engine.kernel_cache import KernelCache
+
+    cache = KernelCache(advance, b"", lambda: None)
+    codegen = SimpleNamespace(magic_tuple=tuple)
+    signature = (numba.typeof((Span(1, 2), 3)),)
+    before = cache._index_key(signature, codegen)
+    monkeypatch.setattr(Span, "_fields", ("stop", "start"))
+    assert cache._index_key(signature, codegen) != before
