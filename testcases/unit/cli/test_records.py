@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import duckdb
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 from narrow import NARROW
 
 from qospec.cli import qos
+from qospec.cli.commands import sql
 
 SPECIFICATION = (
     NARROW
@@ -141,6 +143,7 @@ def test_what_was_measured_is_written_as_parquet() -> None:
     [
         (["SELEC 1"], 2, "the query fails: Parser Error"),
         (["SELECT colour FROM cases"], 2, 'the query fails: Binder Error: Referenced column "colo'),
+        (["FROM names"], 2, "Table with name names does not exist"),  # no variable of the program
         (["SELEC 1", "-o", "made.csv"], 2, "the query fails: Parser Error"),
         (["FROM cases", "-o", "made.xls"], 2, "its ending says the format: .parquet, .csv, .json"),
         (["FROM cases", "-o", "none/made.csv"], 4, "cannot write `none/made.csv`"),
@@ -152,3 +155,15 @@ def test_what_sql_cannot_answer(words: list[str], code: int, told: str) -> None:
     done = invoke("sql", *words)
     assert (done.exit_code, told in done.stderr) == (code, True), done.stderr
     assert not list(Path().glob("made.*"))
+
+
+def test_text_that_is_not_unicode_is_replaced() -> None:
+    outcome = json.loads(Path("records/2026-11-30T01-00-00Z-0/outcome.json").read_text())
+    outcome["cases"][0]["parameters"] = {"load": "\ud800"}
+    record = SimpleNamespace(
+        folder=Path("made"), outcome=lambda: outcome, timing=lambda: {"cases": {}}
+    )
+    with duckdb.connect() as connection:
+        sql._fill(connection, [record])
+        found = connection.sql("SELECT parameters->>'load' FROM cases").fetchall()
+    assert found[0] == ("?",)

@@ -55,7 +55,7 @@ def sql(query: str, records: tuple[str, ...], target: str, *, as_json: bool) -> 
         exits.end_for_user("`qos sql` needs DuckDB: install it with `pip install 'qospec[sql]'`")
     import duckdb
 
-    connection = duckdb.connect()
+    connection = duckdb.connect(config={"python_enable_replacements": False})
     _fill(connection, _find_records(records))
     try:
         if target:
@@ -98,14 +98,14 @@ def _fill(connection: DuckDBPyConnection, records: Sequence[Record]) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         paths = {name: Path(folder) / f"{name}.json" for name in TABLES}
-        files = {name: path.open("w", encoding="utf-8") for name, path in paths.items()}
+        files = {name: path.open("w", -1, "utf-8", "replace") for name, path in paths.items()}
         for record in records:
             try:
                 outcome, timing = record.outcome(), record.timing()
             except RecordError as error:
                 exits.end_for_environment(str(error))
             for table, row in list_rows(record.folder.name, outcome, timing):
-                files[table].write(json.dumps(row) + "\n")
+                files[table].write(json.dumps(row, ensure_ascii=False) + "\n")
         for name, columns in TABLES.items():
             files[name].close()
             types = ", ".join(f"'{column}': '{kind}'" for column, kind in columns.items())
