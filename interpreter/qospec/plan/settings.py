@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import (
     Buffer,
     Curve,
+    DataFile,
     Duration,
     Lifetime,
     Load,
@@ -146,7 +147,7 @@ def _limit(value: Buffer | Lifetime) -> str:
 
 def _name(value: Any, domain: str) -> str:
     """Return what is no number in words; a contract of cells, with its terms."""
-    if domain in ("capture", "profile"):
+    if isinstance(value, DataFile):
         return f"{value.name} (SHA-256 {value.digest})"
     if domain != "contract":
         return str(value).lower() if isinstance(value, bool) else str(value)

@@ -100,11 +100,14 @@ def test_units_and_columns_are_those_of_the_first_line(tmp_path, text):
         ("time,rate\n0,1\n", "its first line does not name"),
         ("time [s],rate [Mbit/s]\n0,1\n", "its first line does not name"),
         ("time [pkt/s],rate [s]\n0,1\n", "its first line does not name"),
+        ("time [s],rate [cell/s]\n0,1\n", "its first line does not name"),  # they are packets
         ("time [s],rate [pkt/s]\n", "expected 1 to 10_000 lines of numbers, found 0"),
         ("time [s],rate [pkt/s]\n" + "0,1\n" * 10_001, "lines of numbers, found 10001"),
         ("time [s],rate [pkt/s]\n1,1\n", "its first time is not 0"),
         ("time [s],rate [pkt/s]\n0,1\n0,2\n", "line 3: the time is not later"),
         ("time [s],rate [pkt/s]\n0,1\n2,2\n1,2\n", "line 4: the time is not later"),
+        ("time [s],rate [pkt/s]\n0,1\n\n\n5,some\n", "line 5: the rate is `some`, and no number"),
+        (f"time [s],rate [pkt/s]\n0,1\n0,{'1' * 200_000}\n", "line 3: field larger than field"),
         ("time [s],rate [pkt/s]\n0,-1\n", "line 2: the rate is `-1`, and no number"),
         ("time [s],rate [pkt/s]\n0,1e3\n", "line 2: the rate is `1e3`, and no number"),
         ("time [s],rate [pkt/s]\n0\n", "line 2: the rate is ``, and no number"),
@@ -125,4 +128,6 @@ def test_what_is_no_text_is_refused(tmp_path):
     (tmp_path / "a.qos").write_text(FILE, encoding="utf-8")
     problems = Problems()
     check([tmp_path / "a.qos"], discover(), problems)
-    assert [problem.code for problem in problems.all] == ["E0214"]
+    (problem,) = problems.all
+    assert problem.code == "E0214"
+    assert problem.message == "the profile `day.csv`: it is not text in UTF-8"

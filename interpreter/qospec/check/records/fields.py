@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Lifetime, Load
@@ -56,7 +57,7 @@ from qospec.units import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qospec.catalogue.kinds import Curve, Domain, Kind, Parameter
 
@@ -122,14 +123,15 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         return CONVERTED[domain.name](value, parameter, kind, span)
     if domain.name in BOUNDED:
         return BOUNDED[domain.name](value, name, domain, span)
-    others = {
+    others: dict[str, Callable[[Value, str, Span], Any]] = {
         "truth": _read_truth,
         "names": _read_names,
         "size mix": mixes.convert_mix,
         "address": read_address,
         "capture": read_capture,
         "key": read_key,
-        "profile": read_profile,
+        "packet profile": partial(read_profile, counts=PACKET_RATE),
+        "profile": partial(read_profile, counts=CELL_RATE),
         "width": _read_width,
     }
     return others[domain.name](value, name, span)

@@ -24,18 +24,22 @@ MOST_BYTES = 2**24
 MOST_STEPS = 10_000
 """Each is a source of its own while a trial runs."""
 HIGHEST_RATE = Fraction(10**11)
-HEADER = "time [s],rate [pkt/s]"
-"""An example of the first line."""
+UNITS = {CELL_RATE: "cell/s", PACKET_RATE: "pkt/s"}
+"""An example for the first line, by what is sent."""
 _COLUMN = re.compile(r"\s*(time|rate)\s*\[([^\]]+)\]\s*")
 _NUMBER = re.compile(r"\s*[0-9]{1,18}(\.[0-9]{1,18})?\s*")
 
 
-def read_profile(value: Value, name: str, span: Span) -> ProfileFile:
-    """Return the file of a field with the rates that it holds; raises CheckError."""
+def read_profile(value: Value, name: str, span: Span, *, counts: Dimension) -> ProfileFile:
+    """Return the file of a field with the rates that it holds, which count cells or packets.
+
+    Raises:
+        CheckError: It holds something else.
+    """
     found = find_data(value, (name, "profile", "day.csv"), MOST_BYTES, span)
     with files.explain_unread(f"the profile `{found.name}`", span):
         try:
-            steps = _read_steps(found.path, found.digest)
+            steps = _read_steps(found.path, found.digest, counts)
         except UnfitError as cause:
             raise make_error(
                 "E0214", f"the profile `{found.name}`: {cause}", span, help=cause.help
@@ -44,19 +48,17 @@ def read_profile(value: Value, name: str, span: Span) -> ProfileFile:
 
 
 @functools.lru_cache(maxsize=16)
-def _read_steps(path: str, _digest: str) -> tuple[tuple[int, Fraction], ...]:
-    """Return the rates of a file; raises UnfitError, or OSError and ValueError of the system."""
-    with Path(path).open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
-    units = _read_header(rows[0] if rows else [])
-    lines = rows[1:]
+def _read_steps(path: str, _digest: str, counts: Dimension) -> tuple[tuple[int, Fraction], ...]:
+    """Return the rates of a file; raises UnfitError, or OSError of the system."""
+    (_, header), *lines = _read_rows(path) or [(1, [])]
+    units = _read_header(header, counts)
     if not 1 <= len(lines) <= MOST_STEPS:
         raise UnfitError(
             f"expected 1 to {MOST_STEPS:_} lines of numbers, found {len(lines)}",
             "write a line for each change of the rate",
         )
     steps: list[tuple[int, Fraction]] = []
-    for number, row in enumerate(lines, 2):
+    for number, row in lines:
         step = _read_row(row, units, f"line {number}")
         if not steps and step[0]:
             raise UnfitError("its first time is not 0", "say which rate it begins with")
@@ -71,19 +73,31 @@ def _read_steps(path: str, _digest: str) -> tuple[tuple[int, Fraction], ...]:
     return tuple(steps)
 
 
-def _read_header(row: list[str]) -> dict[str, tuple[int, Fraction]]:
+def _read_rows(path: str) -> list[tuple[int, list[str]]]:
+    """Return the rows of a file that are not empty, each with the number of its line."""
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file)
+        try:
+            return [(reader.line_num, row) for row in reader if row]
+        except UnicodeDecodeError:
+            raise UnfitError("it is not text in UTF-8", "save it as CSV, in UTF-8") from None
+        except csv.Error as error:
+            raise UnfitError(f"line {reader.line_num}: {error}", "save it as CSV") from None
+
+
+def _read_header(row: list[str], counts: Dimension) -> dict[str, tuple[int, Fraction]]:
     """Return for `time` and `rate` the number of the column, and what one of its units is."""
-    wanted: dict[str, tuple[Dimension, ...]] = {"time": (TIME,), "rate": (PACKET_RATE, CELL_RATE)}
+    wanted = {"time": TIME, "rate": counts}
     found: dict[str, tuple[int, Fraction]] = {}
     for number, cell in enumerate(row):
         column = _COLUMN.fullmatch(cell)
         unit = find_unit(column[2].strip()) if column else None
-        if column and unit is not None and unit.dimension in wanted[column[1]]:
+        if column and unit is not None and unit.dimension == wanted[column[1]]:
             found.setdefault(column[1], (number, unit.factor))
     if len(found) < len(wanted):
         raise UnfitError(
             "its first line does not name a time and a rate with their units",
-            f"begin it with `{HEADER}`",
+            f"begin it with `time [s],rate [{UNITS[counts]}]`",
         )
     return found
 

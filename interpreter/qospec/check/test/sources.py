@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind
     from qospec.check.evaluate.evaluator import Evaluator
 
-OF_PACKETS = {"cells": "packets", "cell rate": "packet rate"}
+OF_PACKETS = {"cells": "packets", "cell rate": "packet rate", "profile": "packet profile"}
 """What the fields of a source of packets count, by what they count of cells."""
 
 
