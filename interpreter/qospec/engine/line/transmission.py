@@ -108,8 +108,8 @@ def check_load(
     if line[SLOTTED] and largest_bytes > CELL_BYTES:
         raise ValueError(f"a slot holds {CELL_BYTES} bytes, not {largest_bytes}")
     latest_ps = max(line.item(FREE), batch.at_ps.item(-1))
-    on_the_line = int(sent_bytes(framing_of(line), largest_bytes))
-    if latest_ps + (held + len(batch.at_ps)) * on_the_line * (line.item(BYTE) + 1) >= FOREVER_PS:
+    longest_ps = int(compute_service_time(line, largest_bytes)[0]) + 1
+    if latest_ps + (held + len(batch.at_ps)) * longest_ps >= FOREVER_PS:
         raise TooLateError
 
 
