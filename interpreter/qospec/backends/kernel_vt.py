@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.backend import Backend, refuse
 from qospec.catalogue.kinds import backend
+from qospec.check.device.predicates import list_size_bounds
 from qospec.dataclass import dataclass
 from qospec.model.expression import Counted, Measured, list_observed
 
@@ -40,7 +41,8 @@ class KernelVt(Backend):
     Lines are `htb` and `netem`, queues `pfifo` and `bfifo`, policers `police`, shapers `tbf`,
     schedulers `prio` and `drr`, classifiers and routers filters.
 
-    Not modelled: cells, marking, answered traffic, and what changes during a trial.
+    Not modelled: cells, marking, classes by size, answered traffic, and what changes during a
+    trial.
     """
 
     def verify(self, case: Case, span: Span, problems: Problems) -> None:
@@ -122,12 +124,18 @@ def _verify_element(
         message = f"`{instance.path}` has no counterpart on {OF_KERNEL}: `{instance.kind.name}`"
         refuse(problems, instance.span, test, message, f"it carries out {known}")
         return
-    for field, message, remedy in verify(instance.element):
+    for field, message, remedy in (*verify(instance.element), *_verify_conditions(instance)):
         if (instance.span, field) in found:
             continue  # of the other direction of a link, or of another port
         found.add((instance.span, field))
         named = f"`{instance.path}`, {field}: " if field else f"`{instance.path}` "
         refuse(problems, instance.span, test, f"{named}{message}", remedy)
+
+
+def _verify_conditions(instance: Instance) -> Iterator[Unfit]:
+    if list_size_bounds(instance.predicates):
+        message = f"filters of {OF_KERNEL} are set up by address and DSCP, and not by size"
+        yield "pkt.size", message, "write a flow for each size, and tell them apart by DSCP"
 
 
 def _verify_line(line: Any) -> Iterator[Unfit]:

@@ -37,6 +37,12 @@ test t on bench {
 }
 """
 
+BY_SIZE = """c = classify { short = pkt.size <= 99 B @ip, long = otherwise }
+  near.rx -> c
+  c.short -> meter
+  c.long -> meter
+  meter ->"""
+
 
 def run_qos(*arguments: str) -> Result:
     return CliRunner().invoke(cli.qos, list(arguments))
@@ -63,6 +69,12 @@ def test_an_example_has_a_counterpart_for_all_of_it(name: str) -> None:
         ("cir = 1 Mbit/s", "cir = 1_000_001 bit/s", 5, "`g.meter`, cir: "),
         ("rate = 2 Mbit/s @ip, burst = 3_000 B", "rate = 500 pkt/s, burst = 3 pkt", 6, "rate: "),
         ("via media.ethernet", "via media.ethernet { labels = 1 }", 15, "labels: "),
+        (
+            "near.rx -> meter ->",
+            BY_SIZE,
+            8,
+            "`g.c`, pkt.size: ",
+        ),
         ("size = 500 B @ip", "size = 30 B @ip", 18, "do not fill a frame"),
         (
             "expect f.lost",
