@@ -29,6 +29,8 @@ LARGEST_BYTES = 2_000
 SMALLEST_BYTES = 46
 """Of an IP packet: one that fills a frame of 64 bytes, since disciplines count no padding."""
 LEAST_FRAME_BYTES = 64
+MOST_BANDS = 16
+"""Priorities of `prio`."""
 BITS_PER_BYTE = 8
 OF_KERNEL = "the kernel"
 
@@ -54,6 +56,7 @@ class KernelVt(Backend):
             for number, instance in enumerate(network.elements):
                 if number in used:
                     _verify_element(instance, span, problems, found)
+            _verify_schedulers(network, used, span, problems)
             if not name:
                 for flow in case.flows:
                     _verify_flow(flow, network, span, problems)
@@ -106,6 +109,17 @@ def _find_used(network: Network) -> set[int]:
             found.add(number)
             waiting += onward.get(number, [])
     return found
+
+
+def _verify_schedulers(network: Network, used: set[int], test: Span, problems: Problems) -> None:
+    """Report each scheduler that chooses for another one."""
+    schedulers = {n for n in used if network.elements[n].kind.duty == "scheduler"}
+    wires = (wire for wire in network.wires if wire.end == "element" and wire.to in schedulers)
+    for number in sorted(schedulers & {wire.element for wire in wires}):
+        instance = network.elements[number]
+        message = f"`{instance.path}` chooses for another scheduler, and {OF_KERNEL} has one here"
+        remedy = "put all classes into one scheduler"
+        refuse(problems, instance.span, test, message, remedy)
 
 
 # ---- elements
@@ -201,8 +215,14 @@ def _verify_delay(delay: Any) -> Iterator[Unfit]:
         yield "limit", f"a delay on {OF_KERNEL} has none", "leave `limit` out"
 
 
-def _verify_scheduler(_scheduler: Any) -> Iterator[Unfit]:
+def _verify_nothing(_element: Any) -> Iterator[Unfit]:
     yield from ()
+
+
+def _verify_strict(strict: Any) -> Iterator[Unfit]:
+    if len(strict.inputs) > MOST_BANDS:
+        message = f"{OF_KERNEL} has at most {MOST_BANDS} priorities"
+        yield "order", message, "put classes together"
 
 
 def _verify_ports(element: Any) -> Iterator[Unfit]:
@@ -212,16 +232,16 @@ def _verify_ports(element: Any) -> Iterator[Unfit]:
 
 
 ELEMENTS: Mapping[str, Callable[[Any], Iterator[Unfit]]] = {
-    "classify": _verify_scheduler,
+    "classify": _verify_nothing,
     "delay": _verify_delay,
-    "drr": _verify_scheduler,
+    "drr": _verify_nothing,
     "fifo": _verify_fifo,
     "line": _verify_line,
     "merge": _verify_ports,
     "police": _verify_police,
     "router": _verify_ports,
     "shape": _verify_shape,
-    "strict": _verify_scheduler,
+    "strict": _verify_strict,
 }
 """What has a counterpart, and what must hold of its fields."""
 

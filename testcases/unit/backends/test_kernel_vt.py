@@ -42,6 +42,32 @@ BY_SIZE = """c = classify { short = pkt.size <= 99 B @ip, long = otherwise }
   c.short -> meter
   c.long -> meter
   meter ->"""
+NESTED = """inner, outer = strict { order = [first, second] }
+  c = classify { expedited = pkt.dscp == 46, assured = pkt.dscp == 10, others = otherwise }
+  one, two = fifo { limit = 9 pkt }
+  near.rx -> meter -> pace -> c
+  c.expedited -> one -> inner.first
+  c.assured -> two -> inner.second
+  c.others -> q -> outer.second
+  inner -> outer.first
+  outer -> far.tx"""
+CHAIN = "near.rx -> meter -> pace -> q -> far.tx"
+
+
+def build_bands(count: int) -> str:
+    """Return a scheduler of so many classes, by DSCP, in place of the chain."""
+    names = [f"c{number}" for number in range(count)]
+    conditions = "".join(f"{name} = pkt.dscp == {name[1:]}, " for name in names[1:])
+    return "\n  ".join(
+        (
+            f"all = strict {{ order = [{', '.join(names)}] }}",
+            f"c = classify {{ {conditions}{names[0]} = otherwise }}",
+            "near.rx -> meter -> pace -> c",
+            "c.c0 -> q -> all.c0",
+            *(f"c.{name} -> all.{name}" for name in names[1:]),
+            "all -> far.tx",
+        )
+    )
 
 
 def run_qos(*arguments: str) -> Result:
@@ -75,6 +101,8 @@ def test_an_example_has_a_counterpart_for_all_of_it(name: str) -> None:
             8,
             "`g.c`, pkt.size: ",
         ),
+        (CHAIN, NESTED, 8, "`g.inner` chooses for another scheduler"),
+        (CHAIN, build_bands(17), 8, "`g.all`, order: the kernel has at most 16 priorities"),
         ("size = 500 B @ip", "size = 30 B @ip", 18, "do not fill a frame"),
         (
             "expect f.lost",
