@@ -167,3 +167,21 @@ def test_text_that_is_not_unicode_is_replaced() -> None:
         sql._fill(connection, [record])
         found = connection.sql("SELECT parameters->>'load' FROM cases").fetchall()
     assert found[0] == ("?",)
+
+
+def test_json_has_no_numbers_that_it_does_not_know() -> None:
+    done = invoke(
+        "sql", "SELECT 'nan'::DOUBLE AS a, '-inf'::DOUBLE AS b, 1.5::DOUBLE AS c", "--json"
+    )
+    assert json.loads(done.stdout, parse_constant=pytest.fail) == [
+        {"a": "nan", "b": "-inf", "c": 1.5}
+    ]
+
+
+def test_a_table_is_written_by_way_of_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "it's").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "it's"))
+    assert invoke("sql", "SELECT 1 AS one", "-o", "made.csv").exit_code == 0
+    assert Path("made.csv").read_text() == "one\n1\n"

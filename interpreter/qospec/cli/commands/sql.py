@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import tempfile
 from importlib.util import find_spec
@@ -121,8 +122,8 @@ def _write(connection: DuckDBPyConnection, query: str, target: Path) -> None:
     connection.execute(f"CREATE TEMP TABLE result AS {query}")
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "result"
-        kind = SUFFIXES[target.suffix]
-        connection.execute(f"COPY result TO '{written}' (FORMAT {kind})")
+        kind, path = SUFFIXES[target.suffix], str(written).replace("'", "''")
+        connection.execute(f"COPY result TO '{path}' (FORMAT {kind})")
         try:
             with replace_file(target) as file:
                 file.write(written.read_bytes())
@@ -137,6 +138,8 @@ def _write(connection: DuckDBPyConnection, query: str, target: Path) -> None:
 
 def _to_json(value: object) -> Any:
     """Return a value of SQL as JSON has it: what it has no words for, as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value if isinstance(value, bool | int | float | str | None) else str(value)
 
 
