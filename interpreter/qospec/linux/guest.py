@@ -57,7 +57,7 @@ class Guest:
         arguments = [
             *_bind_to_parent(),
             *(str(kernel), f"mem={MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro"),
-            *(f"init={program}", f"QOS_FOLDER={self._folder}", f"uml_dir={self._folder}"),
+            *(f'init="{program}"', f'QOS_FOLDER="{self._folder}"', f"uml_dir={self._folder}"),
             *("con=null", "con0=null,fd:1", "quiet", "ipv6.disable=1"),
             *("time-travel=inf-cpu", f"time-travel-start={START_NS}"),
         ]

@@ -10,6 +10,7 @@ import atexit
 import functools
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -47,7 +48,7 @@ def compile_program() -> Path:
         return program
     if shutil.which(COMPILER[0]) is None:
         raise BackendError(f"`{COMPILER[0]}` is needed to compile what runs on the kernel")
-    written = program.with_suffix(".part")
+    written = program.with_suffix(f".{os.getpid()}")
     command = [*COMPILER, "-o", str(written), str(SOURCE)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 -- a fixed command
     if done.returncode:
