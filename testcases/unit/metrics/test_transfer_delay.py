@@ -68,5 +68,17 @@ def test_places_in_a_frame_are_pooled(tally):
         assert TransferDelay().measure(seen, name) == expected
     assert Received().measure(seen, "cells_1_2") == 3
     assert TransferDelay().measure(seen, "cell_4") is None
-    assert TransferDelay().measure(seen, "cells_2_4") is None
+    assert TransferDelay().measure(seen, "cells_2_4") == 75
     assert Received().measure(seen, "") == 4
+
+
+def test_of_a_range_counts_what_frames_have(tally):
+    """Of 200 frames of 10 cells, 400 cells are in places 9 to 12: delays of 9 and 10 ns."""
+    places = tuple(
+        Delays(200, 200 * place * 1_000, None, place * 1_000, place * 1_000)
+        for place in range(1, 11)
+    )
+    seen = tally(positions=places, sent=2_000, received=2_000)
+    assert Received().measure(seen, "cells_9_12") == Received().measure(seen, "cells_9_10") == 400
+    assert TransferDelay().measure(seen, "cells_9_12") == 9_500
+    assert Received().measure(seen, "cells_1_9999") == 2_000

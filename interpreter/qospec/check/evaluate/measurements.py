@@ -14,6 +14,7 @@ from qospec.catalogue.statistics import (
     PATTERNS,
     name_share_above,
     offers,
+    parse_cells,
 )
 from qospec.check.evaluate import unmeasured
 from qospec.check.evaluate.context import CheckError, IndexedError, make_error
@@ -54,7 +55,7 @@ class FlowValue(Value):
     What it `tells` are "connections", as the sender of `tcp`, or "calls", as a source of them.
     `unrated` is why it is not rated as calls, in words; "" if it is. By its `rating_field` it is.
     `lengths` are the mean bytes of its items in each layer, as far as these are known; `is_mixed`
-    if items differ in them.
+    if items differ in them. `frame_cells` are the cells of its longest frame; 0 if not known.
     """
 
     what: ClassVar[str] = "a flow"
@@ -72,6 +73,7 @@ class FlowValue(Value):
     controlled: bool = False
     lengths: tuple[tuple[str, Fraction], ...] = ()
     is_mixed: bool = False
+    frame_cells: int = 0
 
     @property
     def path(self) -> str:
@@ -200,6 +202,9 @@ class MetricValue(Value):
                 raise self.explain_unframed(name.text, name.span)
             path = self.flow.path
             raise unmeasured.explain_unknown_statistic(self.spelling, path, self.statistics, name)
+        places, longest = parse_cells(name.text), self.flow.frame_cells
+        if places and (places.stop <= places.start or 0 < longest <= places.start):
+            raise unmeasured.explain_no_cells(self.flow.path, longest, places, name)
         return self.build_measured(name.text)
 
     def build_measured(self, statistic: str) -> Value:

@@ -154,6 +154,25 @@ def explain_unframed(
     )
 
 
+def explain_no_cells(flow: str, longest: int, places: slice, name: ast.Name) -> CheckError:
+    """Return the mistake of places, from 0, that no frame of the flow at a path has.
+
+    Its `longest` frame has so many cells; 0 if that is not known.
+    """
+    if places.stop <= places.start:
+        message = f"`{name.text}` ends before it begins, so it is of no cell"
+        help_text = f"write the first place first: `cells_{places.stop}_{places.start + 1}`"
+        return make_error("E0503", message, name.span, help=help_text)
+    has = "1 cell" if longest == 1 else f"{longest} cells"
+    return make_error(
+        "E0503",
+        f"no frame of `{flow}` has a cell {places.start + 1}",
+        name.span,
+        note=f"its longest has {has}",
+        help=f"write a place from 1 to {longest}, such as `cell_{longest}`, or send longer frames",
+    )
+
+
 def explain_no_shares(
     metric: str, carries: str, name: ast.Name, catalogue: Catalogue
 ) -> CheckError:

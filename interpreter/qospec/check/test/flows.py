@@ -60,7 +60,9 @@ def build_flow(
     if sending is None or record is None:
         return None, value
     mixed = sending.packets is not None and not sending.packets.sizes.alike
-    value = value and replace(value, lengths=_measure_lengths(sending), is_mixed=mixed)
+    cells = max(sending.traffic.frame_cells) if sending.traffic.is_framed else 0
+    lengths = _measure_lengths(sending)
+    value = value and replace(value, lengths=lengths, is_mixed=mixed, frame_cells=cells)
     given = {field: each.value.span for field, each in record.given.items()}
     places = {field: place for field, place in given.items() if place in node.span}
     built = _build_flow(node, name, sending, (starts, stops), places)

@@ -111,8 +111,8 @@ class Delays:
 
 
 def read_places(by_place: tuple[Delays, ...] | None, places: slice) -> tuple[int, int]:
-    """Return the number and the sum, in ps, of delays at places in a frame."""
-    found = by_place[places] if by_place and places.stop <= len(by_place) else ()
+    """Return the number and the sum, in ps, of delays at places in a frame, as far as it goes."""
+    found = by_place[places] if by_place else ()
     return sum(cells.count for cells in found), sum(cells.sum_ps for cells in found)
 
 
