@@ -66,6 +66,14 @@ WRONG = [
         {"jains_index", "to_a_frame[0]"},
         statements=("O51",),
     ),
+    Wrong(
+        "osu.loses_some",
+        SWITCH,
+        "n_to_1.qos",
+        ("cells_of_a_frame",),
+        {"whole", "cells"},
+        statements=("O54",),
+    ),
     Wrong("osu.slow_output", SWITCH, LATENCY, ("catches_up",), {"none_lost"}, statements=("O40",)),
     Wrong(
         "osu.constant_transit",
@@ -142,15 +150,20 @@ WRONG = [
 ]
 
 
+MIMO = "user.frames.mimo_latency.mean"
+
+
 class Misread(NamedTuple):
-    """Another latency of frames that is taken for MIMO latency, and how that is noticed.
+    """Something of the publication that is taken for something else, and how that is noticed.
 
     Attributes:
         name: What it is, and where.
-        taken: What stands in place of `MIMO` in the suite.
+        taken: What stands in place of `said` in the test.
         case: The name of the case that is run; it fails.
         criterion: The label of a criterion that fails.
         statements: Of the publication, by number: those that it fails.
+        said: What stands in the test: MIMO latency, if nothing else is given.
+        suite: The suite's file.
     """
 
     name: str
@@ -158,9 +171,10 @@ class Misread(NamedTuple):
     case: str
     criterion: str
     statements: tuple[str, ...]
+    said: str = MIMO
+    suite: str = LATENCY
 
 
-MIMO = "user.frames.mimo_latency.mean"
 FILO = "user.frames.filo_latency.mean"
 LILO = "user.frames.lilo_latency.mean"
 AT_INPUT_RATE = f"min({LILO}, {FILO} - 192 * cell_time / of_input)"
@@ -182,5 +196,14 @@ MISREAD = [
         SPACED_FASTER_IN,
         "the_switch_only",
         ("O5",),
+    ),
+    Misread(
+        "frames of AAL5",
+        "{ phases = even, aal = aal5 }",
+        "cells_of_a_frame",
+        "cells",
+        ("O54",),
+        said="{ phases = even }",
+        suite="n_to_1.qos",
     ),
 ]

@@ -83,15 +83,15 @@ def test_a_shortcut_is_asked_for_by_the_tenth_packet_and_by_no_other(
 
 
 @pytest.mark.parametrize("misread", osu.MISREAD, ids=lambda misread: misread.name)
-def test_another_latency_is_not_mimo(
+def test_a_suite_that_misreads_its_publication_does_not_pass(
     misread: osu.Misread, run_cases: RunCases, tmp_path: Path
 ) -> None:
-    suite = copied("osu", tmp_path) / osu.LATENCY
+    suite = copied("osu", tmp_path) / misread.suite
     text = suite.read_text(encoding="utf-8")
     ahead, begins, rest = text.partition(f"\ntest {misread.case.partition(':')[0]} on ")
     body, ends, behind = rest.partition("\n}\n")
-    assert osu.MIMO in body
-    body = body.replace(osu.MIMO, misread.taken)
+    assert misread.said in body
+    body = body.replace(misread.said, misread.taken)
     suite.write_text(ahead + begins + body + ends + behind, encoding="utf-8")
     (case,) = run_cases(suite, (misread.case,))
     assert misread.criterion in labels([case], "fail")
