@@ -174,16 +174,16 @@ def _needed_ps(case: Case, member: Member, clock: Clock) -> Fraction:
 class Slots(NamedTuple):
     """When items may come: a multiple of a slot and a time, or at any time if no slot is known.
 
-    `by_chance` says that it is any time because it is random.
+    If it is any time because sources begin at random, `begun_at` is their line, by its index.
     """
 
     slot_ps: Fraction | None = None
     since_ps: Fraction | int = 0
-    by_chance: bool = False
+    begun_at: int | None = None
 
     def meets(self, other: Slots) -> bool:
         """Return whether items of both may come in the same ps other than by chance."""
-        if self.by_chance or other.by_chance:
+        if self.begun_at != other.begun_at:
             return False
         if self.slot_ps is None or self.slot_ps != other.slot_ps:
             return True
@@ -242,7 +242,7 @@ def _list_meetings(index: int, routes: Routes) -> dict[int, list[int]]:
 def _find_slots(index: int, number: int, routes: Routes) -> set[Slots]:
     """Return when items may come to an input of an element, by the lines that lead there."""
     before, found = feeders(routes.drafts), set[Slots]()
-    waiting = [
+    waiting: list[tuple[int, int | None]] = [
         (feeder, 0)
         for feeder in before[index]
         if any((edge.to, edge.input) == (index, number) for edge in routes.drafts[feeder].edges)
@@ -256,14 +256,19 @@ def _find_slots(index: int, number: int, routes: Routes) -> set[Slots]:
         if feeder in seen:
             found.add(Slots())
         elif draft.clock is not None and draft.clock.slotted:
-            since_ps = draft.clock.phase_ps + draft.clock.propagation_ps + delay_ps
-            found.add(Slots(draft.clock.slot_ps, since_ps % draft.clock.slot_ps))
+            since_ps = draft.clock.phase_ps + draft.clock.propagation_ps + (delay_ps or 0)
+            known = Slots(draft.clock.slot_ps, since_ps % draft.clock.slot_ps)
+            found.add(Slots() if delay_ps is None else known)
+        elif draft.clock is not None and draft.clock.stamps:
+            found.add(Slots(begun_at=feeder))
         elif draft.clock is not None:
-            found.add(Slots(by_chance=draft.clock.stamps))
+            # What waits there goes on with what came first, at as random a time.
+            waiting += [(further, None) for further in before[feeder]]
         elif not draft.element.keeps_spacing:
             found.add(Slots())
         else:
-            delay_ps += draft.element.lookahead_ps(None)
+            if delay_ps is not None:
+                delay_ps += draft.element.lookahead_ps(None)
             waiting += [(further, delay_ps) for further in before[feeder]]
         seen.add(feeder)
     return found

@@ -107,3 +107,23 @@ def test_what_comes_at_the_same_times_is_arbitrated_without_slots(tmp_path, prob
     path.write_text("qos 1\nimport std.media\n" + CROSSING.replace("SENT", sent), encoding="utf-8")
     verify(check([path], discover(), problems), problems)
     assert [problem.code for problem in problems.all] == warned
+
+
+@pytest.mark.parametrize(
+    ("hosts", "aligned", "sent", "warned"),
+    [
+        ("(slotted = false)", ", slotted = false", "phases = random", ["W0633"]),
+        ("(slotted = false)", ", slotted = false", "phases = even", []),
+        ("", ", slotted = false", "phases = random", []),
+        ("(slotted = false)", "", "phases = random", []),
+    ],
+)
+def test_a_line_without_slots_aligns_nothing(tmp_path, problems, hosts, aligned, sent, warned):
+    """It passes cells on as they come, so those that begin at random still meet by chance."""
+    align = f"align = line {{ rate = 149.76 Mbit/s @cell{aligned} }}"
+    text = CROSSING.replace("SENT", sent).replace("host(slotted = false)", f"host{hosts}")
+    text = text.replace("p[i].rx ->", f"{align}\n    p[i].rx -> align ->")
+    path = tmp_path / "a.qos"
+    path.write_text("qos 1\nimport std.media\n" + text, encoding="utf-8")
+    verify(check([path], discover(), problems), problems)
+    assert [problem.code for problem in problems.all] == warned
