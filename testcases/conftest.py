@@ -21,6 +21,7 @@ from qospec.judge import evidence
 from qospec.model.checked import CheckedSuite
 from qospec.model.suite import Suite
 from qospec.plan.plan import Bounds, plan
+from qospec.record.consistency import list_contradictions_of
 from qospec.rendering import render_all
 from qospec.run.runner import run_alone
 
@@ -192,6 +193,7 @@ class CaseItem(SuiteItem):
         missed = [s for s in case["statements"] if s["verdict"] not in CALM]
         lines = [f"{s['place']}: {s['text']}: measured {s['measured']}" for s in missed]
         assert case["verdict"] == "pass", "\n".join([*lines, *case["why"], *case["errors"]])
+        assert list(list_contradictions_of(case)) == [], "its record would be refused"
         if self._seed == "0":
             same = digest(case) == self._expected
             assert same, "what it gives is not what it gave; on purpose? then `make digests`"

@@ -29,18 +29,14 @@ COMPARISONS = {
     ">=": operator.ge,
 }
 
+OF_NUMBERS = "1"
+"""The unit of numbers and ratios."""
+
 
 def list_contradictions(outcome: Document) -> Iterator[str]:
     """Yield in words where an outcome contradicts itself."""
     for case in outcome["cases"]:
-        for statement in case["statements"]:
-            if _contradicts_values(statement):
-                yield (
-                    f"`{statement['label']}` of `{case['name']}` is `{statement['verdict']}`, which"
-                    " what was measured does not bear"
-                )
-        if not _is_borne(case):
-            yield f"`{case['name']}` is `{case['verdict']}`, which its statements do not bear"
+        yield from list_contradictions_of(case)
     stopped = outcome["state"] == "stopped"
     whole = conclude_outcome(outcome["tests"], outcome["cases"], stopped=stopped)
     for name in ("state", "verdict"):
@@ -49,6 +45,18 @@ def list_contradictions(outcome: Document) -> Iterator[str]:
     for name, count in _flatten(outcome["summary"]).items():
         if _flatten(whole["summary"]).get(name, 0) != count:
             yield f"its summary counts `{name}` otherwise than its cases"
+
+
+def list_contradictions_of(case: Mapping[str, Any]) -> Iterator[str]:
+    """Yield in words where a case contradicts itself."""
+    for statement in case["statements"]:
+        if _contradicts_values(statement):
+            yield (
+                f"`{statement['label']}` of `{case['name']}` is `{statement['verdict']}`, which"
+                " what was measured does not bear"
+            )
+    if not _is_borne(case):
+        yield f"`{case['name']}` is `{case['verdict']}`, which its statements do not bear"
 
 
 def _flatten(summary: Mapping[str, Any]) -> dict[str, int]:
@@ -107,8 +115,12 @@ def _compare(statement: Mapping[str, Any]) -> bool | None:
     width = _read(statement["tolerance"])
     if statement["comparison"] != "within" or width is None:
         return None
-    share = statement["tolerance"]["unit"] != statement["bound"]["unit"]
-    return bool(abs(measured - bound) <= width * (abs(bound) if share else 1))
+    near = abs(measured - bound) <= width
+    share = abs(measured - bound) <= width * abs(bound)
+    units = statement["tolerance"]["unit"], statement["bound"]["unit"]
+    if units == (OF_NUMBERS, OF_NUMBERS):  # 1 % of a number, or 1 to either side
+        return bool(share) if share == near else None
+    return bool(near if units[0] == units[1] else share)
 
 
 def _read(quantity: Mapping[str, Any] | None) -> Fraction | None:
