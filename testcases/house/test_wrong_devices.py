@@ -27,7 +27,7 @@ def test_each_wrong_device_is_put_to_a_suite() -> None:
 def covered(work: str, suite: str, case: str) -> set[str]:
     """Return the statements that the test of a case covers."""
     text = (TESTCASES / "suites" / work / suite).read_text(encoding="utf-8")
-    named = rf"^test {case.partition(':')[0]} on (.*?)^}}"
+    named = rf"^test {case.partition(':')[0]} (?:on|=) (.*?)^}}"
     test = re.search(named, text, re.DOTALL | re.MULTILINE)
     assert test, f"no test of {case}"
     said = re.search(r"^  covers = \[(.*?)\]", test[1], re.DOTALL | re.MULTILINE)
