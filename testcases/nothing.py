@@ -250,7 +250,7 @@ NOTHING = [
             "latency.qos": {
                 NOTHING_LOST: ("catches_up.none_lost",),
                 "it is so even of a cable": (
-                    "without_background.begins_before_it_ends",
+                    "first_out_before_last_in.negative",
                     "without_background.rising",
                 ),
                 "the monitor alone decides it, over its closed loop": (
