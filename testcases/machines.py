@@ -281,6 +281,7 @@ class _Running:
             "refused": self.refused,
             "unheard": self.unheard,
             "incomplete": 0,
+            "log": b"",
         }
 
 
