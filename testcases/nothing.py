@@ -291,7 +291,7 @@ NOTHING = [
                     "even_below_the_line.jains_index",
                     "even_below_the_line.to_a_frame",
                 ),
-                SAME_INPUT: ("cells_of_a_frame.cells", "cells_of_a_frame.whole"),
+                SAME_INPUT: ("cells_of_aal3_4.cells", "cells_of_aal3_4.whole"),
             },
         },
     ),

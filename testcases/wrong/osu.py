@@ -70,7 +70,7 @@ WRONG = [
         "osu.loses_some",
         SWITCH,
         "n_to_1.qos",
-        ("cells_of_a_frame",),
+        ("cells_of_aal3_4",),
         {"whole", "cells"},
         statements=("O54",),
     ),
@@ -200,7 +200,7 @@ MISREAD = [
     Misread(
         "frames of AAL5",
         "{ phases = even, aal = aal5 }",
-        "cells_of_a_frame",
+        "cells_of_aal3_4",
         "cells",
         ("O54",),
         said="{ phases = even }",
