@@ -144,13 +144,7 @@ class Specification:
             processes.load(self._paths, self._texts)
         chosen, plans = self._plan(match, seed)
         if budget_s is not None and plans:
-            from qospec.run.estimate import estimate_run
-
-            takes_s = estimate_run(chosen.suite, plans).time_s / jobs
-            if takes_s > budget_s:
-                raise BudgetError(
-                    f"the run takes about {takes_s:.2g} s, and its budget is {budget_s:g} s"
-                )
+            _verify_budget(budget_s, chosen, plans, jobs)
         texts = tuple(str(path) for path in self._paths)
         request = Request(
             texts, match, seed, options.MAX_CELLS, as_json=False, settings=self._settings
@@ -187,6 +181,17 @@ class Specification:
         plans = plan(chosen, seed, Bounds(options.MAX_CELLS), problems)
         problems.raise_errors()
         return chosen, list(plans)
+
+
+def _verify_budget(
+    budget_s: float, chosen: CheckedSuite, plans: Sequence[CasePlan], jobs: int
+) -> None:
+    """Raise BudgetError if cases take longer than that by their estimate."""
+    from qospec.run.estimate import estimate_run
+
+    takes_s = estimate_run(chosen.suite, plans).time_s / jobs
+    if takes_s > budget_s:
+        raise BudgetError(f"the run takes about {takes_s:.2g} s, and its budget is {budget_s:g} s")
 
 
 def read_record(folder: str | Path = "last") -> RecordedRun:
