@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,13 @@ from click.shell_completion import CompletionItem
 from qospec.writing import is_unicode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from qospec.catalogue.kinds import Role
     from qospec.record.parts import Part
+
+    Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+    Decorate = Callable[[Any], Any]
 
 MOST_PORT = 65_535
 MAX_CELLS = 10**9
@@ -52,6 +59,36 @@ def complete_format(
         for name, report in list_formats().items()
         if name.startswith(begun)
     ]
+
+
+def complete_kind(role: Role) -> Complete:
+    """Return what completes the name of a kind of this role."""
+
+    def complete(
+        _context: click.Context, _parameter: click.Parameter, begun: str
+    ) -> list[CompletionItem]:
+        from qospec.catalogue.kinds import discover
+
+        return [
+            CompletionItem(name, help=kind.summary)
+            for name, kind in discover().select_role(role).items()
+            if name.startswith(begun)
+        ]
+
+    return complete
+
+
+def make_output_option(suffixes: Iterable[str], explanation: str) -> Decorate:
+    """Return the option of a file that is written instead of stdout, whose suffix is its format."""
+
+    def parse(_context: click.Context, _option: click.Parameter, written: str) -> str:
+        if written and Path(written).suffix not in suffixes:
+            raise click.BadParameter(f"its ending says the format: {', '.join(suffixes)}")
+        return written
+
+    return click.option(
+        "-o", "--output", "target", default="", metavar="PATH", callback=parse, help=explanation
+    )
 
 
 paths = click.argument(
@@ -138,19 +175,6 @@ def parse_backend(name: str) -> str:
     return "" if name == EMULATION else name
 
 
-def complete_backend(
-    _context: click.Context, _parameter: click.Parameter, begun: str
-) -> list[CompletionItem]:
-    """Return the back ends whose names begin so."""
-    from qospec.catalogue.kinds import discover
-
-    return [
-        CompletionItem(name, help=kind.summary)
-        for name, kind in discover().select_role("backend").items()
-        if name.startswith(begun)
-    ]
-
-
 def _parse_place(written: str) -> str:
     """Return the address of a scheduler."""
     found = re.fullmatch(r"dask://([^\s/:@]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})/?", written)
@@ -168,7 +192,7 @@ on = click.option(
     multiple=True,
     metavar="BACKEND|dask://HOST:PORT",
     callback=_parse_on,
-    shell_complete=complete_backend,
+    shell_complete=complete_kind("backend"),
     help="Carry trials out on `kernel-vt`, a kernel of Linux in virtual time, in place of the"
     " emulation (`emulate`). Or let the workers of a Dask scheduler do the jobs; the record stays"
     " here. Whoever runs the scheduler or a worker can run programs here as you: trust them, and"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     default=EMULATION,
     show_default=True,
     callback=lambda _context, _option, name: options.parse_backend(name),
-    shell_complete=options.complete_backend,
+    shell_complete=options.complete_kind("backend"),
     help="Report what this back end of `qos run` cannot carry out, too.",
 )
 def check(

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from qospec.cli import exits, loading, options, output
 from qospec.cli.streams import STDIN
@@ -23,19 +22,6 @@ if TYPE_CHECKING:
 JSON_SUFFIX = ".json"
 
 
-def _complete_format(
-    _context: click.Context, _parameter: click.Parameter, begun: str
-) -> list[CompletionItem]:
-    """Return the formats whose names begin so."""
-    from qospec.catalogue.kinds import discover
-
-    return [
-        CompletionItem(name, help=kind.summary)
-        for name, kind in discover().select_role("export").items()
-        if name.startswith(begun)
-    ]
-
-
 @click.command()
 @options.paths
 @click.option(
@@ -43,7 +29,7 @@ def _complete_format(
     "format_name",
     required=True,
     metavar="FORMAT",
-    shell_complete=_complete_format,
+    shell_complete=options.complete_kind("export"),
     help="The format: otg is the model of Open Traffic Generator.",
 )
 @click.option(

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 SUFFIXES = {".svg": "svg", ".html": "html", ".csv": "csv", ".tex": "latex"}
 
 
-def _parse_target(_context: click.Context, _option: click.Parameter, written: str) -> str:
-    if written and Path(written).suffix not in SUFFIXES:
-        raise click.BadParameter(f"its ending says the format: {', '.join(SUFFIXES)}")
-    return written
-
-
 @click.command()
 @click.argument("case", type=str)
 @options.record
@@ -34,14 +28,8 @@ def _parse_target(_context: click.Context, _option: click.Parameter, written: st
     type=click.IntRange(1, 10_000),
     help="How many records are looked at: the newest.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "target",
-    default="",
-    metavar="PATH",
-    callback=_parse_target,
-    help="File for charts (.svg), the page of a report (.html) or a table (.csv, .tex).",
+@options.make_output_option(
+    SUFFIXES, "File for charts (.svg), the page of a report (.html) or a table (.csv, .tex)."
 )
 @options.as_json
 def history(case: str, record: str, newest: int, target: str, *, as_json: bool) -> None:

@@ -26,23 +26,11 @@ if TYPE_CHECKING:
 SUFFIXES = {".parquet": "PARQUET", ".csv": "CSV", ".json": "JSON"}
 
 
-def _parse_target(_context: click.Context, _option: click.Parameter, written: str) -> str:
-    if written and Path(written).suffix not in SUFFIXES:
-        raise click.BadParameter(f"its ending says the format: {', '.join(SUFFIXES)}")
-    return written
-
-
 @click.command()
 @click.argument("query", type=str)
 @click.argument("records", nargs=-1, type=str, shell_complete=options.complete_record)
-@click.option(
-    "-o",
-    "--output",
-    "target",
-    default="",
-    metavar="PATH",
-    callback=_parse_target,
-    help="File for the result instead of stdout: .parquet, .csv or .json.",
+@options.make_output_option(
+    SUFFIXES, "File for the result instead of stdout: .parquet, .csv or .json."
 )
 @options.as_json
 def sql(query: str, records: tuple[str, ...], target: str, *, as_json: bool) -> None:
