@@ -39,8 +39,8 @@ def _describe_code(
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _describe_code(constant, scope)
-        elif constant != documentation:
-            yield constant
+        else:  # by its place, so that nothing is left out
+            yield None if constant == documentation else constant
     for name in code.co_names:
         if name in scope:
             yield name

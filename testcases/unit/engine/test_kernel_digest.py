@@ -1,6 +1,7 @@
 """Two kernels have the same digest only if they are compiled to the same code."""
 
 import importlib
+import types
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -94,6 +95,18 @@ def test_a_change_that_reaches_the_code_changes_it(
 ) -> None:
     assert digest("caller", "", "") == digest("caller", "", "")
     assert digest(module, old, new) != digest("caller", "", "")
+
+
+def test_a_constant_counts_by_its_place() -> None:
+    """In some versions of Python, None is not the first constant of what has no documentation."""
+
+    def take(x: int) -> int | None:
+        return None if x else 1
+
+    moved = take.__code__.replace(co_consts=take.__code__.co_consts[::-1])
+    assert digest_kernel(types.FunctionType(moved, {}, "take")) != digest_kernel(
+        types.FunctionType(take.__code__, {}, "take")
+    )
 
 
 @pytest.mark.parametrize(
