@@ -98,12 +98,12 @@ def _write_figure(value: Fraction | None, places: int, ends: Sequence[Fraction] 
 def _count_places_for_uncertainty(width: Fraction) -> int:
     """Return the number of decimals that show two digits of an uncertainty: JCGM 100:2008, 7.2.6.
 
-    Whole units are never rounded away.
+    Of one of hundreds it is negative: whole numbers are rounded to tens, and so on.
     """
     places = DIGITS_OF_UNCERTAINTY - 1 - find_decade(width)
     if round(width * Fraction(10) ** places) == 10**DIGITS_OF_UNCERTAINTY:  # rounded up
         places -= 1
-    return max(0, min(places, MOST_DECIMALS))
+    return min(places, MOST_DECIMALS)
 
 
 def align_intervals(
@@ -152,19 +152,22 @@ def _count_places(values: Sequence[Fraction], differences: Sequence[Fraction]) -
 
 def write_fixed(value: Fraction, places: int) -> str:
     """Return a number with that many decimals; an exact zero, and what they hide, without."""
-    if not value:
-        return "0"
-    scaled = (2 * abs(value.numerator) * 10**places + value.denominator) // (2 * value.denominator)
-    if not scaled:
+    if value and not _count_steps(value, places):
         return format_number(value, digits=LEAST_DIGITS)
     return write_rounded(value, places)
 
 
 def write_rounded(value: Fraction, places: int) -> str:
-    """Return a number with that many decimals, an exact zero without."""
+    """Return a number with that many decimals, an exact zero without; if negative, to tens etc."""
     if not value:
         return "0"
-    scaled = (2 * abs(value.numerator) * 10**places + value.denominator) // (2 * value.denominator)
-    whole, rest = divmod(scaled, 10**places)
-    sign = "-" if value < 0 and scaled else ""
-    return sign + format_number(whole) + (f".{rest:0{places}}" if places else "")
+    decimals = max(places, 0)
+    steps = _count_steps(value, places) * 10 ** (decimals - places)
+    whole, rest = divmod(steps, 10**decimals)
+    sign = "-" if value < 0 and steps else ""
+    return sign + format_number(whole) + (f".{rest:0{decimals}}" if decimals else "")
+
+
+def _count_steps(value: Fraction, places: int) -> int:
+    """Return how often the last of so many decimals is in the size of a value, halves up."""
+    return int(abs(value) * Fraction(10) ** places + Fraction(1, 2))
