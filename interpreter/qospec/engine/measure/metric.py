@@ -119,7 +119,9 @@ class CallMetric(Metric):
         if statistic not in self.statistics:
             raise ValueError(f"calls have no statistic `{statistic}`")
         ratings = (rate_call(call, heard) for call, heard in tally.calls or ())
-        return of_all([self.score(rating) for rating in ratings if rating is not None], statistic)
+        return compute_statistic(
+            [self.score(rating) for rating in ratings if rating is not None], statistic
+        )
 
 
 class FrameLatency(Metric):
@@ -141,7 +143,7 @@ class FrameLatency(Metric):
         return None if tally.frames is None else self.select(tally.frames).read(statistic)
 
 
-def of_all(values: Sequence[Fraction], statistic: str) -> Fraction | None:
+def compute_statistic(values: Sequence[Fraction], statistic: str) -> Fraction | None:
     """Return the `min`, `mean` or `max` of exact values; None if there are none."""
     if not values:
         return None
