@@ -84,7 +84,7 @@ def _initialiser(cls: Any) -> FunctionType:
     if optional != sorted(optional):
         raise TypeError(f"{cls.__name__}: a field without default follows one that has one")
     code = _code(len(own), makes=bool(makes), checks=hasattr(cls, "__post_init__"))
-    names = {f"_{i}": each.name for i, each in enumerate(own)}
+    names = {f"_{i}": field.name for i, field in enumerate(own)}
     code = code.replace(
         co_name="__init__",
         co_qualname=f"{cls.__qualname__}.__init__",

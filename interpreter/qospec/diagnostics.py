@@ -122,9 +122,9 @@ class Problems:
 
     def withdraw_fix(self, span: Span) -> None:
         """Remove the help and the fix of diagnostics at a span: the fix does not work."""
-        for key, each in self._found.items():
-            if each.fix and each.span == span:
-                self._found[key] = replace(each, help="", fix=())
+        for key, diagnostic in self._found.items():
+            if diagnostic.fix and diagnostic.span == span:
+                self._found[key] = replace(diagnostic, help="", fix=())
 
     @property
     def all(self) -> tuple[Diagnostic, ...]:

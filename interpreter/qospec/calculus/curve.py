@@ -137,7 +137,7 @@ class Curve:
     def raise_by(self, burst: int) -> Curve:
         """Return the curve with so much more at once."""
         more = burst * self.denominator
-        return Curve(tuple((each + more, rate) for each, rate in self.scaled), self.denominator)
+        return Curve(tuple((burst + more, rate) for burst, rate in self.scaled), self.denominator)
 
     def serve(self, rate: Fraction, latency_ps: Fraction | int) -> Curve:
         """Return what leaves a server of a rate and a latency: Le Boudec and Thiran, 1.4.1.
@@ -253,16 +253,16 @@ def bound_gaps(gaps_ps: Sequence[Fraction]) -> Curve:
     return _cover([*enumerate(spans, 1)], last, parts)
 
 
-def bound_instants(at_ps: Sequence[int], each: int = 1) -> Curve:
-    """Return the curve of `each` arrivals at some instants, ascending, and of none after them."""
-    total = Bucket(Fraction(each * len(at_ps)), Fraction(0))
+def bound_instants(at_ps: Sequence[int], items: int = 1) -> Curve:
+    """Return the curve of `items` at each of some instants, ascending, and of none after them."""
+    total = Bucket(Fraction(items * len(at_ps)), Fraction(0))
     if len(at_ps) > MOST_INSTANTS:
         return Curve.from_lines([total])
     spans = [
         min(at_ps[k + count] - at_ps[k] for k in range(len(at_ps) - count))
         for count in range(len(at_ps))
     ]
-    return _cover([(count * each, span) for count, span in enumerate(spans, 1)], total)
+    return _cover([(count * items, span) for count, span in enumerate(spans, 1)], total)
 
 
 def cover_points(points: Iterable[tuple[Fraction | int, int]]) -> Curve:

@@ -52,8 +52,8 @@ def bound_backlog(arrivals: Curve, service: ServiceCurve) -> Fraction | None:
 
     The vertical deviation from each rate alone: Le Boudec and Thiran, 1.4.1, the backlog bound.
     """
-    each = (arrivals.widen(latency_ps).find_excess(rate) for rate, latency_ps in service)
-    return min((most for most in each if most is not None), default=None)
+    excesses = (arrivals.widen(latency_ps).find_excess(rate) for rate, latency_ps in service)
+    return min((most for most in excesses if most is not None), default=None)
 
 
 def find_residual(others: Curve, blocking_ps: Fraction) -> ServiceCurve:

@@ -90,7 +90,7 @@ def find_associations(experiment: Experiment, node: int) -> dict[int, Secured]:
 def list_keys(experiment: Experiment, link: Link) -> dict[int, str]:
     """Return by index the keys of what is encrypted on a link, as Wireshark's table `esp_sa`."""
     found = find_associations(experiment, link.tap.node)
-    return {index: f"{reveal_keys(each)}\n" for index, each in found.items()}
+    return {index: f"{reveal_keys(secured)}\n" for index, secured in found.items()}
 
 
 def make_wrap(associations: Mapping[int, Secured]) -> Wrap:

@@ -204,8 +204,8 @@ def _explain_which_phase(of: Recorded, name: str, documents: list[Document]) -> 
 
 def _explain_which_trial(search: Search, trials: list[dict[str, Any]]) -> CaptureError:
     lines = [
-        f"--trial {number}: {each['load']['text']}, {each['lost']} of {each['sent']} lost"
-        for number, each in enumerate(trials[:MOST_LISTED], 1)
+        f"--trial {number}: {listed['load']['text']}, {listed['lost']} of {listed['sent']} lost"
+        for number, listed in enumerate(trials[:MOST_LISTED], 1)
     ]
     more = len(trials) - MOST_LISTED
     tail = [f"and {more} more"] if more > 0 else []

@@ -457,7 +457,7 @@ def _list_parameters(cls: type, mark: _Mark) -> Iterator[Parameter]:
         return
     hints = get_type_hints(cls, include_extras=True)
     # In the order of `__init__`: what is given by name only comes last, wherever it is declared.
-    for field in sorted(dataclasses.fields(cls), key=lambda each: bool(each.kw_only)):
+    for field in sorted(dataclasses.fields(cls), key=lambda declared: bool(declared.kw_only)):
         hint = hints[field.name]
         if get_origin(hint) is not Annotated:
             continue  # a field that the planner sets, not the author

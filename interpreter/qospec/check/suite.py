@@ -96,16 +96,16 @@ def build_suite(
         tuple(tests),
         tuple(references),
         _list_sources(units, captures),
-        tuple(each for each, _ in examined),
+        tuple(stated for stated, _ in examined),
         tuple(templates),
-        tuple(each for each, _ in drawn),
+        tuple(test for test, _ in drawn),
         _name_needed(units, captures),
     )
     return CheckedSuite(
         found,
         makers,
-        {each.name: examiner for each, examiner in examined},
-        {each.name: maker for each, maker in drawn},
+        {stated.name: examiner for stated, examiner in examined},
+        {test.name: maker for test, maker in drawn},
     )
 
 

@@ -109,7 +109,7 @@ def _find_idle_sweeps(lineage: Sequence[ast.Test]) -> Iterator[CheckError]:
 
     It does where a test with a topology uses it, or what a `let` or a phase makes of it, or `run`.
     """
-    placed = next((n for n, each in enumerate(lineage) if each.topology is not None), None)
+    placed = next((n for n, node in enumerate(lineage) if node.topology is not None), None)
     test = lineage[0]
     if placed is None or test.parameters:
         return

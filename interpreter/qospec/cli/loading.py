@@ -220,10 +220,10 @@ def list_endless(suite: Suite, name: str = "") -> list[str]:
     ]
     found += [("test", drawn_test) for drawn_test in suite.drawn]
     return [
-        f"the {noun} `{each.name}` draws from a range or cells: "
-        f"examine it with `qos fuzz {each.span.source.name}::{each.name}`"
-        for noun, each in found
-        if name in ("", each.name)
+        f"the {noun} `{drawn.name}` draws from a range or cells: "
+        f"examine it with `qos fuzz {drawn.span.source.name}::{drawn.name}`"
+        for noun, drawn in found
+        if name in ("", drawn.name)
     ]
 
 

@@ -185,9 +185,9 @@ def _take_all_in(batch: Batch, state: Whole, fate: Marks, counts: Whole) -> None
     for i in range(len(fate)):
         piece = read_note(batch.more, i, FRAME_PLACE)
         seal = read_note(batch.more, i, SEAL_PLACE)
-        each = _take_in(state, batch.connection[i], piece, seal, batch.at_ps[i])
-        fate[i] = each
-        counts[each] += 1
+        outcome = _take_in(state, batch.connection[i], piece, seal, batch.at_ps[i])
+        fate[i] = outcome
+        counts[outcome] += 1
 
 
 @kernel

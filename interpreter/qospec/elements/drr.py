@@ -132,7 +132,7 @@ class Drr(Weighted):
         too little for a packet: a byte less than the largest. Up to the end of a packet, the turn
         in which it is sent is not one of those that are full, so x does not count it.
         """
-        quanta = self.quanta.each
+        quanta = self.quanta.of_inputs
 
         def taken(mine: Competitor, other: Competitor, place: int) -> Taken:
             ratio = Fraction(quanta[place], quanta[number])
@@ -144,4 +144,4 @@ class Drr(Weighted):
         return compute_bounded_share(number, inputs, clock, taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
-        return {QUANTUM: self.quanta.each}
+        return {QUANTUM: self.quanta.of_inputs}

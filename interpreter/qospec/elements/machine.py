@@ -57,9 +57,9 @@ class Machine(Element):
 
     @property
     def most_made(self) -> int:
-        each = self.program.size.amount if self.accepts == ("cell",) and self.program.size else 1
+        size = self.program.size.amount if self.accepts == ("cell",) and self.program.size else 1
         most = max((len(way.send) for way in self.program.transitions), default=0)
-        return MOST_TRANSITIONS * most * each
+        return MOST_TRANSITIONS * most * size
 
     def placed(self, placement: Placement) -> Machine:
         return replace(self, placement=placement)

@@ -175,7 +175,7 @@ class MeasurementSpec(NamedTuple):
 
     def ranges(self, need: str) -> tuple[tuple[int, int], ...]:
         """Return the ranges of connection indices for which a need is recorded."""
-        return tuple((first, stop) for each, first, stop in self.followed if each == need)
+        return tuple((first, stop) for followed, first, stop in self.followed if followed == need)
 
     def without(self, need: str) -> MeasurementSpec:
         """Return the same but for one need."""

@@ -101,7 +101,7 @@ class TargetReport(NamedTuple):
     @property
     def never_judged(self) -> tuple[str, ...]:
         """Return the promises that were judged in no example, so that nothing is known of them."""
-        return tuple(each for each, count in self.unjudged.items() if count >= self.examined)
+        return tuple(promise for promise, count in self.unjudged.items() if count >= self.examined)
 
     @property
     def unreached(self) -> tuple[str, ...]:
@@ -115,7 +115,9 @@ class TargetReport(NamedTuple):
             return ()
         blamed = self.refused.items()
         least = RARELY * self.examples
-        return tuple((each, self.examples - count) for each, count in blamed if count >= least)
+        return tuple(
+            (promise, self.examples - count) for promise, count in blamed if count >= least
+        )
 
 
 def make_key(target: Target) -> tuple[str, str]:
@@ -287,7 +289,7 @@ class _TargetRun:
 
     def _first_finding(self) -> int | None:
         """Return the number of the first block with a finding, of those that are done."""
-        return min((n for n, each in self._done.items() if each.explored.findings), default=None)
+        return min((n for n, block in self._done.items() if block.explored.findings), default=None)
 
     def _end_if_done(self) -> None:
         first = self._first_finding()
@@ -301,7 +303,7 @@ class _TargetRun:
     def _result(self) -> JobResult:
         first = self._first_finding()
         last = len(self._blocks) if first is None else first + 1
-        blocks = [each.explored for number, each in sorted(self._done.items()) if number < last]
+        blocks = [block.explored for number, block in sorted(self._done.items()) if number < last]
         reached = sum((block.reached for block in blocks), Counter[str]())
         report = TargetReport(
             self.name,

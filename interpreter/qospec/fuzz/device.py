@@ -240,9 +240,11 @@ def _device(unit: Unit, value: DeviceValue, scope: Scope, checked: Checked) -> D
     uses.read(value.node, value.node, scope)
     choices: dict[str, list[str]] = {}
     known = value.signature.make_placeholders(defaults=True)
-    for name, each in value.signature.parameters.items():
-        default = known.names[name].evaluate(checked.evaluator.context) if each.default else None
-        choices[name] = _choices(each, default, uses)
+    for name, parameter in value.signature.parameters.items():
+        default = (
+            known.names[name].evaluate(checked.evaluator.context) if parameter.default else None
+        )
+        choices[name] = _choices(parameter, default, uses)
     undrawn = tuple(name for name, some in choices.items() if not some)
     return Device(
         value.name,
@@ -268,9 +270,9 @@ def module_of(file: Path) -> tuple[str, Path]:
     return ".".join(file.relative_to(root).with_suffix("").parts), root / OURS
 
 
-def _choices(each: ast.Parameter, default: Value | None, uses: _Uses) -> list[str]:
+def _choices(parameter: ast.Parameter, default: Value | None, uses: _Uses) -> list[str]:
     """Return values of a parameter as text; without a default, none if nothing is known of it."""
-    name, (kind, layer) = each.name.text, split_layer(each.annotation.text)
+    name, (kind, layer) = parameter.name.text, split_layer(parameter.annotation.text)
     first = [] if default is None else [""]
     if kind in TYPES and isinstance(default, Amount | None):
         amount = None if default is None else default.value

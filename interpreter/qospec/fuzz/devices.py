@@ -161,13 +161,13 @@ class DeviceTarget:
         whole = whole._replace(overload=False)
         search, tried = passes(whole), {written(whole, _of_all_flows(violation))}
         with suppress(StopIteration):
-            each = next(search)
+            smaller = next(search)
             while True:
-                text = written(each, _of_all_flows(violation))
-                found = None if text in tried else next(self._broken(violation, each), None)
+                text = written(smaller, _of_all_flows(violation))
+                found = None if text in tried else next(self._broken(violation, smaller), None)
                 tried.add(text)
                 yield None if found is None else Smaller(found[0], partial(laid_out, *found[::-1]))
-                each = search.send(found is not None)
+                smaller = search.send(found is not None)
 
     def _planned(self, text: str) -> CasePlan | str:
         """Return the plan of the one trial of a text, or what of the checks it does not pass.

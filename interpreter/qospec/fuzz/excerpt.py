@@ -73,7 +73,7 @@ def around(span: Span) -> str:
         and span.end <= node.span.end
         and (node.span.start, node.span.end) != (span.start, span.end)
     ]
-    smallest = min(wider, key=lambda each: each.end - each.start, default=span)
+    smallest = min(wider, key=lambda span: span.end - span.start, default=span)
     # The source of the part knows which texts are keys, and shows none of them.
     whole = Span(span.source, smallest.start, smallest.end)
     texts = [" ".join(part.text.split()) for part in (whole, span)]
@@ -109,7 +109,7 @@ def _needed(declared: dict[str, ast.Declaration], name: str) -> set[str]:
 
 def _changed(whole: Span, edits: Iterable[Edit]) -> str:
     text, at = "", whole.start
-    for edit in sorted(edits, key=lambda each: each.span.start):
+    for edit in sorted(edits, key=lambda made: made.span.start):
         text += whole.source.text[at : edit.span.start]
         text = text + edit.text if edit.text else text.rstrip()
         at = edit.span.end

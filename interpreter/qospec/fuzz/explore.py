@@ -206,7 +206,7 @@ class _Hunt:
         """Return the promises that no example kept in the last search, if it had many."""
         if self._judged < MANY:
             return ()
-        return tuple(each for each, count in self._broken.items() if count == self._judged)
+        return tuple(promise for promise, count in self._broken.items() if count == self._judged)
 
     def _look(
         self,

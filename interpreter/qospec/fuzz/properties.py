@@ -178,11 +178,11 @@ class PropertyTarget(ValuesTarget):
             yield Edit(node.name.span, f"{node.name.text}_{violation.slug}")
             assert isinstance(node, ast.Property)  # noqa: S101 -- it has the property's name
             needed = _needed(node.body.statements, violation)
-            for place, each in enumerate(node.body.statements):
+            for place, statement in enumerate(node.body.statements):
                 if place not in needed:
-                    yield Edit(each.span, "")
-                elif isinstance(each, ast.ForAll):
-                    yield Edit(each.values.span, f"[{values[each.name.text]}]")
+                    yield Edit(statement.span, "")
+                elif isinstance(statement, ast.ForAll):
+                    yield Edit(statement.values.span, f"[{values[statement.name.text]}]")
 
         comment = describe_broken(violation.statement, violation.reason)
         return excerpt(self.span.source, self.name, comment, edits)
@@ -193,24 +193,24 @@ def _needed(statements: Sequence[ast.Statement], violation: Violation) -> set[in
     needed, used, before = set[int](), set[str](), -1
     while len(needed) > before:
         before = len(needed)
-        for place, each in enumerate(statements):
-            if isinstance(each, ast.Criterion):
-                needs = violation.statement in (label_criterion(each), MISTAKE)
+        for place, statement in enumerate(statements):
+            if isinstance(statement, ast.Criterion):
+                needs = violation.statement in (label_criterion(statement), MISTAKE)
             else:
-                assert isinstance(each, ast.ForAll | ast.Let)  # noqa: S101 -- it was checked
-                needs = each.name.text in used or getattr(each, "where", None) is not None
+                assert isinstance(statement, ast.ForAll | ast.Let)  # noqa: S101 -- it was checked
+                needs = statement.name.text in used or getattr(statement, "where", None) is not None
             if needs:
                 needed.add(place)
-                used |= each.names_used()
+                used |= statement.names_used()
     return needed
 
 
 def _violations(examined: Examined) -> Iterator[Violation]:
-    for number, each in enumerate(examined.asserted, 1):
-        reason = _reason(each)
+    for number, criterion in enumerate(examined.asserted, 1):
+        reason = _reason(criterion)
         if reason:
-            slug = each.label if each.label.isidentifier() else f"expect_{number}"
-            yield Violation(each.label, reason, slug)
+            slug = criterion.label if criterion.label.isidentifier() else f"expect_{number}"
+            yield Violation(criterion.label, reason, slug)
 
 
 def _reason(asserted: Asserted) -> str:

@@ -360,7 +360,7 @@ def _with_bottleneck(whole: Scenario, host: int) -> tuple[str, ...]:
     """Return media of which that to a host is the slowest, and those to all others the usual."""
     media = [list(rates) for end in whole.ends for rates in [MEDIA[framed(whole.device, end)]]]
     here = whole.place(host)
-    return tuple(each[-1 if number == here else 0] for number, each in enumerate(media))
+    return tuple(medium[-1 if number == here else 0] for number, medium in enumerate(media))
 
 
 def framed(device: Device, port: Port) -> str:
@@ -483,10 +483,10 @@ def _topology(whole: Scenario) -> list[str]:
         links += [(f"dut.{whole.facing}", f"peer.{whole.facing}", media[whole.facing])]
     lines = [f"  {', '.join(names)} = host"] if names else []
     lines += [f"  dut, peer = {made}" if whole.facing else f"  dut = {made}"]
-    for number, each in enumerate(whole.speakers):
-        lines += [f"  speaker{number} = {each.device.written}()"]
-        link = f"dut.{each.at} -- speaker{number}.{each.port}"
-        lines += [f"  link {link} via media.{each.medium}"]
+    for number, speaker in enumerate(whole.speakers):
+        lines += [f"  speaker{number} = {speaker.device.written}()"]
+        link = f"dut.{speaker.at} -- speaker{number}.{speaker.port}"
+        lines += [f"  link {link} via media.{speaker.medium}"]
     fault = whole.fault
     place = -1 if fault is None else fault.host % len(links)
     lines += [] if fault is None else ["  between = faulty"]
@@ -506,7 +506,7 @@ def _run(whole: Scenario, violation: Violation | None) -> Iterator[str]:
     measured = f"measure = {_time(whole.measured_ps)}"
     payload = ["payload = true"] * whole.payload
     promises = ["promises = true"] * built_in
-    sources = [(f"pace{n}", each.source, each.contract.unit) for n, each in enumerate(whole.flows)]
+    sources = [(f"pace{n}", flow.source, flow.contract.unit) for n, flow in enumerate(whole.flows)]
     later = [f"{name} = {its.pace(its.later, unit)}" for name, its, unit in sources if its.later]
     later += ["restart = dut"] * whole.restarts
     at = [f"at {_time(whole.changed_ps)} {{ {', '.join(later)} }}"] * bool(later)

@@ -53,8 +53,12 @@ def records(draw: st.DrawFn, /, kind: Kind, **given: Any) -> Any:
         fields = {
             name: given[name]
             if name in given
-            else draw(alike[each.domain.name] if each.domain.name in alike else values(each))
-            for name, each in kind.parameters.items()
+            else draw(
+                alike[parameter.domain.name]
+                if parameter.domain.name in alike
+                else values(parameter)
+            )
+            for name, parameter in kind.parameters.items()
         }
         if kind.open_fields:
             fields["classes"] = NAMES
@@ -121,9 +125,9 @@ def _durations(parameter: Parameter) -> st.SearchStrategy[Duration]:
     return st.builds(Duration, st.sampled_from(means_ps), laws)
 
 
-def _by_mark(each: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def _by_mark(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     keys = st.sampled_from([("0", "1"), ("1",), ("green", "yellow", "red")])
-    return keys.flatmap(lambda some: st.tuples(*(st.tuples(st.just(key), each) for key in some)))
+    return keys.flatmap(lambda some: st.tuples(*(st.tuples(st.just(key), values) for key in some)))
 
 
 _maps = st.integers(1, 3).flatmap(

@@ -84,15 +84,15 @@ def _unmet(test: Test, documents: Sequence[dict[str, Any]]) -> Judged:
             violation = _error(error)
             found.setdefault(violation.slug, violation)
         judged = zip(case.statements, document["statements"], strict=False)
-        for number, (statement, each) in enumerate(judged, 1):
-            if statement.kind == "require" and each["verdict"] != "pass":
+        for number, (statement, result) in enumerate(judged, 1):
+            if statement.kind == "require" and result["verdict"] != "pass":
                 return Judged(refusal("require", statement.span), [])
-            if each["verdict"] in FAILED:
-                label = each["label"]
+            if result["verdict"] in FAILED:
+                label = result["label"]
                 slug = label if label.isidentifier() else f"statement_{number}"
-                found.setdefault(label, Violation(label, _reason(each), slug))
-            elif statement.kind != "report" and each["verdict"] == "inconclusive":
-                unjudged.add(each["label"])
+                found.setdefault(label, Violation(label, _reason(result), slug))
+            elif statement.kind != "report" and result["verdict"] == "inconclusive":
+                unjudged.add(result["label"])
     aims = closest(aim for document in documents for aim in aims_in(document))
     return Judged("", list(found.values()), aims, frozenset(unjudged))
 

@@ -155,7 +155,7 @@ def _conclude_worst(
     verdict = find_worst(
         judgement.verdict for judgement in judgements if judgement.verdict is not None
     )
-    alike = [number for number, each in enumerate(judgements) if each.verdict == verdict]
+    alike = [number for number, judgement in enumerate(judgements) if judgement.verdict == verdict]
     number = alike[find_deciding([judgements[repeat] for repeat in alike])]
     shown = judgements[number]
     its_terms = tuple(_decisive_terms(statement, seen, number)) if seen else ()
@@ -196,11 +196,11 @@ def terms(statement: Statement, read: Reader) -> list[Term]:
         return []
     return [
         Term(
-            format_expression(each),
-            each,
-            with_sides(_verdict(each, statement, read, binding=binding), each, read),
+            format_expression(term),
+            term,
+            with_sides(_verdict(term, statement, read, binding=binding), term, read),
         )
-        for each, binding in _joined(whole, binding=True)
+        for term, binding in _joined(whole, binding=True)
     ]
 
 

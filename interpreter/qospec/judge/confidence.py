@@ -223,9 +223,9 @@ def _sample_sizes(expression: Operation, estimates: Estimates, confidence: Fract
     """Return the effective sample size of each quantile in words; once if all have the same."""
     levels = bonferroni_level(confidence, estimates, expression) if estimates else confidence
     notes = {
-        leaf.text: each.note(levels, needed_bounds(expression, leaf), item_noun(leaf))
-        for leaf, each in estimates.items()
-        if isinstance(each, Quantile)
+        leaf.text: estimate.note(levels, needed_bounds(expression, leaf), item_noun(leaf))
+        for leaf, estimate in estimates.items()
+        if isinstance(estimate, Quantile)
     }
     if len(set(notes.values())) <= 1:
         return list(notes.values())[:1]
@@ -242,9 +242,9 @@ def _too_few_items(
     if not estimates or any(constraint.mean > 0 for constraint in constraints):
         return ""
     levels = bonferroni_level(confidence, estimates, expression)
-    for leaf, each in estimates.items():
+    for leaf, estimate in estimates.items():
         ends = needed_bounds(expression, leaf)
-        if isinstance(each, Quantile) and not each.suffices(levels, ends, MAX_REPEATS):
+        if isinstance(estimate, Quantile) and not estimate.suffices(levels, ends, MAX_REPEATS):
             few = f"too few independent {item_noun(leaf)}"
             return f"even {MAX_REPEATS:_} repeats would have {few}"
     return ""
@@ -446,15 +446,15 @@ def _mean_constraints(
     found = quantiles.constraints(expression, {}, len(repeats))
     return [
         MeanConstraint(
-            round_values(_values(each.expression, repeats, counted)),
-            strict=each.strict,
+            round_values(_values(constraint.expression, repeats, counted)),
+            strict=constraint.strict,
             losses=counted,
             increasing=increasing,
-            skewness=skewness(each.expression, repeats),
-            possible=bound_expression(each.expression),
-            unseen=() if counted else unseen(each.expression, repeats),
+            skewness=skewness(constraint.expression, repeats),
+            possible=bound_expression(constraint.expression),
+            unseen=() if counted else unseen(constraint.expression, repeats),
         )
-        for each, increasing in zip(found, directions, strict=True)
+        for constraint, increasing in zip(found, directions, strict=True)
     ]
 
 

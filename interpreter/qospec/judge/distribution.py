@@ -126,10 +126,10 @@ class Distribution:
         return all(
             row.times_ps == lows
             and all(
-                abs(n * total - m * each) <= max(total, each)
+                abs(n * total - m * first) <= max(total, first)
                 for n, m in zip(found, counts[0], strict=True)
             )
-            for row, found, each in zip(self._rows, counts, self.totals, strict=True)
+            for row, found, first in zip(self._rows, counts, self.totals, strict=True)
         )
 
     @cached_property

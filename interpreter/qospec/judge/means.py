@@ -166,7 +166,7 @@ class MeanConstraint(NamedTuple):
     def holds(self, levels: ConfidenceLevels) -> bool | None:
         """Return whether the whole interval is on the good side; None if that is undecided."""
         count = len(self.values)
-        return decide(lambda each: self.interval(each, count), levels, strict=self.strict)
+        return decide(lambda level: self.interval(level, count), levels, strict=self.strict)
 
     def more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
         """Return how many more repeats like these would decide."""

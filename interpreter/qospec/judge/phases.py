@@ -240,7 +240,9 @@ class PhasesResult:
             for name, ran in points.items()
             if ran.trials
         }
-        return Readings(self.catalogue, {n: each for n, each in seen.items() if each is not None})
+        return Readings(
+            self.catalogue, {n: reading for n, reading in seen.items() if reading is not None}
+        )
 
 
 def _is_complete(phase: PhaseResult) -> bool:

@@ -211,7 +211,7 @@ class EstimateConstraint(NamedTuple):
 
     def holds(self, levels: ConfidenceLevels) -> bool | None:
         """Return whether it holds with the confidence needed; None if that is undecided."""
-        return decide(lambda each: self._interval(each, self.repeats), levels, strict=self.strict)
+        return decide(lambda level: self._interval(level, self.repeats), levels, strict=self.strict)
 
     def more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
         """Return how many more repeats like these would decide."""
@@ -260,8 +260,8 @@ def interval_of(
     repeats: int,
 ) -> Bounds:
     """Return the interval of an expression's value, with that confidence on each side."""
-    each = bonferroni_level(confidence, estimates, expression)
-    return bound_expression(expression, lambda leaf: estimates[leaf].interval(each, repeats))  # type: ignore[index]
+    level = bonferroni_level(confidence, estimates, expression)
+    return bound_expression(expression, lambda leaf: estimates[leaf].interval(level, repeats))  # type: ignore[index]
 
 
 def constraints(

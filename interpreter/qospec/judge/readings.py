@@ -140,7 +140,9 @@ class Readings:
                 raise ConservationError(f"{prefix}{observation.ledger.imbalance}")
             tells = {source.name: source.arrivals.tells for source in planned.experiment.sources}
             for population in planned.populations.values():
-                tally = observation.tally(population.first, population.stop, population.each)
+                tally = observation.tally(
+                    population.first, population.stop, population.share_connections
+                )
                 proof = planned.proofs.delay(population.first, population.stop)
                 tally = replace(tally, delay_bound_ps=proof.most_ps)
                 self._tallies[prefix + population.name] = tally
@@ -224,8 +226,8 @@ class Readings:
         of, tally = planned.populations.get(name), self._tally(leaf)
         if of is None or tally is None or observation.series is None:
             return []
-        each = Intervals(of.first, of.stop, every_ps)
-        found = observation.series.tallies(each, tally.size_bytes)
+        intervals = Intervals(of.first, of.stop, every_ps)
+        found = observation.series.tallies(intervals, tally.size_bytes)
         # Where packets pass beside, the bytes of cells are counted too, and mean nothing.
         return [replace(one, volume=None) if tally.volume is None else one for one in found]
 
@@ -352,7 +354,7 @@ class Readings:
     def occupancies(self) -> dict[str, int]:
         """Return the most that waited in each queue of the test's topology that was watched."""
         seen = self._seen[""][1].occupancies if "" in self._seen else {}
-        return {path: each.most for path, each in seen.items()}
+        return {path: queue.most for path, queue in seen.items()}
 
     @property
     def passed(self) -> dict[str, int]:

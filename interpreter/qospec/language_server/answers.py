@@ -107,7 +107,7 @@ class Answers:
             if written != declared.text:
                 raise RenameError(f"`{declared.text}` is written in a way that cannot be changed")
         texts = {place.path: place.source.text for place in places}
-        for place in sorted(set(places), key=lambda each: each.start, reverse=True):
+        for place in sorted(set(places), key=lambda found: found.start, reverse=True):
             text = texts[place.path]
             texts[place.path] = text[: place.start] + new + text[place.end :]
         word, home = declared.text, Place.from_span(declared).path

@@ -167,7 +167,7 @@ def _write_priorities(node: Node, limits: Sequence[Buffer | None]) -> Commands: 
 
 
 def _write_deficits(node: Node, limits: Sequence[Buffer | None]) -> Commands:
-    quanta = node.element.quanta.each  # type: ignore[attr-defined]
+    quanta = node.element.quanta.of_inputs  # type: ignore[attr-defined]
     commands = ["qdisc add dev {device} parent 1:1 handle 10: drr"]
     for number, (quantum, limit) in enumerate(zip(quanta, limits, strict=True), 1):
         commands += [

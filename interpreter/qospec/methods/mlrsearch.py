@@ -66,7 +66,7 @@ def _guess(progress: Progress, goal: int, lower: Fraction, upper: Fraction) -> F
     """
     scale, aim = progress.scales[goal], progress.search.goals[goal]
     bad = [trial for trial in progress.tried[goal] if not trial.looks_good]
-    nearest = next(place for place, each in enumerate(bad) if each.load == upper)
+    nearest = next(place for place, trial in enumerate(bad) if trial.load == upper)
     start = scale.center_on(_find_sustained(aim, *bad[nearest : nearest + 2]))
     highest = max(_find_sustained(aim, trial) for trial in bad)
     if upper <= highest:

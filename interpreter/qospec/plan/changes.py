@@ -84,7 +84,7 @@ def stages(case: Case) -> list[Stage]:
 def _rate_at(flow: Flow, at_ps: int) -> Fraction:
     """Return the items/s of one member of a flow at a time since the trial began."""
     spans = list_spans(flow.arrivals)
-    process = next(each for begin_ps, stop_ps, each in spans if begin_ps <= at_ps < stop_ps)
+    process = next(arrivals for begin_ps, stop_ps, arrivals in spans if begin_ps <= at_ps < stop_ps)
     return Fraction(process.mean_rate(flow.connections))
 
 

@@ -94,9 +94,9 @@ def _unheard(network: Network) -> Iterator[tuple[int, str, tuple[str, ...]]]:
 def programs_of(network: Network) -> dict[int, Program]:
     """Return the program of each machine, by its element."""
     return {
-        number: each.element.program
-        for number, each in enumerate(network.elements)
-        if each.kind.duty == "machine"
+        number: instance.element.program
+        for number, instance in enumerate(network.elements)
+        if instance.kind.duty == "machine"
     }
 
 

@@ -59,15 +59,15 @@ def list_overloads(case: Case) -> Iterator[Overload]:
                 names = tuple(flows[share].name for share in sorted(shares))
                 most = Fraction(clock.bit_rate)
                 found[line] = Overload(instance, names, total, most, clock.layer, change)
-    for _, each in sorted(found.items()):
-        yield each
+    for _, overload in sorted(found.items()):
+        yield overload
 
 
 def offered_bps(case: Case, line: Instance, change: int) -> Fraction:
     """Return the bit/s that flows offer to a first link together, from a change on."""
     flows = list(_over_time(case))[change]
     elements = case.networks[""].elements
-    its = (shares for each, shares in _asked(case, flows).items() if elements[each] is line)
+    its = (shares for element, shares in _asked(case, flows).items() if elements[element] is line)
     return sum((share for shares in its for share in shares.values()), Fraction(0))
 
 

@@ -253,6 +253,6 @@ def _behind(subject: Subject, node: Node, item: Arriving) -> Iterator[Arriving]:
     form = element.form_after(item.form)
     inserted = element.inserts if kind == "user" else ()
     theirs = after if element.cuts else {marks & LEG.mask for marks in after}
-    for each, some in [((kind,), after), (inserted, theirs)]:
-        for inside, marked in product(each, some if after else ()):
+    for kinds, some in [((kind,), after), (inserted, theirs)]:
+        for inside, marked in product(kinds, some if after else ()):
             yield item._replace(item_class=ItemClass(inside, marked), form=form)

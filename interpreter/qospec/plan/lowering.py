@@ -270,4 +270,4 @@ def _wires(drafts: Drafts, position: dict[int, int]) -> list[tuple[Wire, int]]:
                 end = DISCARD if edge.end == "discard" else END
                 host = edge.to if edge.end == "host" else -1
                 ranked.append((edge.rank, Wire(place, edge.output, end), host))
-    return [(wire, host) for _, wire, host in sorted(ranked, key=lambda each: each[0])]
+    return [(wire, host) for _, wire, host in sorted(ranked, key=lambda entry: entry[0])]

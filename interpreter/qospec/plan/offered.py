@@ -61,11 +61,11 @@ def list_counted(case: Case) -> list[str]:
 def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
     most = flow.arrivals.most_items(flow.connections, length_ps)
     mean = compute_mean_items(flow.arrivals, flow.connections, length_ps)
-    each = mean if most is None else Fraction(most)
+    items = mean if most is None else Fraction(most)
     if flow.packets is not None and flow.packets.answers is not None:
-        each *= 2  # an answer to each
-    each += flow.arrivals.count_offered(length_ps)
-    return len(flow.origins) * each, most is not None
+        items *= 2  # an answer to each
+    items += flow.arrivals.count_offered(length_ps)
+    return len(flow.origins) * items, most is not None
 
 
 def asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:

@@ -58,7 +58,7 @@ class Passages:
 def _members_of(leaf: Measured, case: Case, members: Sequence[Member]) -> list[int]:
     """Return the members of which a measurement counts items."""
     if not leaf.flow:
-        found = [number for number, each in enumerate(members) if each.stream.is_routed]
+        found = [number for number, member in enumerate(members) if member.stream.is_routed]
     else:
         flow = next((n for n, flow in enumerate(case.flows) if flow.name == leaf.flow), NO_FLOW)
         # Inserted cells pass with those of the user.

@@ -375,8 +375,8 @@ def _measurement(case: Case, network: str, streams: Streams) -> MeasurementSpec:
     rows = [-1] * streams.indices
     populations = list(_populations(case, network, streams))
     whole = sorted(populations, key=lambda population: population.member is not None)
-    for row, each in enumerate(whole):  # a member's row replaces that of the whole
-        rows[each.first : each.stop] = [row] * (each.stop - each.first)
+    for row, population in enumerate(whole):  # a member's row replaces that of the whole
+        rows[population.first : population.stop] = [row] * (population.stop - population.first)
     followed = {
         (need, of.first, of.stop)
         for m in _measured(case, network)
@@ -526,10 +526,10 @@ def _planned_phase(case: Case, phase: Phase, highest: CasePlan) -> PhasePlan:
         cost = Cost(trials, trials * (warmup_ps + phase.run.measure_ps))
         return PhasePlan(phase, cost, highest.cells, highest.bounded)
     loads = begin(phase).most_loads
-    each = [
+    trials_of_loads = [
         count * count_trials_of_load(goal) for count, goal in zip(loads, phase.goals, strict=True)
     ]
     lengths_ps = [warmup_ps + goal.trial_ps for goal in phase.goals]
-    emulated_ps = sum(count * ps for count, ps in zip(each, lengths_ps, strict=True))
-    cost = Cost(often * sum(each), often * emulated_ps)
+    emulated_ps = sum(count * ps for count, ps in zip(trials_of_loads, lengths_ps, strict=True))
+    cost = Cost(often * sum(trials_of_loads), often * emulated_ps)
     return PhasePlan(phase, cost, highest.cells, highest.bounded, loads)

@@ -114,7 +114,7 @@ def group_by_flow(members: Sequence[Member]) -> dict[int, list[int]]:
 
 def list_members(members: Sequence[Member], flow: int, kind: KindName) -> list[int]:
     """Return the numbers of a flow's members of one kind."""
-    return [n for n, each in enumerate(members) if each.stream[:2] == (flow, kind)]
+    return [n for n, member in enumerate(members) if member.stream[:2] == (flow, kind)]
 
 
 class NoPathError(Exception):
@@ -238,7 +238,7 @@ class Table:
 
     def outputs(self, member: int) -> frozenset[int]:
         """Return the outputs that items of a member may take."""
-        found = {output for (each, _), output in self.by_class.items() if each == member}
+        found = {output for (number, _), output in self.by_class.items() if number == member}
         return frozenset(found - {NO_OUTPUT})
 
     def seen(self, item_classes: set[tuple[int, ItemClass]]) -> Table:

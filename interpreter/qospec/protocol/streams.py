@@ -165,7 +165,7 @@ class Population(NamedTuple):
         kind: What is measured.
         first: The index of its first connection.
         stop: That behind its last.
-        each: How many connections each share of what it carries is of: one, or a member's.
+        share_connections: How many a share of what it carries is of: one, or those of a member.
     """
 
     flow: str
@@ -173,7 +173,7 @@ class Population(NamedTuple):
     kind: KindName
     first: int
     stop: int
-    each: int = 1
+    share_connections: int = 1
 
     @property
     def name(self) -> str:
@@ -266,8 +266,8 @@ class Streams:
             return None
         some = mine if member is None else [mine[member]]
         first, last = (self.beside(stream, kind) for stream in (some[0], some[-1]))
-        each = first.connections if len(some) > 1 else 1
-        return Population(flow, member, kind, first.first, last.stop, each)
+        connections = first.connections if len(some) > 1 else 1
+        return Population(flow, member, kind, first.first, last.stop, connections)
 
     @cached_property
     def _by_flow(self) -> dict[tuple[str, KindName], list[Stream]]:

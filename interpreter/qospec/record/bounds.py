@@ -24,7 +24,7 @@ def bound_documents(repeats: Sequence[Readings]) -> list[Document]:
             found[bound.what] = bound
             if bound.measured is not None:
                 measured[bound.what] = max(bound.measured, measured.get(bound.what, bound.measured))
-    return [_document(each, measured.get(what)) for what, each in found.items()]
+    return [_document(bound, measured.get(what)) for what, bound in found.items()]
 
 
 def _document(of: Bounded, measured: Fraction | None) -> Document:

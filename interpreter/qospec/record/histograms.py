@@ -58,7 +58,7 @@ def histogram_documents(
         key = _flow(leaf), leaf.metric
         if key in found or len(found) == MAX_HISTOGRAMS:
             continue
-        delays = [each for repeat in repeats if (each := repeat.delays(leaf)) and each.buckets]
+        delays = [seen for repeat in repeats if (seen := repeat.delays(leaf)) and seen.buckets]
         if delays:
             found[key] = {"flow": key[0], "metric": key[1], **histogram(delays)}
     return list(found.values())

@@ -513,11 +513,11 @@ def _sent(flows: Sequence[Flow]) -> str:
         if not _is_answered(flow):
             dimension, rate = _rate(flow)
             rates.setdefault(dimension, []).append(rate)
-    each = write_alternatives(
+    ranges = write_alternatives(
         write_range(format_value(end(of), dimension) for end in (min, max))
         for dimension, of in rates.items()
     )
-    return " of ".join([many] * (max(counts) > 1) + [each] * bool(each))
+    return " of ".join([many] * (max(counts) > 1) + [ranges] * bool(ranges))
 
 
 def _is_answered(flow: Flow) -> bool:

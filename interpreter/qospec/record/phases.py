@@ -142,8 +142,8 @@ def read_goals(phase: Mapping[str, Any]) -> Iterator[tuple[str, GoalResult]]:
         )
 
 
-def _trial(each: SearchTrial, search: Search) -> Document:
-    trial = each.trial
+def _trial(tried: SearchTrial, search: Search) -> Document:
+    trial = tried.trial
     of = [goal for goal in search.goals if is_counted(goal, trial)]
     stands_for = 1 if trial.drawn else max(map(count_trials_of_load, of))
     return {
@@ -309,7 +309,7 @@ def why_of_phases(
 
 def _goals_before(phases: Sequence[PhaseResult], points: Collection[str]) -> Collection[str]:
     """Return the goals of the phases ahead of the last of the points; without points, all."""
-    places = [place for place, each in enumerate(phases) if each.phase.name in points]
+    places = [place for place, result in enumerate(phases) if result.phase.name in points]
     ahead = phases[: max(places)] if places else phases
     searches = (result.phase for result in ahead if isinstance(result, SearchResult))
     return {goal.name for search in searches for goal in search.goals}

@@ -24,7 +24,7 @@ Shape = Any
 class MapOf(NamedTuple):
     """An object with names chosen by an author; all values have this shape."""
 
-    each: Shape
+    values: Shape
 
 
 class Nullable(NamedTuple):
@@ -86,8 +86,8 @@ def _is_counts(value: Any) -> bool:
 
 
 def _is_values(value: Any) -> bool:
-    each = f"(-|{EXACT})"
-    return isinstance(value, str) and bool(re.fullmatch(f"{each}( {each})*", value))
+    number = f"(-|{EXACT})"
+    return isinstance(value, str) and bool(re.fullmatch(f"{number}( {number})*", value))
 
 
 def _is_exact(value: Any) -> bool:
@@ -419,11 +419,11 @@ def violations(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
         yield f"`{path}` is not {_NOUNS[kind]}"
     elif isinstance(shape, list):
-        for number, each in enumerate(value):
-            yield from violations(each, shape[0], f"{path}[{number}]")
+        for number, item in enumerate(value):
+            yield from violations(item, shape[0], f"{path}[{number}]")
     elif isinstance(shape, MapOf):
-        for name, each in value.items():
-            yield from violations(each, shape.each, f"{path}.{name}")
+        for name, item in value.items():
+            yield from violations(item, shape.values, f"{path}.{name}")
     elif isinstance(shape, dict):
         yield from _field_violations(value, shape, path)
 
@@ -439,9 +439,9 @@ def _variant_violations(value: Any, of: Variant, path: str) -> Iterator[str]:
 
 
 def _field_violations(value: dict[str, Any], fields: dict[str, Shape], path: str) -> Iterator[str]:
-    for name, each in fields.items():
-        shape = each.shape if isinstance(each, Optional) else each
+    for name, field in fields.items():
+        shape = field.shape if isinstance(field, Optional) else field
         if name in value:
             yield from violations(value[name], shape, f"{path}.{name}" if path else name)
-        elif shape is each:
+        elif shape is field:
             yield f"`{path}` has no `{name}`" if path else f"it has no `{name}`"

@@ -126,7 +126,7 @@ def test_document(declared: Declared, declarations: Declarations) -> Document:
             [{"name": case.name, "type": case.skip} for case in cases], "cases"
         ),
         "networks": [
-            _describe_network(name, each, names) for name, each in cases[0].networks.items()
+            _describe_network(name, network, names) for name, network in cases[0].networks.items()
         ],
         "phases": describe_phases(cases[0].phases, phases) if phases is not None else [],
         "flows": [_describe_flow(flow) for flow in cases[0].flows],
@@ -177,7 +177,9 @@ def truncate_entries(entries: list[Document], what: str) -> list[Document]:
 
 
 def _describe_network(name: str, network: Network, names: CaseScope) -> Document:
-    written = {each.name.text: each.topology for each, _ in names.select_statements(ast.Control)}
+    written = {
+        control.name.text: control.topology for control, _ in names.select_statements(ast.Control)
+    }
     if names.topology is not None:
         written[""] = names.topology[0]
     size = f"{len(network.hosts):_} hosts, {len(network.elements):_} elements"
@@ -198,18 +200,22 @@ def _trace_origins(
 ) -> Iterator[Document]:
     """Yield the fields of each flow directly in the test, then those of `run`."""
     evaluator = declarations.evaluator
-    for each, scope in names.statements:
+    for statement, scope in names.statements:
         record, copies = None, []
-        if isinstance(each, ast.Flow):
-            record = evaluate_record(each, scope, evaluator)
+        if isinstance(statement, ast.Flow):
+            record = evaluate_record(statement, scope, evaluator)
             copies = list(
-                follow_copies(declarations.find_named(declared.unit, each.traffic), declarations)
+                follow_copies(
+                    declarations.find_named(declared.unit, statement.traffic), declarations
+                )
             )
-        elif isinstance(each, ast.Run):
+        elif isinstance(statement, ast.Run):
             kind = PHASED if has_phases(names) else RUN
-            record = Record(kind, {}, each.span, evaluator).copy(each.body, scope, evaluator)
+            record = Record(kind, {}, statement.span, evaluator).copy(
+                statement.body, scope, evaluator
+            )
         if record is not None:
-            name = each.name.text if isinstance(each, ast.Flow) else "run"
+            name = statement.name.text if isinstance(statement, ast.Flow) else "run"
             yield from trace_fields(record, copies, declarations, f"{name}.")
 
 

@@ -95,7 +95,7 @@ def _describe_measured(catalogue: Catalogue) -> list[Document]:
         "exact": False,
     }
     found = [*_describe_kinds("metric")(catalogue), waiting, busy]
-    return sorted(found, key=lambda each: str(each["name"]))
+    return sorted(found, key=lambda entry: str(entry["name"]))
 
 
 DEVICES = Collection(

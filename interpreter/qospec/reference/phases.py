@@ -67,11 +67,11 @@ def choose_names(names: CaseScope, written: Phases, evaluator: Evaluator) -> lis
     bindings = ((names.scope.find(name), span) for name, span in written.list_values(0))
     return [
         {
-            "name": each.name,
-            "value": value_text(each.evaluate(evaluator.context)) or flatten_text(span.text),
+            "name": binding.name,
+            "value": value_text(binding.evaluate(evaluator.context)) or flatten_text(span.text),
         }
-        for each, span in bindings
-        if each is not None
+        for binding, span in bindings
+        if binding is not None
     ]
 
 
@@ -125,8 +125,8 @@ def _write_method_fields(search: Search) -> str:
     """Return the fields of a search that belong to its method, as an author writes them."""
     parameters = discover().select_role("method")[search.method].parameters
     return ", ".join(
-        f"{name} = {write_default(replace(each, default=getattr(search.chooser, name)))}"
-        for name, each in parameters.items()
+        f"{name} = {write_default(replace(parameter, default=getattr(search.chooser, name)))}"
+        for name, parameter in parameters.items()
     )
 
 

@@ -49,10 +49,10 @@ def _find_statement_starts(node: ast.Node) -> list[int]:
     """Return the starts of all statements in a node that follow another."""
     waiting, found = [node], []
     while waiting:
-        each = waiting.pop()
-        waiting += each.children()
-        if isinstance(each, ast.Body):
-            found += [_as_text(statement.span).start for statement in each.statements[1:]]
+        within = waiting.pop()
+        waiting += within.children()
+        if isinstance(within, ast.Body):
+            found += [_as_text(statement.span).start for statement in within.statements[1:]]
     return sorted(found)
 
 

@@ -151,9 +151,9 @@ def _describe_errored(case: Record, flows: Collection[str]) -> str:
     """
     counts = {flow: case["metrics"].get(flow, {}).get("errored") for flow in flows}
     some = [
-        f"{each['text']} of {flow}"
-        for flow, each in counts.items()
-        if each is not None and each["value"] != "0"
+        f"{count['text']} of {flow}"
+        for flow, count in counts.items()
+        if count is not None and count["value"] != "0"
     ]
     return f", but {' and '.join(some)} arrived encrypted or changed" if some else ""
 
@@ -171,7 +171,7 @@ def list_unmet(case: Record) -> list[dict[str, Any]]:
     is not mistaken for one that failed; otherwise "".
     """
     found = [statement for statement in case["statements"] if statement["verdict"] in PROBLEMS]
-    found.sort(key=lambda each: PROBLEMS.index(each["verdict"]))
+    found.sort(key=lambda problem: PROBLEMS.index(problem["verdict"]))
     return [
         {
             **statement,
@@ -233,8 +233,8 @@ def count_with_confidence(document: Record) -> dict[str, Any]:
     sentence = f"{were} judged with confidence; on average at most {wrong} of them"
     sentence += f" {'are' if doubt > 1 else 'is'} decided wrongly by chance."
     if doubt > 1 - TOGETHER:
-        each = 1 - (1 - TOGETHER) / len(found)
-        sure = format_value(each, RATIO, digits=len(str(len(found))) + 4)
+        level = 1 - (1 - TOGETHER) / len(found)
+        sure = format_value(level, RATIO, digits=len(str(len(found))) + 4)
         sentence += (
             f" To be {format_value(TOGETHER, RATIO)} sure of all at once, each would need {sure}."
         )

@@ -63,8 +63,8 @@ def align_figures(
         return Figures("", [quantity["text"] if quantity else NO_DATA for quantity in quantities])
     ends = [_ends(interval) for interval in margins or [None] * len(values)]
     widths = [
-        None if value is None or each is None else max(value - each[0], each[1] - value)
-        for value, each in zip(values, ends, strict=True)
+        None if value is None or pair is None else max(value - pair[0], pair[1] - value)
+        for value, pair in zip(values, ends, strict=True)
     ]
     greatest = max((abs(value) for value in values if value is not None), default=Fraction(0))
     spelling, factor = choose_unit(greatest, dimension)
@@ -74,8 +74,8 @@ def align_figures(
     return Figures(
         spelling,
         [
-            _write_figure(value, places, None if each is None else [end / factor for end in each])
-            for value, each in zip(scaled, ends, strict=True)
+            _write_figure(value, places, None if pair is None else [end / factor for end in pair])
+            for value, pair in zip(scaled, ends, strict=True)
         ],
     )
 

@@ -281,7 +281,8 @@ def _write_value(head: str, there: Sequence[Record | None]) -> Column:
         )
         exclusive = [_is_exclusive(statement) for statement in there]
         texts = [
-            _write_range(*pair, exclusive=each) for pair, each in zip(pairs, exclusive, strict=True)
+            _write_range(*pair, exclusive=is_open)
+            for pair, is_open in zip(pairs, exclusive, strict=True)
         ]
         return Column(head, unit, _blank_missing(texts, there), align="right")
     found = align_figures(
@@ -328,7 +329,7 @@ def _is_applicable(statement: Record | None) -> Record | None:
 
 
 def _blank_missing(texts: Sequence[str], there: Sequence[Record | None]) -> list[str]:
-    return [text if each else "" for text, each in zip(texts, there, strict=True)]
+    return [text if statement else "" for text, statement in zip(texts, there, strict=True)]
 
 
 def _cross_tables(cases: Sequence[Record]) -> Iterator[Grid]:

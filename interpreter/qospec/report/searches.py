@@ -144,7 +144,7 @@ def _describe_missing(its: Sequence[Record]) -> str:
         return ""
     no_lower = LOWEST_BAD if all(goal["complete"] for goal in its) else NO_LOWER
     kinds = {no_lower: (False, True), NONE_BAD: (True, False), NO_BOUND: (False, False)}
-    counts = ((words, has.count(each)) for words, each in kinds.items())
+    counts = ((words, has.count(pattern)) for words, pattern in kinds.items())
     return ", ".join(
         f"{words} in {count} of {len(its)} repeats" for words, count in counts if count
     )
@@ -165,8 +165,8 @@ def align_goal(goal: Goal) -> tuple[str, list[str]]:
     unit, pairs = align_intervals(ends)
     widest = max((len(end) for pair in pairs if NO_DATA not in pair for end in pair), default=0)
     cells = [
-        _write_interval(each, *(end.rjust(widest) for end in pair))
-        for pair, each in zip(pairs, goal.found, strict=True)
+        _write_interval(interval, *(end.rjust(widest) for end in pair))
+        for pair, interval in zip(pairs, goal.found, strict=True)
     ]
     width = max(map(len, cells))
     marked = [
@@ -321,9 +321,10 @@ class _Note(NamedTuple):
 def _iterate_notes(cases: Sequence[Record], *, explained: bool) -> Iterator[_Note]:
     """Yield each name of a goal or point with a note on it, once for each repeat that has it."""
     for goal in list_goals(cases):
-        for number, each in enumerate(goal.found):
+        for number, interval in enumerate(goal.found):
             yield from (
-                _Note(number, 0, goal.label, f": {note}") for note in (each.notes if each else ())
+                _Note(number, 0, goal.label, f": {note}")
+                for note in (interval.notes if interval else ())
             )
     for number, case in enumerate(cases):
         yield from _list_point_notes(number, case, explained=explained)

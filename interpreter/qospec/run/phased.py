@@ -159,7 +159,7 @@ class PhasedRun:
 
     def _counted(self) -> list[_Sequence]:
         """Return the repeats up to the one that ended the case."""
-        last = next((n for n, each in enumerate(self._repeats) if each.invalid), None)
+        last = next((n for n, repeat in enumerate(self._repeats) if repeat.invalid), None)
         return self._repeats[: None if last is None else last + 1]
 
     def _ended(self) -> bool:

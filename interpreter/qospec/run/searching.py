@@ -44,8 +44,10 @@ class SearchRun(PhaseRun):
         warmup_ps = self._search.find_warmup_ps(self._plan.case.run)
         emulated_ps = sum(warmup_ps + trial.trial.length_ps for trial in self._trials)
         goals = {
-            name: each._replace(offered=(self._rates.get(each.lower), self._rates.get(each.upper)))
-            for name, each in find_outcome(self._progress).items()
+            name: outcome._replace(
+                offered=(self._rates.get(outcome.lower), self._rates.get(outcome.upper))
+            )
+            for name, outcome in find_outcome(self._progress).items()
         }
         trials = tuple(self._trials)
         return SearchResult(

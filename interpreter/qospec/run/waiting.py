@@ -142,7 +142,7 @@ def _describe(
         if (seen := observation.occupancies[place]).waited_ps
     }  # fmt: skip
     together_ps = sum(seen.whole_ps for seen in waited.values())
-    longest = sorted(waited.items(), key=lambda each: -each[1].whole_ps)
+    longest = sorted(waited.items(), key=lambda entry: -entry[1].whole_ps)
     return {
         "flow": prefix + flow,
         "places": [

@@ -96,9 +96,11 @@ def _given(
     for node, above in draft.nodes:
         if isinstance(node, ast.Call) and node.path.name.text == made.name.text:
             around = above[1] if len(above) > 1 else None
-            for at, each in enumerate(node.arguments):
-                if _name(each) == parameter.name.text or (each.name is None and at == place):
-                    yield each.value, around
+            for at, argument in enumerate(node.arguments):
+                if _name(argument) == parameter.name.text or (
+                    argument.name is None and at == place
+                ):
+                    yield argument.value, around
 
 
 def _name(argument: ast.Argument) -> str:

@@ -67,10 +67,10 @@ class Draft:
     def names(self) -> frozenset[str]:
         """Return every name in the text, whatever it is of, but those behind a dot."""
         texts = (
-            each.text
-            for each, above in self.nodes
-            if isinstance(each, ast.Name)
-            and not (isinstance(above[-1], ast.Path) and each is not above[-1].name)
+            node.text
+            for node, above in self.nodes
+            if isinstance(node, ast.Name)
+            and not (isinstance(above[-1], ast.Path) and node is not above[-1].name)
         )
         return frozenset(texts) | {import_.name for import_ in self.tree.imports}
 

@@ -26,10 +26,10 @@ def inlined(context: Context) -> Iterator[Sequence[Change]]:
             continue
         used = [path for path in paths_in(draft.tree) if path.name.text == node.name.text]
         calls = [
-            each
-            for each, above in draft.nodes
-            if isinstance(each, ast.Call)
-            and each.path in used
+            call
+            for call, above in draft.nodes
+            if isinstance(call, ast.Call)
+            and call.path in used
             and isinstance(above[-1], ast.Flow | ast.Record)
         ]
         if len(used) == len(calls) == 1:
@@ -47,15 +47,15 @@ def _applied(draft: Draft, node: ast.Traffic, call: ast.Call) -> str | None:
     }
     in_order = [argument.value for argument in call.arguments if argument.name is None]
     values: dict[str, ast.Node] = {}
-    for place, each in enumerate(node.parameters):
-        value = in_order[place] if place < len(in_order) else given.get(each.name.text)
-        value = value or each.default
+    for place, parameter in enumerate(node.parameters):
+        value = in_order[place] if place < len(in_order) else given.get(parameter.name.text)
+        value = value or parameter.default
         if value is None:
             return None
-        values[each.name.text] = value
+        values[parameter.name.text] = value
     text, start = draft.raw(node.value), node.value.span.start
     used = [path for path in paths_in(node.value) if path.name.text in values]
-    for path in sorted(used, key=lambda each: -each.span.start):
+    for path in sorted(used, key=lambda call: -call.span.start):
         name = path.name.span
         written = draft.atom(values[path.name.text])
         text = text[: name.start - start] + written + text[name.end - start :]

@@ -69,7 +69,7 @@ def _is_empty(body: ast.Body | None) -> bool:
 
 def _is_plain(draft: Draft, node: ast.Call) -> bool:
     """Return whether a call is of something that needs no parentheses: no function."""
-    above = next(above for each, above in draft.nodes if each is node)
+    above = next(above for other, above in draft.nodes if other is node)
     return not isinstance(above[-1], ast.Binary | ast.Compare | ast.Criterion | ast.Within)
 
 

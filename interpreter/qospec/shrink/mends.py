@@ -142,7 +142,7 @@ def find(
             cure = _Search(place, value, source.raw(value), tried).cure(side)
             if cure is not None:
                 found.setdefault((place.declaration, place.trail), []).append(cure)
-                slightest = sorted(found.values(), key=lambda each: min(c.change for c in each))
+                slightest = sorted(found.values(), key=lambda cures: min(c.change for c in cures))
                 yield [cure for cures in slightest[:MOST] for cure in cures]
 
 
@@ -177,7 +177,7 @@ class _Search:
 
     def _passing(self, known: dict[Fraction, Seen]) -> Fraction | None:
         """Return the factor nearest to 1 with which it passes: a known one, or one between two."""
-        passing = [each for each, seen in known.items() if seen.passes]
+        passing = [factor for factor, seen in known.items() if seen.passes]
         if passing:
             return min(passing, key=_size)
         factors = sorted(known)
@@ -203,10 +203,10 @@ class _Search:
         ends = []
         for outwards in (False, True):
             beyond = [
-                each
-                for each, seen in known.items()
-                if not seen.passes and (_size(each) < _size(found)) != outwards
-                and (each == 1 or (each > 1) == (found > 1))
+                factor
+                for factor, seen in known.items()
+                if not seen.passes and (_size(factor) < _size(found)) != outwards
+                and (factor == 1 or (factor > 1) == (found > 1))
             ]  # fmt: skip
             edge = found
             if beyond:

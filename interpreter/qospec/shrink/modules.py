@@ -140,8 +140,8 @@ class Modules:
     def _alias(self, draft: Draft, unit: Unit, name: str) -> tuple[str, str]:
         """Return the draft's name for an import of another file, and the line that it needs."""
         other = unit.imports[name]
-        for known, each in self._imports.items():
-            if each is other:
+        for known, module in self._imports.items():
+            if module is other:
                 return known, ""
         new = name if name not in draft.names | self._imports.keys() else draft.free(f"{name}_2")
         self._imports[new] = other

@@ -219,10 +219,10 @@ def _parameter(
     """Yield the changes that write a parameter's value in its place, if it has the same in all."""
     name = parameter.name.text
     calls = [
-        each
-        for each, _ in draft.nodes
-        if isinstance(each, ast.Call) and not each.path.trail
-        and each.path.name.text == node.name.text
+        call
+        for call, _ in draft.nodes
+        if isinstance(call, ast.Call) and not call.path.trail
+        and call.path.name.text == node.name.text
     ]  # fmt: skip
     plain = len([p for p in paths_in(draft.tree) if p.name.text == node.name.text]) - len(calls)
     given: list[ast.Argument | None] = [None] * plain
@@ -432,16 +432,16 @@ def arrays(context: Context) -> Iterator[Sequence[Change]]:
         if not isinstance(topology, ast.Topology):
             continue
         numbers = [
-            (each, above)
-            for each, above in draft.nodes
-            if isinstance(each, ast.Number) and topology in above and each.text.isdigit()
+            (number, above)
+            for number, above in draft.nodes
+            if isinstance(number, ast.Number) and topology in above and number.text.isdigit()
         ]
-        counts = [each for each, above in numbers if _named(above) == "count"]
+        counts = [number for number, above in numbers if _named(above) == "count"]
         for length in sorted({int(count.text) for count in counts}):
             ends = [
-                each
-                for each, above in numbers
-                if isinstance(above[-1], ast.Range) and int(each.text) == length - 1 > 0
+                number
+                for number, above in numbers
+                if isinstance(above[-1], ast.Range) and int(number.text) == length - 1 > 0
             ]
             same = [count for count in counts if int(count.text) == length]
             yield [

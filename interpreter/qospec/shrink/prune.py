@@ -95,6 +95,10 @@ def _arguments(draft: Draft, parameter: ast.Parameter, of: ast.Node) -> Iterator
     at = list(of.parameters).index(parameter)  # type: ignore[attr-defined]
     for call, _ in draft.nodes:
         if isinstance(call, ast.Call) and call.path.name.text == of.name.text:  # type: ignore[attr-defined]
-            for place, each in enumerate(call.arguments):
-                if (place == at) if each.name is None else each.name.text == parameter.name.text:
-                    yield draft.removed(each)
+            for place, argument in enumerate(call.arguments):
+                if (
+                    (place == at)
+                    if argument.name is None
+                    else argument.name.text == parameter.name.text
+                ):
+                    yield draft.removed(argument)

@@ -137,7 +137,7 @@ class Shrinker:
         for mend in self._mends:
             tried = self._with(draft, mend)
             if tried is None or not it_passes(tried.document, self.wanted):
-                self._mends.sort(key=lambda each: each is not mend)  # it may tell next time, too
+                self._mends.sort(key=lambda known: known is not mend)  # it may tell next time, too
                 return False
         return True
 

@@ -76,12 +76,12 @@ def _arguments(draft: Draft, written: ast.Path | ast.Call, base: ast.Test) -> It
         argument.name.text: argument.value for argument in arguments if argument.name is not None
     }
     in_order = [argument.value for argument in arguments if argument.name is None]
-    for place, each in enumerate(base.parameters):
-        value = given.get(each.name.text) or each.default
+    for place, parameter in enumerate(base.parameters):
+        value = given.get(parameter.name.text) or parameter.default
         if place < len(in_order):
             value = in_order[place]
-        if value is not None and draft.raw(value) != each.name.text:
-            yield f"let {each.name.text} = {draft.raw(value)}"
+        if value is not None and draft.raw(value) != parameter.name.text:
+            yield f"let {parameter.name.text} = {draft.raw(value)}"
 
 
 def test_of(draft: Draft, name: str) -> ast.Test | ast.Property | None:

@@ -140,7 +140,7 @@ def compile_with_lark(text: str) -> Grammar:
     lark = Lark(text, parser="lalr", lexer="basic", start=START)
     data, memo = serialize(lark, [TerminalDef, LarkRule])
     table = data["parser"]["parser"]
-    made = {key: _build_rule(each) for key, each in memo.items() if each["__type__"] == "Rule"}
+    made = {key: _build_rule(entry) for key, entry in memo.items() if entry["__type__"] == "Rule"}
     # Rules that do the same with the stack are one to the parser.
     spelt = sorted({str(rule) for rule in made.values()})
     rules = {str(rule): rule for rule in made.values()}

@@ -103,7 +103,7 @@ class Tokens:
         self.kinds.insert(at, kind)
         self.starts.insert(at, place)
         self.ends.insert(at, place)
-        self.words = {each + (each >= at): text for each, text in self.words.items()}
+        self.words = {place + (place >= at): text for place, text in self.words.items()}
         self.words[at] = word
 
 

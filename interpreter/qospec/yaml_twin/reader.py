@@ -139,7 +139,7 @@ class _TreeMapper:
 
     def mapped(self, node: ast.Node) -> Any:
         """Return the same tree, its spans in the YAML file."""
-        values: dict[str, Any] = {name: self._value(each) for name, each in vars(node).items()}
+        values: dict[str, Any] = {name: self._value(value) for name, value in vars(node).items()}
         return type(node)(**values)
 
     def _value(self, value: object) -> object:
@@ -277,7 +277,8 @@ class _Transcriber:
 
     def _statement(self, key: Scalar, node: Node) -> None:
         bound = isinstance(node, Scalar) or (
-            isinstance(node, Mapping) and any(each.value == "is" for each, _ in node.entries)
+            isinstance(node, Mapping)
+            and any(key_node.value == "is" for key_node, _ in node.entries)
         )
         shape = next((shape for shape in BLOCK if shape.key == key.value), None)
         if shape is not None and not (bound and key.value in load_keywords()["field"]):

@@ -45,7 +45,7 @@ def undeclared(value: Any, shape: Shape, path: str) -> set[str]:
     if isinstance(value, list):
         return {found for each in value for found in undeclared(each, shape[0], path)}
     if isinstance(shape, MapOf):
-        return {found for each in value.values() for found in undeclared(each, shape.each, path)}
+        return {found for each in value.values() for found in undeclared(each, shape.values, path)}
     if not isinstance(shape, dict) or value is None:
         return set()
     known = [name for name in value if name in shape]

@@ -41,7 +41,7 @@ def build_template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Te
     before, evaluator.context.loop_iterations = evaluator.context.mistakes, 0
     builder = _Builder(device, evaluator)
     builder.declare(device.body.statements, scope, ())
-    for wire, where, certain in sorted(builder.wires, key=lambda each: not each.certain):
+    for wire, where, certain in sorted(builder.wires, key=lambda joined: not joined.certain):
         try:
             known = wiring.connect(wire, where, builder.template, evaluator, certain=certain)
             builder.complete = builder.complete and known
@@ -239,7 +239,7 @@ class _Builder:
         outputs = element.outputs if element is not None else ()
         loose = element is None or not complete
         place = node.names[0].span
-        named = {name: each.name.span for name, each in record.given.items() if name in outputs}
+        named = {name: field.name.span for name, field in record.given.items() if name in outputs}
         return Part(path, record.kind, element, conditions, place, inputs, outputs, loose, named)
 
     def _list_port_names(self) -> list[str] | None:
@@ -300,9 +300,11 @@ def build_element(
 ) -> Any:
     """Return the element that a record describes; None if its kind refuses the arguments."""
     if not complete:
-        samples = {name: make_placeholder(each) for name, each in record.kind.parameters.items()}
+        samples = {
+            name: make_placeholder(parameter) for name, parameter in record.kind.parameters.items()
+        }
         arguments = {
-            **{name: each for name, each in samples.items() if each is not None},
+            **{name: sample for name, sample in samples.items() if sample is not None},
             **arguments,
         }
     try:

@@ -52,14 +52,14 @@ def list_outputs(
     `ports` are those of its device, by name; None while it is not known how many there are.
     """
     own = [
-        (name, each)
-        for name, each in record.given.items()
+        (name, field)
+        for name, field in record.given.items()
         if find_parameter(record.kind, name) is None
     ]
     conditions = []
-    for _, each in own:
+    for _, field in own:
         try:
-            conditions.append(build_predicate(each.value, each.scope, evaluator))
+            conditions.append(build_predicate(field.value, field.scope, evaluator))
         except CheckError as mistake:
             evaluator.context.report(mistake)
     if len(conditions) < len(own) or not own:
@@ -87,12 +87,12 @@ def list_outputs(
             )
         )
     for number in () if missed else find_empty(conditions, ports or ()):
-        name, each = own[number]
+        name, field = own[number]
         evaluator.context.report(
             make_error(
                 "W0604",
                 f"no item can be of class `{name}`",
-                each.name.span,
+                field.name.span,
                 note="earlier classes take everything it matches",
                 help="move it up, or leave it out",
             )
@@ -126,7 +126,9 @@ def find_empty(predicates: Sequence[Expression], ports: Sequence[str]) -> list[i
 
     The first `otherwise` is there for the unforeseen, and leaves nothing to later classes.
     """
-    behind = next((n for n, each in enumerate(predicates, 1) if _takes_all(each)), len(predicates))
+    behind = next(
+        (n for n, predicate in enumerate(predicates, 1) if _takes_all(predicate)), len(predicates)
+    )
     return [*_find_unmatched(predicates[:behind], ports), *range(behind, len(predicates))]
 
 
@@ -147,8 +149,8 @@ def _find_unmatched(predicates: Sequence[Expression], ports: Sequence[str]) -> l
     taken = {_classify(item, predicates) for item in _enumerate_items(predicates, ports)}
     return [
         number
-        for number, each in enumerate(predicates)
-        if number not in taken and not isinstance(each, Constant)
+        for number, predicate in enumerate(predicates)
+        if number not in taken and not isinstance(predicate, Constant)
     ]
 
 
@@ -210,7 +212,7 @@ def _classify(item: Item, predicates: Sequence[Expression]) -> int | None:
     def read(leaf: Any) -> Any:
         return item.get(leaf.name) if isinstance(leaf, Attribute) else None
 
-    fitting = (n for n, each in enumerate(predicates) if evaluate(each, read) is True)
+    fitting = (n for n, predicate in enumerate(predicates) if evaluate(predicate, read) is True)
     return next(fitting, None)
 
 

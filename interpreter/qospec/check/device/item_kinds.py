@@ -169,7 +169,7 @@ def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluato
     It counts IP packets, or what its field allows. Where cells may pass, as `carried` says, their
     layers are as good.
     """
-    for name, each in record.given.items():
+    for name, field in record.given.items():
         parameter = record.kind.find_parameter(name)
         if parameter is None:
             continue
@@ -189,7 +189,7 @@ def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluato
                     "E0212",
                     f"`{parameter.alias or name}` counts the bytes of IP packets, "
                     f"{list_layers(counted)}, not @{other}",
-                    each.value.span,
+                    field.value.span,
                     help="give the bytes of IP packets, `@ip` or without a layer",
                 )
             )

@@ -77,7 +77,7 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
     }
     known = machine_transitions.Known(
         tuple(fields.get("ports", ())),
-        {each.name: each for each, _ in messages},
+        {message.name: message for message, _ in messages},
         lengths,
         _check_distinct([state.name for state in states], "state", evaluator),
         read_variables(declared, scope, evaluator),
@@ -89,7 +89,7 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
     program = Program(
         node.name.text,
         known.ports,
-        tuple(each for each, _ in messages),
+        tuple(message for message, _ in messages),
         tuple(lengths.items()),
         made,
         tuple(value.made for value in values),
@@ -190,9 +190,9 @@ def _read_entries(
             )
         )
         return
-    for name, each in value.entries.items():
+    for name, entry in value.entries.items():
         pair = value.write_pair(str(name), node.span)
-        yield str(name), each, pair.span if pair else node.span
+        yield str(name), entry, pair.span if pair else node.span
 
 
 def _read_length(name: str, value: object, span: Span) -> int | None:
@@ -357,10 +357,10 @@ def _verify(
             evaluator.context.report(
                 make_error("E0424", message, own["ports"].span, help="use it, or leave it out")
             )
-    each = 1 if program.size is None or program.size.unit != "cell" else program.size.amount
+    cells = 1 if program.size is None or program.size.unit != "cell" else program.size.amount
     most = max((len(way.send) for way in program.transitions), default=0)
-    if most * each > MOST_AT_ONCE:
-        message = f"a transition of `{program.name}` sends {most * each} cells at once"
+    if most * cells > MOST_AT_ONCE:
+        message = f"a transition of `{program.name}` sends {most * cells} cells at once"
         note = f"{MOST_AT_ONCE} are the most"
         evaluator.context.report(make_error("E0424", message, node.name.span, note=note))
     if program.size is not None and program.size.unit == "packet":

@@ -57,7 +57,9 @@ def read_variables(
         except CheckError as mistake:
             evaluator.context.report(mistake)
     numbers = {name: number for number, name in enumerate(declared)}
-    return Variables(inside, numbers, {name: each[2] for name, each in declared.items()})
+    return Variables(
+        inside, numbers, {name: declaration[2] for name, declaration in declared.items()}
+    )
 
 
 def compile_condition(node: ast.Expression, known: Variables, evaluator: Evaluator) -> Code:

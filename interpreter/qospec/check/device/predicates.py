@@ -192,9 +192,9 @@ def _build_address_membership(
     value = evaluator.require_plain(node, scope)
     if isinstance(value, Poison):
         return Constant(value=True, dimension=None)
-    each = value.items if isinstance(value, List) else (value,)
+    items = value.items if isinstance(value, List) else (value,)
     found = []
-    for item in each:
+    for item in items:
         ends = addresses.ends(item, spell_attribute(attribute.name), node.span)
         first, last = (Constant(Fraction(end), NUMBER, node.span.text) for end in ends)
         found.append(_build_range(attribute, first, last))

@@ -62,7 +62,7 @@ class Case(NamedTuple):
 
     def find_base(self, span: Span) -> int | None:
         """Return the index of the base that a place lies in, if it lies in one."""
-        return next((i for i, each in enumerate(self.bases) if span in each.span), None)
+        return next((i for i, base in enumerate(self.bases) if span in base.span), None)
 
     def move_to_use(self, diagnostic: Diagnostic) -> Diagnostic:
         """Return a mistake in a base as one of the test that is built on it.
@@ -106,7 +106,7 @@ class Case(NamedTuple):
         found: list[tuple[str, ast.Argument]] = []
         for base, heir in zip(self.bases[first:], self.heirs[first:], strict=True):
             given = _pair_arguments(heir.base, base.parameters)
-            found = [(name, each) for name, each in given if name in words]
+            found = [(name, argument) for name, argument in given if name in words]
             place, words = heir.base_path.span, set()
             if len(found) == 1:
                 place, words = found[0][1].span, _compile_words(found[0][1].value.span)
@@ -215,8 +215,8 @@ def _pair_arguments(
     """Return the arguments of a use, each with the name of its parameter."""
     arguments: Sequence[ast.Argument] = getattr(written, "arguments", ())  # a path has none
     return [
-        (each.name.text if each.name else parameters[place].name.text, each)
-        for place, each in enumerate(arguments)
+        (argument.name.text if argument.name else parameters[place].name.text, argument)
+        for place, argument in enumerate(arguments)
     ]
 
 

@@ -168,8 +168,8 @@ def convert_layer(
     amount = f"({written[1]} {written[2]} * {share.numerator} / {share.denominator})"
     if count_decimals(number) is not None:
         amount = f"{format_number(number, exact=True)} {written[2]}"
-    each = (f"{format_number(lengths[layer])} B @{layer}" for layer in (written[3], wanted))
-    return f"write `{amount} @{wanted}`: {item} has {' and '.join(each)}"
+    sizes = (f"{format_number(lengths[layer])} B @{layer}" for layer in (written[3], wanted))
+    return f"write `{amount} @{wanted}`: {item} has {' and '.join(sizes)}"
 
 
 def find_common_layer(first: str, second: str) -> str:

@@ -40,7 +40,7 @@ def find_extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -
     if len(known) < len(values):
         return POISON
     nodes = [argument.value for argument in node.arguments]
-    place = next((n for n, each in enumerate(known) if not arithmetic.is_zero(each)), 0)
+    place = next((n for n, amount in enumerate(known) if not arithmetic.is_zero(amount)), 0)
     like, first = known[place], nodes[place]
     for value, written in zip(known, nodes, strict=True):
         order = ast.Compare(operator="<", left=first, right=written, span=node.span)

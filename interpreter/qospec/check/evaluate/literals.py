@@ -300,9 +300,11 @@ def suggest_unit(text: str) -> UnitSuggestion:
 def _list_other_capitals(wrong: str) -> dict[str, Any]:
     """Return the units that differ only in capitals."""
     rows = load_tables()["misread"].items()
-    alike = [row for each, row in rows if each.lower() == wrong.lower() and "is" not in row]
+    alike = [row for spelling, row in rows if spelling.lower() == wrong.lower() and "is" not in row]
     spelt = [
-        known.canonical for each, known in load_table()[0].items() if each.lower() == wrong.lower()
+        known.canonical
+        for spelling, known in load_table()[0].items()
+        if spelling.lower() == wrong.lower()
     ]
     spelt += [unit for row in alike for unit in row["units"]]
     units = list(dict.fromkeys(spelt))

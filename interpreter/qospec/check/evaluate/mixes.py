@@ -99,17 +99,17 @@ def _mix_by_weight(node: ast.MapLiteral, span: Span, scope: Scope, evaluator: Ev
         weight = evaluator.require_plain(pair.value, scope)
         if isinstance(sizes, Poison) or isinstance(weight, Poison):
             return Poison()
-        each = _evaluate_weight(weight, pair.value.span)
+        share = _evaluate_weight(weight, pair.value.span)
         many = _evaluate_sizes(sizes, pair.key.span)
         for size in many:
             layers.add(size.layer)
             if size.value in single and size.value is not None and len(many) == 1:
                 raise make_error("E0102", f"duplicate size `{pair.key.span.text}`", pair.key.span)
             before = parts.get(size.value, Fraction(0))
-            if each is None or before is None:
+            if share is None or before is None:
                 parts[size.value] = None
             else:
-                parts[size.value] = before + each / len(many)
+                parts[size.value] = before + share / len(many)
         single |= {size.value for size in many if len(many) == 1}
     layer = require_one_layer(layers, span)
     if not parts or not any(weight is None or weight for weight in parts.values()):
@@ -195,7 +195,7 @@ def convert_mix(value: Value, name: str, span: Span) -> SizeMix | None:
     whole = [int(weight * common) for _, weight in found]
     divisor = math.gcd(*whole)
     sizes = (size for size, _ in found)
-    parts = tuple((size, each // divisor) for size, each in zip(sizes, whole, strict=True))
+    parts = tuple((size, part // divisor) for size, part in zip(sizes, whole, strict=True))
     return SizeMix(parts, value.layer, value.in_order, value.law)
 
 

@@ -276,7 +276,7 @@ def explain_clash(binding: Binding, known: Binding) -> CheckError:
     """Return the mistake of declaring a taken name, placed at the later of two in a file."""
     first, again = known, binding
     if known.span.source == binding.span.source:
-        first, again = sorted((known, binding), key=lambda each: each.span.start)
+        first, again = sorted((known, binding), key=lambda bound: bound.span.start)
     return make_error(
         "E0102",
         f"`{binding.name}` is already declared",

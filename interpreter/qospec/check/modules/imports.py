@@ -60,11 +60,11 @@ class NoFileError(CheckError):
         super().__init__(mistake.diagnostic)
 
 
-def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Path, Place]:
+def find(node: ast.Import, importing: Path, where: Place, most: int) -> tuple[Path, Place]:
     """Return the file of an import, and where its own imports are searched.
 
     Args:
-        each: The import.
+        node: The import.
         importing: The file that holds it.
         where: Where that file's imports are searched.
         most: How many files a package may have.
@@ -73,7 +73,7 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
         NoFileError: If there is none.
         CheckError: If there are two, or it leads out of the project, or is not what was pinned.
     """
-    candidates = _list_candidates(each, importing, where, most)
+    candidates = _list_candidates(node, importing, where, most)
     found = {
         files.resolve_links(file): (candidate, file)
         for candidate in candidates
@@ -81,25 +81,25 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
         if files.is_there(file) and _is_spelt_so(file, len(candidate.parts))
     }
     if not found:
-        raise _explain_missing(each, candidates, list(where.project.packages), importing.name)
+        raise _explain_missing(node, candidates, list(where.project.packages), importing.name)
     if len(found) > 1:
         one, two, *_ = (files.shorten_path(file) for file in found)
         raise make_error(
             "E0111",
             f"two files match this import: {one} and {two}",
-            each.span,
+            node.span,
             help="rename one of them",
         )
     ((resolved, (candidate, file)),) = found.items()
-    _verify(each, resolved, candidate.root, where)
+    _verify(node, resolved, candidate.root, where)
     return file, Place(candidate.root, where.project)
 
 
 def _list_candidates(
-    each: ast.Import, importing: Path, where: Place, most: int
+    node: ast.Import, importing: Path, where: Place, most: int
 ) -> list[_Candidate]:
-    first, *rest = (name.text for name in each.path)
-    package = where.project.find_package(first, each.span, most)
+    first, *rest = (name.text for name in node.path)
+    package = where.project.find_package(first, node.span, most)
     inner = STDLIB if first == "std" else package.folder if package else None
     candidates = [_Candidate(inner, inner, rest)] if inner is not None and rest else []
     if first != "std":
@@ -117,13 +117,13 @@ def _is_spelt_so(file: Path, depth: int) -> bool:
     return True
 
 
-def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
+def _verify(node: ast.Import, resolved: Path, root: Path, where: Place) -> None:
     """Refuse a file outside its root, or one of a package imported by another path."""
     if not resolved.is_relative_to(files.resolve_links(root)):
         raise make_error(
             "E0110",
             f"this import leads out of the project, to {resolved}",
-            each.span,
+            node.span,
             note=files.describe_root(root),
             help="copy the file into the project: links may not lead out of it",
         )
@@ -133,16 +133,16 @@ def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
         raise make_error(
             "E0117",
             f"this file is of the package `{owner.name}`, whose files are pinned",
-            each.span,
+            node.span,
             secondary=(owner.place, "pinned here"),
             help=f"write `import {'.'.join([owner.name, *inner])}`",
         )
 
 
 def _explain_missing(
-    each: ast.Import, candidates: Sequence[_Candidate], packages: Sequence[str], own: str
+    node: ast.Import, candidates: Sequence[_Candidate], packages: Sequence[str], own: str
 ) -> NoFileError:
-    written = [name.text for name in each.path]
+    written = [name.text for name in node.path]
     better, foreign = _find_nearest(written, candidates, packages, own)
     better = better or find_library_module(written[-1])
     help_text = f"write `import {better}`" if better else ""
@@ -164,7 +164,7 @@ def _explain_missing(
         help_text += f": `import {'.'.join([*written, inner[0]])}`" if inner else ""
     message = f"no file for `import {'.'.join(written)}`"
     mistake = make_error(
-        "E0106", message, each.span, label=label, note=note + foreign, help=help_text
+        "E0106", message, node.span, label=label, note=note + foreign, help=help_text
     )
     return NoFileError(mistake, better.rpartition(".")[2])
 

@@ -184,7 +184,7 @@ class Loader:
     def _explain_cycle(self, path: Path, importer: ast.Import | None) -> CheckError:
         names = [reading for reading, _ in self._reading]
         chain = self._reading[names.index(path) + 1 :]
-        places = [each for _, each in [*chain, (path, importer)] if each is not None]
+        places = [node for _, node in [*chain, (path, importer)] if node is not None]
         shown = " -> ".join(
             [
                 files.shorten_path(path),

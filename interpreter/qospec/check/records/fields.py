@@ -239,7 +239,7 @@ def _read_moments(
 def _read_curve(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Curve | None:
     time = replace(parameter, domain=replace(parameter.domain, name="time"))
     name = parameter.alias or parameter.name
-    return read_curve(value, name, span, lambda each, place: convert(each, time, kind, place))
+    return read_curve(value, name, span, lambda written, place: convert(written, time, kind, place))
 
 
 def _read_trial(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:

@@ -93,18 +93,20 @@ class Signature:
         given = self._match(arguments)
         scope = Scope(self._home)
         before = self._evaluator.context.mistakes
-        for name, each in self.parameters.items():
+        for name, parameter in self.parameters.items():
             if name in given:
-                value = self._bind_argument(each, given[name].value, caller)
-                self._declare(scope, each, value)
+                value = self._bind_argument(parameter, given[name].value, caller)
+                self._declare(scope, parameter, value)
                 if name in scope.names:
                     scope.names[name].argument = given[name].value, caller
-            elif each.default is not None:
-                self._declare_default(scope, each, each.default)
+            elif parameter.default is not None:
+                self._declare_default(scope, parameter, parameter.default)
             else:
-                self._declare(scope, each, POISON)
+                self._declare(scope, parameter, POISON)
         lacking = [
-            each for name, each in self.parameters.items() if name not in given and not each.default
+            parameter
+            for name, parameter in self.parameters.items()
+            if name not in given and not parameter.default
         ]
         if lacking:
             self._evaluator.context.report(self._explain_missing(lacking, use.span))
@@ -136,27 +138,29 @@ class Signature:
         """Return whether every parameter has a default."""
         return all(parameter.default is not None for parameter in self.parameters.values())
 
-    def _declare(self, scope: Scope, each: ast.Parameter, value: Value) -> None:
-        scope.declare(bind_known(each.name, "a parameter", value), self._evaluator.context)
+    def _declare(self, scope: Scope, parameter: ast.Parameter, value: Value) -> None:
+        scope.declare(bind_known(parameter.name, "a parameter", value), self._evaluator.context)
 
-    def _declare_default(self, scope: Scope, each: ast.Parameter, default: ast.Expression) -> None:
+    def _declare_default(
+        self, scope: Scope, parameter: ast.Parameter, default: ast.Expression
+    ) -> None:
         binding = Binding(
-            each.name.text,
-            each.name.span,
+            parameter.name.text,
+            parameter.name.span,
             "a parameter",
-            lambda: self._bind_argument(each, default, scope),
+            lambda: self._bind_argument(parameter, default, scope),
         )
         scope.declare(binding, self._evaluator.context)
 
-    def _bind_argument(self, each: ast.Parameter, node: ast.Expression, scope: Scope) -> Value:
-        if each.annotation.text == "Name":
+    def _bind_argument(self, parameter: ast.Parameter, node: ast.Expression, scope: Scope) -> Value:
+        if parameter.annotation.text == "Name":
             value = self._evaluator.evaluate_word(node, scope)
         else:
             value = self._evaluator.require_plain(node, scope)
         try:
             its = find_written(node, scope)[0]
             is_list = isinstance(value, List) and isinstance(its, ast.ListLiteral)
-            return fit(value, each, its if is_list else node)
+            return fit(value, parameter, its if is_list else node)
         except CheckError as mistake:
             self._evaluator.context.report(mistake)
             return POISON
@@ -211,12 +215,12 @@ class Signature:
         )
 
 
-def _require_known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
-    annotation = each.annotation.text
+def _require_known_type(parameter: ast.Parameter, evaluator: Evaluator) -> None:
+    annotation = parameter.annotation.text
     name, layer = split_layer(find_item_type(annotation) or annotation)
     of_list = annotation.startswith("[")
     known = [*TYPES] if of_list else [*TYPES, *WORDS]
-    left_out = not each.annotation.span.text  # which has been reported
+    left_out = not parameter.annotation.span.text  # which has been reported
     if name not in known and not left_out:
         near = suggest_name(name, known)
         what = "a type of a list's items" if of_list else "a type"
@@ -224,21 +228,21 @@ def _require_known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
             make_error(
                 "E0115",
                 f"`{name}` is not {what}",
-                each.annotation.span,
+                parameter.annotation.span,
                 label=f"did you mean `{near}`?" if near else "",
                 note="types: " + " ".join(known),
                 help="write `[Data]` for a list of sizes" if name == "List" else "",
-                fix=() if of_list else correct_spelling(each.annotation.span, name, known),
+                fix=() if of_list else correct_spelling(parameter.annotation.span, name, known),
             )
         )
     elif layer:
         try:
-            _verify_type_layer(each, name, layer)
+            _verify_type_layer(parameter, name, layer)
         except CheckError as mistake:
             evaluator.context.report(mistake)
 
 
-def _verify_type_layer(each: ast.Parameter, name: str, layer: str) -> None:
+def _verify_type_layer(parameter: ast.Parameter, name: str, layer: str) -> None:
     """Require a layer, of a type that counts bits; raises CheckError."""
     if name not in TYPES or not TYPES[name].has_data:
         message, note, help_text = f"`{name}` counts no bits", "", f"write `{name}`"
@@ -247,7 +251,7 @@ def _verify_type_layer(each: ast.Parameter, name: str, layer: str) -> None:
         help_text = f"write `{name} @line`, or another layer"
     else:
         return
-    raise make_error("E0115", message, each.annotation.span, note=note, help=help_text)
+    raise make_error("E0115", message, parameter.annotation.span, note=note, help=help_text)
 
 
 def split_layer(annotation: str) -> tuple[str, str]:
@@ -305,13 +309,13 @@ def make_unknown(annotation: str) -> Value:
     return Boolean(None) if annotation == "Bool" else POISON
 
 
-def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
+def fit(value: Value, parameter: ast.Parameter, node: ast.Expression) -> Value:
     """Return the value if it is of the parameter's type; raises CheckError."""
-    annotation, layer = split_layer(each.annotation.text)
-    if split_layer(find_item_type(each.annotation.text))[0] in TYPES and not isinstance(
+    annotation, layer = split_layer(parameter.annotation.text)
+    if split_layer(find_item_type(parameter.annotation.text))[0] in TYPES and not isinstance(
         value, Poison
     ):
-        return _fit_list(value, each, node)
+        return _fit_list(value, parameter, node)
     if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
         return value
     expected = NOUNS.get(annotation) or (
@@ -320,7 +324,7 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     if annotation in TYPES:
         if isinstance(value, Amount) and _has_dimension(value, annotation):
             if layer:
-                _verify_layer(value, layer, each, node)
+                _verify_layer(value, layer, parameter, node)
             return Amount(value.value, TYPES[annotation], value.layer, value.text, value.published)
         what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         if isinstance(value, Amount) and annotation == "Int" and value.dimension == NUMBER:
@@ -332,15 +336,17 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
         what = value.what
     raise make_error(
         "E0204",
-        f"`{each.name.text}` is {expected}, not {what}",
+        f"`{parameter.name.text}` is {expected}, not {what}",
         node.span,
         label=f"this is {what}",
-        secondary=(each.span, f"declared as {each.annotation.span.text} here"),
+        secondary=(parameter.span, f"declared as {parameter.annotation.span.text} here"),
         help=_suggest_other_type(value, annotation, layer, node),
     )
 
 
-def _verify_layer(value: Amount, layer: str, each: ast.Parameter, node: ast.Expression) -> None:
+def _verify_layer(
+    value: Amount, layer: str, parameter: ast.Parameter, node: ast.Expression
+) -> None:
     """Require the layer that a parameter's type names; raises CheckError."""
     if value.layer in (layer, ANY_LAYER) or value.value == 0:
         return
@@ -348,9 +354,9 @@ def _verify_layer(value: Amount, layer: str, each: ast.Parameter, node: ast.Expr
     written = node.value if isinstance(node, ast.Layered) else node
     raise make_error(
         "E0212" if value.layer else "E0210",
-        f"`{each.name.text}` is counted @{layer}, and this {what}",
+        f"`{parameter.name.text}` is counted @{layer}, and this {what}",
         node.span,
-        secondary=(each.span, f"declared as {each.annotation.text} here"),
+        secondary=(parameter.span, f"declared as {parameter.annotation.text} here"),
         help=convert_layer(node.span.text, value.value, layer) or _explain_counting(value, layer)
         if value.layer
         else f"write `{written.span.text} @{layer}`"
@@ -382,23 +388,27 @@ def _explain_counting(given: Amount, wanted: str) -> str:
     return f"write `{written} @{wanted}`{alike}: {there}"
 
 
-def _fit_list(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
+def _fit_list(value: Value, parameter: ast.Parameter, node: ast.Expression) -> Value:
     """Return a list if its items are of the parameter's type; raises CheckError."""
-    of = find_item_type(each.annotation.text)
+    of = find_item_type(parameter.annotation.text)
     if not isinstance(value, List):
         what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         raise make_error(
             "E0204",
-            f"`{each.name.text}` is a list, not {what}",
+            f"`{parameter.name.text}` is a list, not {what}",
             node.span,
             label=f"this is {what}",
-            secondary=(each.span, f"declared as {each.annotation.text} here"),
+            secondary=(parameter.span, f"declared as {parameter.annotation.text} here"),
             help=f"write `[{node.span.text}]`",
         )
-    one = replace(each, annotation=replace(each.annotation, text=of))
+    one = replace(parameter, annotation=replace(parameter.annotation, text=of))
     places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(value.items)
     items = [
-        fit(item, replace(one, name=replace(each.name, text=f"{each.name.text}[{index}]")), place)
+        fit(
+            item,
+            replace(one, name=replace(parameter.name, text=f"{parameter.name.text}[{index}]")),
+            place,
+        )
         for index, (item, place) in enumerate(zip(value.items, places, strict=True))
     ]
     return List(tuple(items), value.known)

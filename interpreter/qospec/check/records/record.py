@@ -70,7 +70,7 @@ class Record(Value):
         self.span = span
         self._evaluator = evaluator
         self.excused = excused
-        self._bindings = {name: self._bind_field(name, each) for name, each in given.items()}
+        self._bindings = {name: self._bind_field(name, field) for name, field in given.items()}
         self.kept: dict[str, Any] = {}
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Record:
@@ -116,15 +116,15 @@ class Record(Value):
         )  # what a kind finds then is no mistake of its own
         complete = not guessed or self.excused >= self.kind.parameters.keys()
         for parameter in self.kind.parameters.values():
-            each = self.given.get(parameter.name)
-            if each is None:
+            field = self.given.get(parameter.name)
+            if field is None:
                 if parameter.default is REQUIRED:
                     complete = False
                     if parameter.name not in self.excused:
                         evaluator.context.report(explain_missing(self.kind, parameter, self.span))
                 continue
             value = self.evaluate_parameter(parameter, evaluator)
-            place, given_for = find_given(each.value, each.scope)
+            place, given_for = find_given(field.value, field.scope)
             try:
                 converted = (
                     build_nested(value, parameter, place, evaluator)
@@ -134,7 +134,7 @@ class Record(Value):
                     )
                 )
             except CheckError as mistake:
-                evaluator.context.report(add_use(each.value.span, mistake, given_for))
+                evaluator.context.report(add_use(field.value.span, mistake, given_for))
                 converted = None
             if converted is None:
                 complete = False
@@ -153,31 +153,31 @@ class Record(Value):
         sent = layers.name_sent(carried, in_cells="aal" in self.given)
         return layers.with_usual_layer(parameter, sent)
 
-    def _bind_field(self, name: str, each: Field) -> Binding:
+    def _bind_field(self, name: str, field: Field) -> Binding:
         return Binding(
-            each.name.text, each.name.span, FIELD, lambda: self._evaluate_field(name, each)
+            field.name.text, field.name.span, FIELD, lambda: self._evaluate_field(name, field)
         )
 
-    def _evaluate_field(self, name: str, each: Field) -> Value:
-        scope = FieldScope(each.scope, self, name)
+    def _evaluate_field(self, name: str, field: Field) -> Value:
+        scope = FieldScope(field.scope, self, name)
         parameter = find_parameter(self.kind, name)
         domain = parameter.domain.name if parameter else ""
         evaluator = self._evaluator
         if domain == "choice":
-            return self._choose_kind(each, scope, parameter.domain.choices if parameter else ())
-        if domain in NESTED and (own := self._build_nested(NESTED[domain], each.value, scope)):
+            return self._choose_kind(field, scope, parameter.domain.choices if parameter else ())
+        if domain in NESTED and (own := self._build_nested(NESTED[domain], field.value, scope)):
             return own
-        if domain == "names" and isinstance(each.value, ast.ListLiteral):
-            return List(tuple(evaluator.evaluate_word(item, scope) for item in each.value.items))
+        if domain == "names" and isinstance(field.value, ast.ListLiteral):
+            return List(tuple(evaluator.evaluate_word(item, scope) for item in field.value.items))
         listed = _LISTED.get(domain, "")
         value = evaluator.evaluate_one_of(
-            listed, each.value, scope, may_be_kind=bool(listed) or domain in NESTED
+            listed, field.value, scope, may_be_kind=bool(listed) or domain in NESTED
         )
-        return evaluator.require_known(value, each.value)
+        return evaluator.require_known(value, field.value)
 
-    def _choose_kind(self, each: Field, scope: Scope, choices: tuple[str, ...]) -> Value:
-        own = isinstance(each.value, ast.Path) and each.value.name.text in choices
-        return self._evaluator.evaluate_word(each.value, Scope() if own else scope)
+    def _choose_kind(self, field: Field, scope: Scope, choices: tuple[str, ...]) -> Value:
+        own = isinstance(field.value, ast.Path) and field.value.name.text in choices
+        return self._evaluator.evaluate_word(field.value, Scope() if own else scope)
 
     def _build_nested(self, role: Role, node: ast.Expression, scope: Scope) -> Value | None:
         """Return the record that begins with the name of a kind of this role, if one does.
@@ -294,7 +294,7 @@ def from_arguments(kind: Kind, call: ast.Call, scope: Scope, evaluator: Evaluato
 def add_field(
     kind: Kind,
     given: dict[str, Field],
-    each: Field,
+    field: Field,
     beside: Sequence[ast.Name],
     evaluator: Evaluator,
 ) -> None:
@@ -302,24 +302,24 @@ def add_field(
 
     `beside` are the names of all fields given with it.
     """
-    parameter = find_parameter(kind, each.name.text)
+    parameter = find_parameter(kind, field.name.text)
     if parameter is None and not kind.open_fields:
-        evaluator.context.report(explain_unknown_field(kind, each.name, beside))
+        evaluator.context.report(explain_unknown_field(kind, field.name, beside))
         return
-    full = parameter.name if parameter else each.name.text
+    full = parameter.name if parameter else field.name.text
     if full in given:
         evaluator.context.report(
             make_error(
                 "E0114",
-                f"`{each.name.text}` is given twice",
-                each.name.span,
+                f"`{field.name.text}` is given twice",
+                field.name.span,
                 secondary=(given[full].name.span, "first here"),
                 help="keep one of them",
             )
         )
         return
-    evaluator.context.add_meaning(each.name, None, f"{kind.name}.{full}")
-    given[full] = each
+    evaluator.context.add_meaning(field.name, None, f"{kind.name}.{full}")
+    given[full] = field
 
 
 def evaluate_fields(

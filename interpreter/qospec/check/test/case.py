@@ -102,7 +102,7 @@ class CaseBuilder:
         self._run_each(lambda statement, scope: judged.add(statement, scope, ""))
         why = skip_reason(self._names, self._evaluator)
         for binding in self._scope.names.values():
-            self._run_guarded(lambda each: each.evaluate(self._context), binding)
+            self._run_guarded(lambda bound: bound.evaluate(self._context), binding)
         if run is None or "" not in self.found:
             return None
         flows, networks = tuple(self.built), self.found
@@ -125,7 +125,7 @@ class CaseBuilder:
 
     def _run_each(self, act: Callable[[ast.Statement, Scope], None]) -> None:
         for statement, scope in self._names.statements:
-            self._run_guarded(lambda each, names=scope: act(each, names), statement)
+            self._run_guarded(lambda node, names=scope: act(node, names), statement)
 
     def _run_guarded(self, act: object, what: object) -> None:
         try:
@@ -192,8 +192,8 @@ class CaseBuilder:
             for statement in node.body.statements:
                 inner = f"{outer}[{iteration.number}]"
                 self._run_guarded(
-                    lambda each, t=iteration, i=inner, v=varies: self._declare_flow(
-                        each, t.scope, i, v
+                    lambda flow, t=iteration, i=inner, v=varies: self._declare_flow(
+                        flow, t.scope, i, v
                     ),
                     statement,
                 )

@@ -203,15 +203,15 @@ class DrawnTestMaker:
 
     def _examine(self, name: str, draw: Draw) -> CheckedSuite | Span | None:
         node = replace(self._node, name=replace(self._node.name, text=name))
-        for place, each in enumerate(self._node.statements):
-            if not isinstance(each, ast.ForAll):
+        for place, statement in enumerate(self._node.statements):
+            if not isinstance(statement, ast.ForAll):
                 continue
             scope = self._build_scope(node)
-            what, _ = to_draw(each, scope, self._evaluator)
+            what, _ = to_draw(statement, scope, self._evaluator)
             statements = list(node.statements)
-            statements[place] = _let(each, self._parse_value(what, each, draw(what)))
+            statements[place] = _let(statement, self._parse_value(what, statement, draw(what)))
             node = with_statements(node, statements)
-            where = each.where
+            where = statement.where
             if (
                 where is not None
                 and self._evaluator.require_truth(where, self._build_scope(node)) is False
@@ -370,9 +370,10 @@ class _Expansion:
     def _list_points(self, room: int) -> Iterator[Combination]:
         count = 0
         before = self._context.mistakes
-        if not any(each.where for _, each in self._sweeps):
+        if not any(sweep.where for _, sweep in self._sweeps):
             self._fit(
-                math.prod(count_written_values(each.values) or 1 for _, each in self._sweeps), room
+                math.prod(count_written_values(sweep.values) or 1 for _, sweep in self._sweeps),
+                room,
             )
         for points in enumerate_combinations(self._sweeps, self._build_scopes, self._evaluator):
             count += 1

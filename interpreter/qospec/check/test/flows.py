@@ -63,7 +63,7 @@ def build_flow(
     cells = max(sending.traffic.frame_cells) if sending.traffic.is_framed else 0
     lengths = _measure_lengths(sending)
     value = value and replace(value, lengths=lengths, is_mixed=mixed, frame_cells=cells)
-    given = {field: each.value.span for field, each in record.given.items()}
+    given = {field: argument.value.span for field, argument in record.given.items()}
     places = {field: place for field, place in given.items() if place in node.span}
     built = _build_flow(node, name, sending, (starts, stops), places)
     return replace(built, via=tuple(port.path for port in way)), value

@@ -85,10 +85,10 @@ class Phases:
             ast.Search: list_spellings(build_search_kind(catalogue)),
             ast.Point: list_spellings(POINT),
         }
-        used = {name for each, _ in names.statements for name in _list_names(each)}
+        used = {name for statement, _ in names.statements for name in _list_names(statement)}
         placed = [(node, names.find_template(scope)) for node, scope in place_phases(names)]
         # the flows of a template, which use its names, are elsewhere
-        self._binds = [self._list_variables(each, None if of else used) for each, of in placed]
+        self._binds = [self._list_variables(phase, None if of else used) for phase, of in placed]
         self.variables: dict[str, ast.Name] = {}
         self.unused: dict[str, ast.Test] = {}
         for node, template in placed:
@@ -298,7 +298,7 @@ class Phases:
             if isinstance(node, ast.Search)
             for goal in list_goals(node)
         }
-        every = [one for each, _ in names.statements for one in each.with_all_below()]
+        every = [one for statement, _ in names.statements for one in statement.with_all_below()]
         lets = {
             statement.name.text: statement.value
             for statement in every

@@ -109,7 +109,7 @@ GOAL = replace(
     build=GoalFields,
     parameters={
         "loss": Parameter("loss", Domain("ratio", 0, MOST), REQUIRED),
-        **{name: replace(each, default=None) for name, each in _ATTRIBUTES.items()},
+        **{name: replace(parameter, default=None) for name, parameter in _ATTRIBUTES.items()},
     },
 )
 
@@ -130,8 +130,8 @@ def build_search_kind(catalogue: Catalogue) -> Kind:
     choice = Parameter("method", Domain("choice", choices=tuple(sorted(methods))), METHOD)
     merged = {**_ATTRIBUTES, "method": choice}
     for kind in methods.values():
-        for name, each in kind.parameters.items():
-            own = replace(each, default=None) if each.default is REQUIRED else each
+        for name, parameter in kind.parameters.items():
+            own = replace(parameter, default=None) if parameter.default is REQUIRED else parameter
             if merged.setdefault(name, own) != own:
                 raise ValueError(f"two declarations of `{name}`, a field of a search")
     classes = tuple(kind.build for kind in methods.values())
@@ -381,9 +381,9 @@ class SearchReader:
     def _build_chooser(self, method: Kind, record: Record, around: dict[str, Any]) -> Any:
         """Return what a method makes of its fields; None after a mistake, which is reported."""
         lacking = [
-            each
-            for name, each in method.parameters.items()
-            if each.default is REQUIRED and name not in record.given
+            parameter
+            for name, parameter in method.parameters.items()
+            if parameter.default is REQUIRED and name not in record.given
         ]
         for parameter in lacking:
             self._context.report(explain_missing(method, parameter, record.span))

@@ -135,10 +135,12 @@ def _adapt_kind(kind: Kind, *, without: str) -> Kind:
     """Return the kind of a source for packets, without the field that follows from the rate."""
     parameters = {
         name: replace(
-            each,
-            domain=replace(each.domain, name=OF_PACKETS.get(each.domain.name, each.domain.name)),
+            parameter,
+            domain=replace(
+                parameter.domain, name=OF_PACKETS.get(parameter.domain.name, parameter.domain.name)
+            ),
         )
-        for name, each in kind.parameters.items()
+        for name, parameter in kind.parameters.items()
         if name != without
     }
     return replace(kind, parameters=parameters)

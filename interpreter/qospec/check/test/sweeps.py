@@ -84,7 +84,7 @@ def _iterate_product(
 def make_unknown(sweeps: Sequence[tuple[int, ast.Sweep]]) -> Combination:
     """Return a combination of which no value is known, for what does not depend on one."""
     return tuple(
-        point._replace(part=part) for part, each in sweeps for point in _make_unknown_row(each)
+        point._replace(part=part) for part, sweep in sweeps for point in _make_unknown_row(sweep)
     )
 
 

@@ -271,7 +271,7 @@ class CaseMaker:
         lists = {"flows": builder.list_flows_on(here)}
         lists["test_flows"] = builder.list_flows_on(here, varied=True)
         placed = builder.placed.items()
-        nodes = {name: each.evaluate(self._context) for name, each in placed}
+        nodes = {name: value.evaluate(self._context) for name, value in placed}
         point = PointValue(here, builder.on_network(here), lists, nodes)
         return PhaseSeen(here, tuple(builder.built), builder.uses, point)
 

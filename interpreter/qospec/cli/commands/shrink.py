@@ -137,7 +137,7 @@ def _select_case(case: str, *, as_json: bool) -> tuple[Checked, Test, Case]:
         if name in (test.name, candidate.name)
     ]
     if len(found) > 1:
-        some = [each.name for _, each in found]
+        some = [candidate.name for _, candidate in found]
         exits.end_for_user(f"`{name}` has {len(some)} cases: name one of them", *some)
     return checked, *found[0]
 

@@ -185,8 +185,8 @@ class AtOnceProcess:
         if not len(waits):
             return {}
         rows = waits[1 : 1 + int(waits[0, 0])]
-        each = ((name, rows[rows[:, 0] == n]) for n, name in enumerate(self._transition.queues))
-        return {name: (mine[:, 1], mine[:, 2]) for name, mine in each}
+        queues = ((name, rows[rows[:, 0] == n]) for n, name in enumerate(self._transition.queues))
+        return {name: (mine[:, 1], mine[:, 2]) for name, mine in queues}
 
 
 def _merge_inputs(

@@ -68,10 +68,10 @@ def full_ps(clock: Clock, arriving: Arrival, limit: Buffer | None) -> int | None
     return None if limit is None else _full_ps(cost_sizes(clock, arriving.sizes), limit)
 
 
-def _full_ps(each: Costs, limit: Buffer) -> int:
+def _full_ps(costs: Costs, limit: Buffer) -> int:
     if limit.unit == "byte":
-        return ceil(limit.amount * each.dearest_ps + each.longest_ps)
-    return ceil((limit.amount + 1) * each.longest_ps)
+        return ceil(limit.amount * costs.dearest_ps + costs.longest_ps)
+    return ceil((limit.amount + 1) * costs.longest_ps)
 
 
 def fitting(arriving: Arrival, limit: Buffer | None) -> int | None:
@@ -151,15 +151,15 @@ def sent(clock: Clock, arriving: Arrival) -> Arrival | None:
     """
     if not arriving.sizes:
         return None
-    each, waits_ps = cost_sizes(clock, arriving.sizes), latency_ps(clock)
-    slack_ps = int(not each.whole)
+    costs, waits_ps = cost_sizes(clock, arriving.sizes), latency_ps(clock)
+    slack_ps = int(not costs.whole)
     spaced = Arrival(
-        Curve.from_lines([(1, 1 / each.shortest_ps)]).widen(slack_ps),
-        Curve.from_lines([(arriving.sizes[-1], 1 / each.cheapest_ps)]).widen(slack_ps),
+        Curve.from_lines([(1, 1 / costs.shortest_ps)]).widen(slack_ps),
+        Curve.from_lines([(arriving.sizes[-1], 1 / costs.cheapest_ps)]).widen(slack_ps),
         arriving.sizes,
     )
-    items = arriving.items.serve(1 / each.longest_ps, waits_ps).widen(slack_ps)
-    size_bytes = arriving.size_bytes.serve(1 / each.dearest_ps, waits_ps).widen(slack_ps)
+    items = arriving.items.serve(1 / costs.longest_ps, waits_ps).widen(slack_ps)
+    size_bytes = arriving.size_bytes.serve(1 / costs.dearest_ps, waits_ps).widen(slack_ps)
     return spaced.intersect(
         Arrival(items.raise_by(1), size_bytes.raise_by(arriving.sizes[-1]), arriving.sizes)
     )

@@ -339,7 +339,7 @@ def counts_of(program: Program, state: Whole) -> Counts:
     """Return what was observed of a machine, at the end of a trial."""
     observed = rows_of(state, AT_STATES, len(program.states), OBSERVED).tolist()
     states = {
-        each.name: StateCount(
+        state.name: StateCount(
             row[COUNT],
             row[MOST],
             row[ENTERED],
@@ -350,7 +350,7 @@ def counts_of(program: Program, state: Whole) -> Counts:
             row[FIRST_AT],
             row[LAST_AT],
         )
-        for each, row in zip(program.states, observed, strict=True)
+        for state, row in zip(program.states, observed, strict=True)
     }
     variables = int(state[AT_VARIABLES]) + len(program.values)
     counters = state[variables : variables + len(program.counters)].tolist()
@@ -358,7 +358,7 @@ def counts_of(program: Program, state: Whole) -> Counts:
     ignored, refused, unheard, incomplete = state[[IGNORED, REFUSED, UNHEARD, INCOMPLETE]].tolist()
     return Counts(
         states,
-        {each.name: n for each, n in zip(program.counters, counters, strict=True)},
+        {counter.name: n for counter, n in zip(program.counters, counters, strict=True)},
         tuple(state[taken : taken + len(program.transitions)].tolist()),
         ignored,
         refused,

@@ -139,19 +139,19 @@ class Observation(NamedTuple):
         """Return (n,) the number of cells sent that have arrived."""
         return self.delays[:, delay_row.COUNT]
 
-    def tally(self, first: int, stop: int, each: int = 1) -> Tally:
+    def tally(self, first: int, stop: int, group: int = 1) -> Tally:
         """Return the counts of connection indices `first` up to `stop`, pooled.
 
-        The shares of its members, of `each` connections, are those of `carried`.
+        The shares of its members, of `group` connections, are those of `carried`.
         """
         part, volumes = slice(first, stop), self.volumes
         seen = delays.DelaySummary(self.delays, self.histogram, self.first_bucket).pooled(part)
-        shares = tuple(self.carried[part].reshape(-1, each).sum(axis=1).tolist())
+        shares = tuple(self.carried[part].reshape(-1, group).sum(axis=1).tolist())
         received = self.received[part]
         largest_ps, least_ps = self._one_point_variation_ps(part)
         lost = {name: int(counts[part].sum()) for name, counts in sorted(self.losses.items())}
         own = np.sum([np.zeros_like(self.sent), *self.losses.values()], axis=0)
-        ends = (counts[part].reshape(-1, each).sum(axis=1).tolist() for counts in (self.sent, own))
+        ends = (counts[part].reshape(-1, group).sum(axis=1).tolist() for counts in (self.sent, own))
         return Tally(
             connections=stop - first,
             up=int((received > 0).sum()),
@@ -541,7 +541,7 @@ class Recorder:
         for entry in entries.values():
             network[INSIDE] += entry[INSIDE]
         accounts = [
-            pair for path, each in entries.items() for pair in accounts_of(path, kinds, each)
+            pair for path, account in entries.items() for pair in accounts_of(path, kinds, account)
         ]
         whole = accounts_of(NETWORK, kinds, network)
         return Ledger(dict(accounts), dict(whole), dict(self._ended))

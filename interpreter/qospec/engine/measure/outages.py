@@ -55,8 +55,8 @@ class OutageRecorder:
     def of(self, first: int, stop: int) -> Outages:
         """Return the outages of some connections."""
         lost_ps = int(self._losses[first:stop, LOST_LAST].max(initial=NONE))
-        each = map(self._longest, range(first, stop))
-        longest_ps, goes_on = max(each, default=(NONE, False))
+        found = map(self._longest, range(first, stop))
+        longest_ps, goes_on = max(found, default=(NONE, False))
         return Outages(
             None if longest_ps == NONE else longest_ps,
             None if lost_ps == NONE else lost_ps - self._start_ps,

@@ -63,8 +63,8 @@ class Samples:
         length_ps = measurement.stop_ps - measurement.start_ps
         counts = {asked: -(-length_ps // asked.every_ps) for asked in measurement.series}
         self._groups: dict[Intervals | None, tuple[Whole, Whole]] = {
-            each: (_rows(count), np.zeros((len(HELD), indices, 2), np.int64))
-            for each, count in ((None, indices), *counts.items())
+            intervals: (_rows(count), np.zeros((len(HELD), indices, 2), np.int64))
+            for intervals, count in ((None, indices), *counts.items())
             if self.needed
         }
         self._indices = indices
@@ -72,9 +72,9 @@ class Samples:
     def add(self, quantity: str, batch: Batch) -> None:
         """Record samples in order of time: `sent_ps` is the value of each."""
         mine = batch.connection.view(np.uint32)
-        for each, (rows, held) in self._groups.items():
+        for intervals, (rows, held) in self._groups.items():
             number = QUANTITIES.index(quantity)
-            of, window = self._bounds(each)
+            of, window = self._bounds(intervals)
             columns = batch.at_ps, batch.sent_ps, mine
             if quantity in HELD:
                 _hold(columns, of, window, held[HELD.index(quantity)], rows[number])
@@ -101,27 +101,27 @@ class Samples:
             return
         last = np.arange(self._indices, dtype=np.uint32)
         columns = np.full(self._indices, self._stop_ps), np.zeros(self._indices, np.int64), last
-        for each, (rows, held) in self._groups.items():
+        for intervals, (rows, held) in self._groups.items():
             for quantity, state in zip(HELD, held, strict=True):
-                _hold(columns, *self._bounds(each), state, rows[QUANTITIES.index(quantity)])
+                _hold(columns, *self._bounds(intervals), state, rows[QUANTITIES.index(quantity)])
 
-    def _bounds(self, each: Intervals | None) -> tuple[tuple[int, int], Window]:
+    def _bounds(self, intervals: Intervals | None) -> tuple[tuple[int, int], Window]:
         window = self._start_ps, self._stop_ps
-        if each is None:
+        if intervals is None:
             return (0, self._indices), (*window, 0)
-        return (each.first, each.stop), (*window, each.every_ps)
+        return (intervals.first, intervals.stop), (*window, intervals.every_ps)
 
     def of(self, first: int, stop: int) -> Mapping[str, Sample]:
         """Return the samples of some connections, by quantity."""
         rows, _ = self._groups[None]
         return _samples(rows[:, first:stop])
 
-    def intervals(self, each: Intervals) -> Iterator[Mapping[str, Sample] | None]:
+    def intervals(self, intervals: Intervals) -> Iterator[Mapping[str, Sample] | None]:
         """Yield the samples of each interval; None without end if none are recorded."""
         if not self.needed:
             while True:
                 yield None
-        rows, _ = self._groups[each]
+        rows, _ = self._groups[intervals]
         for number in range(rows.shape[1]):
             yield _samples(rows[:, number : number + 1])
 

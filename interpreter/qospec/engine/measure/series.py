@@ -51,8 +51,10 @@ class Series:
         self._counts = {
             series: _rows(-(-length_ps // series.every_ps)) for series in measurement.series
         }
-        self._changes = {each: _rows(len(of)) for each, of in self._counts.items()}
-        self._bytes = {each: np.zeros((len(of), 4), np.int64) for each, of in self._counts.items()}
+        self._changes = {intervals: _rows(len(of)) for intervals, of in self._counts.items()}
+        self._bytes = {
+            intervals: np.zeros((len(of), 4), np.int64) for intervals, of in self._counts.items()
+        }
 
     @property
     def needed(self) -> bool:
@@ -69,25 +71,33 @@ class Series:
 
     def lose_absent(self, frames: slice) -> None:
         """Count as lost what was sent and did not arrive, of ranges that begin among these."""
-        for each, counts in self._counts.items():
-            if frames.start <= each.first < frames.stop:
+        for intervals, counts in self._counts.items():
+            if frames.start <= intervals.first < frames.stop:
                 counts[:, LOST] = counts[:, SENT] - counts[:, RECEIVED]
 
     def _count(self, connection: Indices, time_ps: Times, column: int) -> None:
         mine = connection.view(np.uint32)
-        for each, counts in self._counts.items():
-            _count(time_ps, mine, each.first, each.stop, *self._bounds(each), column, counts)
+        for intervals, counts in self._counts.items():
+            _count(
+                time_ps,
+                mine,
+                intervals.first,
+                intervals.stop,
+                *self._bounds(intervals),
+                column,
+                counts,
+            )
 
     def arrived(self, batch: Batch) -> None:
         """Count cells that arrived, and their delays."""
         at_ps, sent_ps = batch.at_ps, batch.sent_ps
         mine = batch.connection.view(np.uint32)
-        for each, counts in self._counts.items():
-            bounds = self._bounds(each)
-            _count(at_ps, mine, each.first, each.stop, *bounds, CARRIED, counts)
-            _delay(at_ps, sent_ps, mine, each.first, each.stop, *bounds, counts)
+        for intervals, counts in self._counts.items():
+            bounds = self._bounds(intervals)
+            _count(at_ps, mine, intervals.first, intervals.stop, *bounds, CARRIED, counts)
+            _delay(at_ps, sent_ps, mine, intervals.first, intervals.stop, *bounds, counts)
             if len(self._around):
-                connections = each.first, each.stop
+                connections = intervals.first, intervals.stop
                 _add_bytes(
                     at_ps,
                     mine,
@@ -95,29 +105,37 @@ class Series:
                     *connections,
                     *bounds,
                     self._around,
-                    self._bytes[each],
+                    self._bytes[intervals],
                 )
 
     def changed(self, batch: Batch, changes_ps: Times) -> None:
         """Count changes of latency, (n,) in ps, below 0 where there is none, as delays."""
         some = changes_ps >= 0
         sent_ps, mine = batch.sent_ps[some], batch.connection[some].view(np.uint32)
-        for each, rows in self._changes.items():
-            bounds = self._bounds(each)
-            _delay(sent_ps + changes_ps[some], sent_ps, mine, each.first, each.stop, *bounds, rows)
+        for intervals, rows in self._changes.items():
+            bounds = self._bounds(intervals)
+            _delay(
+                sent_ps + changes_ps[some],
+                sent_ps,
+                mine,
+                intervals.first,
+                intervals.stop,
+                *bounds,
+                rows,
+            )
 
-    def _bounds(self, each: Intervals) -> tuple[int, int, int]:
-        return self._measurement.start_ps, self._measurement.stop_ps, each.every_ps
+    def _bounds(self, intervals: Intervals) -> tuple[int, int, int]:
+        return self._measurement.start_ps, self._measurement.stop_ps, intervals.every_ps
 
-    def tallies(self, each: Intervals, size_bytes: int) -> Iterator[Tally]:
+    def tallies(self, intervals: Intervals, size_bytes: int) -> Iterator[Tally]:
         """Yield the counts of each interval; the last one may be shorter."""
         length_ps = self._measurement.stop_ps - self._measurement.start_ps
-        rows = zip(self._counts[each].tolist(), self._bytes[each].tolist(), strict=True)
-        changes = self._changes[each].tolist()
-        samples = self._samples.intervals(each)
+        rows = zip(self._counts[intervals].tolist(), self._bytes[intervals].tolist(), strict=True)
+        changes = self._changes[intervals].tolist()
+        samples = self._samples.intervals(intervals)
         for number, (row, byte_counts) in enumerate(rows):
             yield Tally(
-                connections=each.stop - each.first,
+                connections=intervals.stop - intervals.first,
                 up=0,
                 planned=0,
                 sent=row[SENT],
@@ -125,7 +143,7 @@ class Series:
                 carried=row[CARRIED],
                 lost={("", ""): row[LOST]},
                 size_bytes=size_bytes,
-                window_ps=min(each.every_ps, length_ps - number * each.every_ps),
+                window_ps=min(intervals.every_ps, length_ps - number * intervals.every_ps),
                 delays=_delays(row),
                 volume=Volume(*byte_counts) if len(self._around) else None,
                 samples=next(samples),

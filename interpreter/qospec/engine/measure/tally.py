@@ -201,7 +201,7 @@ class Variation(NamedTuple):
         """
         if self.connections != 1:
             return ()
-        place = next((i for i, each in enumerate(self.packets) if each.number == number), None)
+        place = next((i for i, packet in enumerate(self.packets) if packet.number == number), None)
         return () if place is None else self.packets[max(0, place - 2) : place + 1]
 
 

@@ -120,16 +120,16 @@ class Variations:
         )
 
     def _parts(self, first: int, stop: int) -> Iterator[TrackedConnections]:
-        for _, each in self._sources:
-            begin = max(first - each.first, 0)
-            end = min(stop - each.first, len(each.marks))
+        for _, source in self._sources:
+            begin = max(first - source.first, 0)
+            end = min(stop - source.first, len(source.marks))
             if begin < end:
                 part = slice(begin, end)
-                yield each._replace(
-                    marks=each.marks[part],
-                    previous=each.previous[part],
-                    seen=each.seen[part],
-                    kept=each.kept[part],
+                yield source._replace(
+                    marks=source.marks[part],
+                    previous=source.previous[part],
+                    seen=source.seen[part],
+                    kept=source.kept[part],
                 )
 
 

@@ -107,8 +107,8 @@ class Bucket(NamedTuple):
         """
         counts = [*map(self.count_tokens, sizes)]
         tokens = Curve.from_lines([(self.size.amount, 1 / self.token_ps)]).widen(1)
-        each = max(Fraction(size, count) for size, count in zip(sizes, counts, strict=True))
-        items, size_bytes = tokens.scale_by(Fraction(1, min(counts))), tokens.scale_by(each)
+        dearest = max(Fraction(size, count) for size, count in zip(sizes, counts, strict=True))
+        items, size_bytes = tokens.scale_by(Fraction(1, min(counts))), tokens.scale_by(dearest)
         return Arrival(items, size_bytes, tuple(sizes))
 
 

@@ -132,7 +132,7 @@ class Quanta(NamedTuple):
     """Bytes that inputs may send in a turn: one of weight 1, and each of all, in order."""
 
     quantum: int
-    each: tuple[int, ...]
+    of_inputs: tuple[int, ...]
 
 
 class Scheduler(Element):
@@ -210,19 +210,19 @@ class Scheduler(Element):
             raise ValueError("no line serves this element")
         inputs = [_competitor(clock, arrival) for arrival in arriving]
         found = []
-        for number, (each, competes) in enumerate(zip(arriving, inputs, strict=True)):
+        for number, (arrival, competes) in enumerate(zip(arriving, inputs, strict=True)):
             if competes is None:
                 found.append(Guarantee(0, 0))
                 continue
             limit = limits[number] if limits else None
             if self.may_pause:
-                found.append(share_of(clock, each, self.share(number, inputs, clock), limit))
+                found.append(share_of(clock, arrival, self.share(number, inputs, clock), limit))
                 continue
             others = (one.work for n, one in enumerate(inputs) if one and n != number)
             left = find_residual(functools.reduce(Curve.add, others, NOTHING), Fraction(0))
             rest = Share(left, functools.partial(cost_sizes, clock))
             shares = (self.share(number, inputs, clock), rest)
-            found.append(choose_best(share_of(clock, each, share, limit) for share in shares))
+            found.append(choose_best(share_of(clock, arrival, share, limit) for share in shares))
         together = functools.reduce(Arrival.add, arriving)
         return Guarantees(tuple(found), sent(clock, together))
 
@@ -281,10 +281,10 @@ def _competitor(clock: Clock, arriving: Arrival) -> Competitor | None:
     """Return what arrives at an input, as the line sees it; None: nothing does."""
     if not arriving.sizes:
         return None
-    each = cost_sizes(clock, arriving.sizes)
+    costs = cost_sizes(clock, arriving.sizes)
     work = arriving.measure_work(functools.partial(cost_sizes, clock))
     sizes = arriving.sizes
-    return Competitor(work, each.longest_ps, sizes[0], sizes[-1], each.dearest_ps)
+    return Competitor(work, costs.longest_ps, sizes[0], sizes[-1], costs.dearest_ps)
 
 
 class Taken(NamedTuple):
@@ -320,9 +320,9 @@ def compute_bounded_share(
     mine = inputs[number]
     assert mine is not None  # noqa: S101 -- no share is asked for where nothing arrives
     others = [
-        taken(mine, each, other)
-        for other, each in enumerate(inputs)
-        if each is not None and other != number
+        taken(mine, competitor, other)
+        for other, competitor in enumerate(inputs)
+        if competitor is not None and other != number
     ]
     before_ps = sum((other.before_ps for other in others), Fraction(0))
     item_ps = sum((other.item_ps for other in others), Fraction(0))
@@ -395,7 +395,9 @@ def _build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[P
             first[row] = len(rows)
             level = above + scheduler.policy.keeps_tags
             rows += [(branch, row, level) for branch in scheduler.branches]
-    schedulers = {row: each for row, (each, _, _) in enumerate(rows) if each is not None}
+    schedulers = {
+        row: scheduler for row, (scheduler, _, _) in enumerate(rows) if scheduler is not None
+    }
     found = {scheduler.policy.name: scheduler.policy for scheduler in schedulers.values()}
     policies = tuple(found[name] for name in sorted(found))
     tree = np.zeros((len(rows), FIELDS), np.int64)

@@ -73,11 +73,11 @@ class Rekeying:
     encrypted_bytes: Callable[[int], int]
 
     def __post_init__(self) -> None:
-        for name, each in (("rekey", self.after), ("lifetime", self.lifetime)):
-            if each is not None and each.amount > LONGEST[each.unit]:
-                most = _written(each._replace(amount=LONGEST[each.unit]))
+        for name, volume in (("rekey", self.after), ("lifetime", self.lifetime)):
+            if volume is not None and volume.amount > LONGEST[volume.unit]:
+                most = _written(volume._replace(amount=LONGEST[volume.unit]))
                 raise UnfitError(
-                    f"{name}: {_written(each)} is more than {most}", f"write at most `{most}`"
+                    f"{name}: {_written(volume)} is more than {most}", f"write at most `{most}`"
                 )
         if self.after is None:
             if self.negotiation_ps:

@@ -92,12 +92,12 @@ def bound_periods(period_ps: Fraction, burst: Burst, connections: int, phases: s
     if phases == "even" and burst.size == 1:
         period_ps, connections = period_ps / connections, 1
     if len(burst.apart_ps) == 1:
-        each = bound_bursts(period_ps, burst.size, burst.apart_ps[0])
+        curve = bound_bursts(period_ps, burst.size, burst.apart_ps[0])
     else:
-        each = bound_gaps(burst.apart_ps)
+        curve = bound_gaps(burst.apart_ps)
     exact = (period_ps, *burst.apart_ps)
     # Two times that are rounded down may be closer by less than a ps.
-    return each.widen(any(time.denominator > 1 for time in exact)).scale_by(connections)
+    return curve.widen(any(time.denominator > 1 for time in exact)).scale_by(connections)
 
 
 class Offsets(NamedTuple):

@@ -86,5 +86,5 @@ def skew(process: Arrivals, by: Fraction) -> Arrivals:
     if not by:
         return process
     if isinstance(process, Changing):
-        return Changing(tuple((at_ps, skew(each, by)) for at_ps, each in process.processes))
+        return Changing(tuple((at_ps, skew(inner, by)) for at_ps, inner in process.processes))
     return Skewed(process, 1 + by)

@@ -330,7 +330,9 @@ def _other_ends(error: FormError, drafts: Drafts) -> Iterator[Label]:
 
 def _sent(survey: Survey) -> Iterator[tuple[int, Member]]:
     """Yield the members of flows, with their numbers; messages of machines are none."""
-    yield from ((n, each) for n, each in enumerate(survey.members) if each.stream.flow != NO_FLOW)
+    yield from (
+        (n, member) for n, member in enumerate(survey.members) if member.stream.flow != NO_FLOW
+    )
 
 
 def left_in_parts(case: Case, survey: Survey) -> Iterator[Diagnostic]:

@@ -52,8 +52,8 @@ def short_quanta(network: Network, survey: Survey) -> Iterator[Diagnostic]:
         if draft.duty == "scheduler":
             scheduler: Scheduler = draft.instance.element
             coming = [largest_arrival(survey, index, n) for n in range(len(scheduler.inputs))]
-            for each, largest in _levels(scheduler, iter(coming)):
-                yield from _short_quantum(each, largest, network)
+            for level, largest in _levels(scheduler, iter(coming)):
+                yield from _short_quantum(level, largest, network)
 
 
 def unfit_schedulers(network: Network, survey: Survey) -> Iterator[Diagnostic]:
@@ -62,9 +62,9 @@ def unfit_schedulers(network: Network, survey: Survey) -> Iterator[Diagnostic]:
         if draft.duty == "scheduler" and draft.clock is not None:
             scheduler: Scheduler = draft.instance.element
             coming = [largest_arrival(survey, index, n) for n in range(len(scheduler.inputs))]
-            for each, largest in _levels(scheduler, iter(coming)):
-                unfit = each.explain_unfit(draft.clock, largest)
-                found = next(element for element in network.elements if element.element is each)
+            for level, largest in _levels(scheduler, iter(coming)):
+                unfit = level.explain_unfit(draft.clock, largest)
+                found = next(element for element in network.elements if element.element is level)
                 if unfit is not None and found.span is not None:
                     message = f"`{found.path}`: {unfit}"
                     yield Diagnostic("E0318", message, found.span, help=unfit.help)
@@ -97,12 +97,12 @@ def _short_quantum(
     if scheduler.quanta is None:
         return
     place = next(element.span for element in network.elements if element.element is scheduler)
-    turns = zip(scheduler.inputs, scheduler.quanta.each, largest, strict=True)
+    turns = zip(scheduler.inputs, scheduler.quanta.of_inputs, largest, strict=True)
     short = [(name, quantum, packet) for name, quantum, packet in turns if quantum < packet]
     if not short or place is None:
         return
     name, quantum, packet = max(short, key=lambda turn: Fraction(turn[2], turn[1]))
-    *others, last = [f"`{each}`" for each, *_ in short]
+    *others, last = [f"`{entry}`" for entry, *_ in short]
     inputs = f"turns of {', '.join(others)} and {last}" if others else f"a turn of {last}"
     least = -(-packet * scheduler.quanta.quantum // quantum)
     yield Diagnostic(

@@ -40,7 +40,7 @@ class Group(NamedTuple):
 
     def part(self, chosen: Callable[[Key], bool]) -> Arrival:
         """Return the bound of some of it."""
-        parts = [each for key, each in self.parts.items() if chosen(key)]
+        parts = [part for key, part in self.parts.items() if chosen(key)]
         if not parts:
             return SILENCE
         return functools.reduce(Arrival.add, parts).intersect(self.together)

@@ -153,7 +153,7 @@ class _Analysis:
             self._follow(number)
         self._leaving: dict[tuple[int, int], list[Group]] = {}
         self._found: dict[int, Guarantees | None] = {}
-        self._sent = [_sent(number, each) for number, each in enumerate(experiment.sources)]
+        self._sent = [_sent(number, source) for number, source in enumerate(experiment.sources)]
         self._chains = Chains(proxy(self))  # no cycle, so that all of it is freed at once
 
     def proofs(self) -> Proofs:
@@ -171,8 +171,14 @@ class _Analysis:
                 first = source.framing.first
                 delays[first, first + source.connections] = Proof(None, OF_CELLS_ALONE)
         queues = [*self._queues()]
-        waiting = {path: each.waiting for path, each in queues if each.waiting is not None}
-        unbounded = {path: each.why for path, each in queues if each.waiting is None}
+        waiting = {
+            path: guarantees.waiting
+            for path, guarantees in queues
+            if guarantees.waiting is not None
+        }
+        unbounded = {
+            path: guarantees.why for path, guarantees in queues if guarantees.waiting is None
+        }
         return Proofs(delays, waiting, unbounded=unbounded)
 
     # ---- where items pass
@@ -295,10 +301,10 @@ class _Analysis:
         """Return a bound of what passes, where an element enforces contracts."""
         source = self._experiment.sources[key.source]
         contract = self._experiment.contracts[source.first]
-        each: Curve | None = node.element.admits(contract, key.kind)
-        if each is None:
+        admitted: Curve | None = node.element.admits(contract, key.kind)
+        if admitted is None:
             return arrival
-        return arrival.intersect(bound_items(each.scale_by(source.connections), arrival.sizes))
+        return arrival.intersect(bound_items(admitted.scale_by(source.connections), arrival.sizes))
 
     # ---- what chains need, as `chains.Followed`
 

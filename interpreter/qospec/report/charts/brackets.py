@@ -107,7 +107,7 @@ def build_brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
         for search in list_searches(case)
         if _is_worth_drawing(search)
     ]
-    worst = sorted(every, key=lambda each: _weigh(*each))[:MOST]
+    worst = sorted(every, key=lambda drawn: _weigh(*drawn))[:MOST]
     return [
         {
             "case": case["name"],
@@ -116,7 +116,7 @@ def build_brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
             **_build_chart(search),
         }
         for case, search in every
-        if any(search is each for _, each in worst)
+        if any(search is chosen for _, chosen in worst)
     ]
 
 
@@ -145,8 +145,8 @@ def _build_chart(search: Record) -> dict[str, Any]:
     left = _round_pixels(max(LEFT, max(len(tick["label"]) for tick in ticks) * CHARACTER + 8))
     limits = [
         {"y": losses.y(allowed), "style": style % COLOURS}
-        for style, each in enumerate(bounds)
-        if (allowed := read_exact(each.goal["loss"]))
+        for style, bound in enumerate(bounds)
+        if (allowed := read_exact(bound.goal["loss"]))
     ]
     return {
         "search": search,
@@ -160,8 +160,8 @@ def _build_chart(search: Record) -> dict[str, Any]:
         "ticks": ticks,
         "limits": limits,
         "names": [
-            {"style": n % COLOURS, "dash": n % DASHES, "text": _build_legend(each.goal)}
-            for n, each in enumerate(bounds)
+            {"style": n % COLOURS, "dash": n % DASHES, "text": _build_legend(bound.goal)}
+            for n, bound in enumerate(bounds)
         ],
         "panels": _build_panels(search, dots, bounds, losses, left),
     }
@@ -272,8 +272,8 @@ class _Panel:
             ],
             "bands": [
                 band
-                for style, each in enumerate(bounds)
-                if (band := self._band(each, style, named=near is None)) is not None
+                for style, bound in enumerate(bounds)
+                if (band := self._band(bound, style, named=near is None)) is not None
             ],
             "zoomed": None
             if near is None

@@ -108,7 +108,7 @@ def build_distributions(document: Record) -> dict[str, list[dict[str, Any]]]:
         for (flow, metric), its in _group_by_flow(test["cases"]).items()
         if any(_has_shape(histogram) for histogram in its)
     ]
-    found.sort(key=lambda each: -max(_rank_case(histogram) for histogram in each[3]))
+    found.sort(key=lambda chart: -max(_rank_case(histogram) for histogram in chart[3]))
     charts: dict[str, list[dict[str, Any]]] = {}
     left = MOST_CHARTS
     for test, flow, metric, its in found:
@@ -146,13 +146,13 @@ def _build_histogram(case: Record, statements: tuple[Record, ...], kept: Record)
     return _Histogram(case, statements, starts, counts, least, greatest)
 
 
-def _has_shape(each: _Histogram) -> bool:
-    filled = sum(map(bool, each.counts))
-    return filled >= MIN_BINS and each.edges[1] > 0 and each.least < each.greatest
+def _has_shape(histogram: _Histogram) -> bool:
+    filled = sum(map(bool, histogram.counts))
+    return filled >= MIN_BINS and histogram.edges[1] > 0 and histogram.least < histogram.greatest
 
 
-def _rank_case(each: _Histogram) -> int:
-    return VERDICTS.index(each.verdict) if each.verdict else -1
+def _rank_case(histogram: _Histogram) -> int:
+    return VERDICTS.index(histogram.verdict) if histogram.verdict else -1
 
 
 def _build_chart(every: Sequence[_Histogram]) -> dict[str, Any]:
@@ -179,8 +179,8 @@ def _build_chart(every: Sequence[_Histogram]) -> dict[str, Any]:
         "names": _build_names(its, shown),
         "left_out": len(every) - len(its),
         "lines": [
-            {**style, "area": area, "path": _build_tail(each, frame)}
-            for style, each, area in zip(styles, its, _build_areas(its, frame), strict=True)
+            {**style, "area": area, "path": _build_tail(histogram, frame)}
+            for style, histogram, area in zip(styles, its, _build_areas(its, frame), strict=True)
         ],
         **_build_criteria(its, shown, frame),
     }
@@ -191,9 +191,9 @@ def _choose_cases(its: Sequence[_Histogram]) -> list[_Histogram]:
     cases = [histogram.case for histogram in its]
     swept = choose_axis(cases, list_varying(cases))
 
-    def urgency(each: _Histogram) -> tuple[Any, ...]:
-        load = swept[1].values[each.case["parameters"].get(swept[0], "")] if swept else 0
-        return -_rank_case(each), -load, -each.greatest
+    def urgency(histogram: _Histogram) -> tuple[Any, ...]:
+        load = swept[1].values[histogram.case["parameters"].get(swept[0], "")] if swept else 0
+        return -_rank_case(histogram), -load, -histogram.greatest
 
     first = sorted(range(len(its)), key=lambda n: urgency(its[n]))[:MOST_LINES]
     return [its[n] for n in sorted(first)]
@@ -263,16 +263,16 @@ def _build_areas(its: Sequence[_Histogram], frame: _Frame) -> list[str]:
     return areas
 
 
-def _compute_heights(each: _Histogram, frame: _Frame) -> Iterator[tuple[float, float, float]]:
+def _compute_heights(histogram: _Histogram, frame: _Frame) -> Iterator[tuple[float, float, float]]:
     """Yield the left and right edge and the height of each bin that is visible.
 
     That is the root of its share of all delays over its width; a share that is a hundred times
     another is ten times as high, so that both are seen. The first and the last step are cut at the
     extremes, and count as wide as others. What is below the axis is in the first step on it.
     """
-    total, waiting = sum(each.counts), 0
+    total, waiting = sum(histogram.counts), 0
     for (low, high), count, (start, end) in zip(
-        pairwise(each.edges), each.counts, pairwise(each.starts), strict=True
+        pairwise(histogram.edges), histogram.counts, pairwise(histogram.starts), strict=True
     ):
         left, right = frame.x(low), frame.x(high)
         waiting += count
@@ -284,9 +284,12 @@ def _compute_heights(each: _Histogram, frame: _Frame) -> Iterator[tuple[float, f
             waiting = 0
 
 
-def _build_tail(each: _Histogram, frame: _Frame) -> str:
+def _build_tail(histogram: _Histogram, frame: _Frame) -> str:
     """Return the share of longer delays as a path, down to 0 at the greatest delay."""
-    points = [(frame.x(edge), frame.y(s)) for edge, s in zip(each.edges, each.beyond, strict=True)]
+    points = [
+        (frame.x(edge), frame.y(s))
+        for edge, s in zip(histogram.edges, histogram.beyond, strict=True)
+    ]
     end = points.pop()
     points = [(LEFT, frame.y(Fraction(1))), *points, (end[0], points[-1][1]), (end[0], BOTTOM)]
     return build_path(list(dict.fromkeys(points)))
@@ -299,7 +302,7 @@ def _build_criteria(
     limits: list[dict[str, Any]] = []
     outside: list[str] = []
     for corner in shown:
-        whose = [n for n, each in enumerate(its) if corner in _list_corners(each)]
+        whose = [n for n, histogram in enumerate(its) if corner in _list_corners(histogram)]
         shared = len(whose) == len(its)
         x, edge = frame.x(corner.bound), RIGHT if corner.above else LEFT
         if corner.level is None:
@@ -325,8 +328,11 @@ def _build_names(its: Sequence[_Histogram], shown: Sequence[Corner]) -> list[dic
         return []
     swept = list_varying([histogram.case for histogram in its])
     found = []
-    for n, each in enumerate(its):
-        text, asked = cut(point(each.case, swept), LONGEST_NAME * CHARACTER), _list_corners(each)
+    for n, histogram in enumerate(its):
+        text, asked = (
+            cut(point(histogram.case, swept), LONGEST_NAME * CHARACTER),
+            _list_corners(histogram),
+        )
         own = [c.words for c in shown if c in asked and not all(c in _list_corners(o) for o in its)]
         words = f": {'; '.join(dict.fromkeys(own))}" if own else ""
         found.append({"text": f"{text}{words}", "style": n, "dash": n})
@@ -339,8 +345,8 @@ def _keep_inside(x: float, text: str) -> float:
     return round(min(max(x, half), WIDTH - half), 1)
 
 
-def _list_corners(each: _Histogram) -> list[Corner]:
-    return [corner for statement in each.statements for corner in list_corners(statement)]
+def _list_corners(histogram: _Histogram) -> list[Corner]:
+    return [corner for statement in histogram.statements for corner in list_corners(statement)]
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {"distributions": build_distributions}

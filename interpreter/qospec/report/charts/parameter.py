@@ -37,7 +37,7 @@ def find_scale(cases: Sequence[Record], name: str) -> Scale | None:
     """
     texts = dict.fromkeys(case["parameters"].get(name, "") for case in cases)
     found = {text: _read_quantity(text) for text in texts}
-    known = {text: each for text, each in found.items() if each is not None}
+    known = {text: quantity for text, quantity in found.items() if quantity is not None}
     if len(known) < len(found) or len({(q.of.dimension, q.layer) for q in known.values()}) != 1:
         return None
     largest = max(known.values(), key=lambda quantity: quantity.value * quantity.of.factor)
@@ -75,7 +75,9 @@ def choose_axis(cases: Sequence[Record], names: Sequence[str]) -> tuple[str, Sca
     scales = {name: find_scale(cases, name) for name in names}
     fitting = [(name, s) for name, s in scales.items() if s is not None and len(s.values) >= LEAST]
     return max(
-        reversed(fitting), key=lambda each: (each[1].unit == "%", len(each[1].values)), default=None
+        reversed(fitting),
+        key=lambda entry: (entry[1].unit == "%", len(entry[1].values)),
+        default=None,
     )
 
 

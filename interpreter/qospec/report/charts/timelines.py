@@ -142,7 +142,9 @@ def _list_changes(its: Sequence[_Line], level: Axis, texts: Sequence[str]) -> li
             }
         )
     placed = _place_marks(marks)
-    if all(each["short"] == mark["short"] for each, mark in zip(placed, marks, strict=True)):
+    if all(
+        placement["short"] == mark["short"] for placement, mark in zip(placed, marks, strict=True)
+    ):
         return placed
     return _place_marks([{**mark, "short": str(n), "number": n} for n, mark in enumerate(marks, 1)])
 

@@ -330,7 +330,7 @@ def explain_foreign_syntax(site: ErrorSite) -> Diagnosis | None:
 def _make_diagnosis(
     site: ErrorSite, row: ForeignSyntax, match: re.Match[str], start: int
 ) -> Diagnosis:
-    groups = {name.rstrip("_"): each for name, each in match.groupdict().items() if each}
+    groups = {name.rstrip("_"): text for name, text in match.groupdict().items() if text}
     if "path" in groups:
         groups["path"] = groups["path"].replace("/", ".")
     span = Span(site.tokens.source, start + match.start("at"), start + match.end("at"))

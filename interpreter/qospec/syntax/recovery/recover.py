@@ -101,7 +101,7 @@ def replace_header(tokens: Tokens, header: Header) -> None:
     shift = len(held) - (block - first)
     words = {at: word for at, word in tokens.words.items() if at < first}
     words |= {at + shift: word for at, word in tokens.words.items() if at >= block}
-    words |= {first + place: each[3] for place, each in enumerate(held) if each[3]}
+    words |= {first + place: entry[3] for place, entry in enumerate(held) if entry[3]}
     tokens.words = words
     tokens.kinds[first:block] = [entry[0] for entry in held]
     tokens.starts[first:block] = [entry[1] for entry in held]

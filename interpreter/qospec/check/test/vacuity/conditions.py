@@ -425,7 +425,7 @@ def examine_invariants(template: Template, evaluator: Evaluator) -> Iterator[Che
         node, _ = iterations[0]
         with evaluator.context.check_apart() as problems:
             conditions = [
-                open_condition(each.condition, scope, evaluator) for each, scope in iterations
+                open_condition(where.condition, scope, evaluator) for where, scope in iterations
             ]
         if not problems.errors:
             yield from examine_criterion(node, conditions, DEVICE)

@@ -126,12 +126,12 @@ def _find_sweep_behind(name: str, swept: Mapping[str, object], lets: Mapping[str
     """Return the variable of a sweep that a name is or depends on by `let`; "" if none."""
     waiting, seen = [name], set[str]()
     while waiting:
-        each = waiting.pop()
-        if each in swept:
-            return each
-        if each in lets and each not in seen:
-            waiting += sorted(lets[each].value.names_used())
-        seen.add(each)
+        variable = waiting.pop()
+        if variable in swept:
+            return variable
+        if variable in lets and variable not in seen:
+            waiting += sorted(lets[variable].value.names_used())
+        seen.add(variable)
     return ""
 
 
