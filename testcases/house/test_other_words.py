@@ -1,5 +1,6 @@
 """The table of other tools' words agrees with the language, and docs/words.md with the table."""
 
+import re
 from pathlib import Path
 
 from qospec.catalogue.kinds import discover
@@ -32,11 +33,20 @@ def test_what_is_not_modelled_is_no_name_of_the_language() -> None:
     assert WORDS.not_modelled.keys() & NAMES == set()
 
 
+def test_a_word_at_a_link_is_a_parameter_of_the_library() -> None:
+    text = (ROOT / "stdlib" / "links.qos").read_text(encoding="utf-8")
+    declared = re.search(r"^device impaired\((.*?)\)", text, re.DOTALL | re.MULTILINE)
+    assert declared is not None
+    assert set(WORDS.of_links.values()) <= set(re.findall(r"(\w+):", declared[1]))
+    assert WORDS.of_links.keys() & discover().find("element", "line").parameters.keys() == set()
+
+
 def test_the_page_has_the_same_words() -> None:
     rows = [
         f"| `{word}` | {row.of} | {', '.join(f'`{name}`' for name in row.here)} |"
         for word, row in sorted(WORDS.called.items())
     ]
+    rows += [f"| `{word}` | `{here}` |" for word, here in sorted(WORDS.of_links.items())]
     absent: dict[str, list[str]] = {}
     for word, meaning in WORDS.not_modelled.items():
         absent.setdefault(meaning, []).append(f"`{word}`")

@@ -24,6 +24,7 @@ class Words(NamedTuple):
     """The tables of `spec/words.toml`, by word in small letters."""
 
     called: dict[str, Called]
+    of_links: dict[str, str]
     not_modelled: dict[str, str]
 
 
@@ -33,7 +34,7 @@ def load_words() -> Words:
     with (SPEC / "words.toml").open("rb") as file:
         tables = tomllib.load(file)
     called = {word: Called(row["of"], tuple(row["here"])) for word, row in tables["called"].items()}
-    return Words(called, tables["not_modelled"])
+    return Words(called, tables["of_links"], tables["not_modelled"])
 
 
 def list_translations(word: str) -> tuple[str, ...]:
@@ -45,6 +46,11 @@ def list_translations(word: str) -> tuple[str, ...]:
 def translate(word: str, known: Container[str]) -> str:
     """Return what a word of others is called where the names `known` can stand; "" if nothing."""
     return next((name for name in list_translations(word) if name in known), "")
+
+
+def find_impairment(word: str) -> str:
+    """Return which parameter of `std.links.impaired` a word at a link is; "" if none."""
+    return load_words().of_links.get(word.lower(), "")
 
 
 def describe_not_modelled(word: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Domain, Parameter
-from qospec.catalogue.words import describe_not_modelled, translate
+from qospec.catalogue.words import describe_not_modelled, find_impairment, translate
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.diagnostics import NEAR, Edit, correct_spelling
 
@@ -87,6 +87,8 @@ def explain_unknown_field(
     fix = (Edit(name.span, near),) if renamed else correct_spelling(name.span, name.text, known)
     given = {known[name.text].name for name in beside if name.text in known}
     help_text = f"write `{near}`" if near else ""
+    if kind.duty == "line" and (meant_of_link := find_impairment(name.text)):
+        help_text = f"put `links.impaired({meant_of_link} = …)` of `std.links` between two links"
     if near and known[near].name in given:
         help_text = f"`{near}` is given too; remove `{name.text}`"
     if fix and known[fix[0].text].name in given:
