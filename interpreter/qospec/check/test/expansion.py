@@ -23,7 +23,7 @@ from qospec.check.test.parts import (
 from qospec.check.test.properties import PoisonError, to_draw, write_value
 from qospec.check.test.sweeps import enumerate_combinations, make_unknown, name_case
 from qospec.check.test.trials import CaseMaker
-from qospec.check.test.vacuity import applicability, criteria, drawing
+from qospec.check.test.vacuity import applicability, conditions, criteria, drawing
 from qospec.model.checked import CheckedSuite
 from qospec.model.expression import is_constant
 from qospec.model.suite import Case, DrawnTest, Search, Suite, Test, is_report_only
@@ -74,6 +74,7 @@ def expand_tests(
             if any(map(_is_judged, cases)):
                 for idle in (
                     *criteria.warn_of_criteria(cases),
+                    *conditions.explain_unmeetable(cases),
                     *applicability.warn_of_applicability(node, cases),
                 ):
                     evaluator.context.report(idle)

@@ -24,9 +24,7 @@ from qospec.model.expression import (
     Evaluated,
     Operation,
     bound_expression,
-    evaluate_without_readings,
     find_declared_bounds,
-    is_constant,
 )
 from qospec.syntax import ast
 
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.values import Value
     from qospec.model.expression import Expression, Leaf
+    from qospec.model.suite import Case, Statement
     from qospec.source import Span
 
 
@@ -62,6 +61,7 @@ DEVICE = Subject(
     "state something that a run could break, such as `queue.occupancy.max <= 64 cell`",
     "queue.occupancy.max <= 64 cell",
 )
+RUN = Subject("what is measured", "expect something that a device can meet", "")
 
 
 def open_condition(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
@@ -145,11 +145,25 @@ def examine_criterion(
     `conditions` are those of all iterations of a loop.
     """
     reasons = [criteria.explain_always_true(condition, of) for condition in conditions]
-    same = is_compared_with_itself(node.condition)
+    false = [criteria.explain_settled_false(condition) for condition in conditions]
     if all(reasons):
         yield criteria.warn_of_never_failing(node.kind, reasons[0], node.span, subject.example)
-    elif same or all(map(_is_settled, conditions)):
-        yield explain_idle(node.condition.span, subject, same=same)
+    elif all(false):
+        yield explain_idle(node.condition.span, subject, same=criteria.SAME in false)
+
+
+def explain_unmeetable(cases: Sequence[Case]) -> Iterator[CheckError]:
+    """Yield a mistake for each criterion of a test that is false in all cases, on any device."""
+    for statement, why in criteria.find_unmeetable(cases):
+        yield explain_unmet(statement, why, cases[0])
+
+
+def explain_unmet(statement: Statement, why: str, case: Case) -> CheckError:
+    """Return the mistake of a criterion that no device meets; its help names a flow of the case."""
+    example = criteria.choose_example(statement, case)
+    remedy = RUN.remedy if statement.kind == "expect" else "require something that can be met"
+    subject = RUN._replace(remedy=f"{remedy}, such as `{example}`" if example else remedy)
+    return explain_idle(statement.span, subject, same=why == criteria.SAME)
 
 
 # ---- `where`
@@ -429,7 +443,3 @@ def examine_invariants(template: Template, evaluator: Evaluator) -> Iterator[Che
             ]
         if not problems.errors:
             yield from examine_criterion(node, conditions, DEVICE)
-
-
-def _is_settled(condition: Expression) -> bool:
-    return is_constant(condition) or evaluate_without_readings(condition) is not None

@@ -64,11 +64,11 @@ def warn_of_unfailing(statement: Statement, why: str, case: Case) -> CheckError:
     if why == SENT or (is_published(statement.expression) and why == UNMEASURED):
         return _warn_of_no_criterion(statement, why)
     return warn_of_never_failing(
-        statement.kind, why, statement.span, _choose_example(statement, case)
+        statement.kind, why, statement.span, choose_example(statement, case)
     )
 
 
-def _choose_example(statement: Statement, case: Case) -> str:
+def choose_example(statement: Statement, case: Case) -> str:
     """Return a criterion that can fail, of a flow that a statement measures, or of any."""
     flows = [
         measurement.flow
@@ -90,20 +90,36 @@ def _choose_example(statement: Statement, case: Case) -> str:
 
 def find_unfailing(cases: Sequence[Case]) -> Iterator[tuple[Statement, str]]:
     """Yield each criterion that holds in all cases, whatever is measured, and why."""
+    for asked in _list_asked(cases):
+        reasons = [
+            explain_always_true(statement.expression) or _explain_source(statement)
+            for statement in asked
+        ]
+        if all(reasons):
+            yield asked[0], reasons[0]
+
+
+def find_unmeetable(cases: Sequence[Case]) -> Iterator[tuple[Statement, str]]:
+    """Yield each criterion that is false in all cases, whatever is measured, and why.
+
+    Not one of published numbers alone, which says that they differ.
+    """
+    for asked in _list_asked(cases):
+        reasons = [explain_settled_false(statement.expression) for statement in asked]
+        if all(reasons) and not any(is_published(statement.expression) for statement in asked):
+            yield asked[0], reasons[0]
+
+
+def _list_asked(cases: Sequence[Case]) -> Iterator[list[Statement]]:
+    """Yield the criteria that apply, by their places, without those that only claim consistency."""
     for statements in group_by_place(cases):
         asked = [
             statement
             for statement in statements
             if statement.kind in JUDGED and not is_unmet(statement)
         ]
-        if any(statement.claim == CONSISTENT for statement in asked):
-            continue
-        reasons = [
-            explain_always_true(statement.expression) or _explain_source(statement)
-            for statement in asked
-        ]
-        if reasons and all(reasons):
-            yield asked[0], reasons[0]
+        if asked and all(statement.claim != CONSISTENT for statement in asked):
+            yield asked
 
 
 def _explain_source(statement: Statement) -> str:
@@ -152,6 +168,16 @@ def explain_always_true(
 def explain_never_true(expression: Expression, of: Callable[[Leaf], Bounds]) -> str:
     """Return why a condition is never met; "" if it may be. `of` is as of `reason`."""
     return _explain_always(expression, of, expected=False)
+
+
+def explain_settled_false(condition: Expression) -> str:
+    """Return why a condition is false whatever its leaves are, on any device; "" if it may hold.
+
+    Bounds of leaves are not asked: what exceeds them may be said of a device that is broken.
+    """
+    if isinstance(condition, Operation) and _compares_the_same(condition):
+        return SAME if condition.operator in NEVER_OF_THE_SAME else ""
+    return UNMEASURED if evaluate_without_readings(condition) is False else ""
 
 
 def _explain_always(

@@ -18,7 +18,7 @@ from qospec.model.expression import is_constant
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from fractions import Fraction
 
     from qospec.check.evaluate.context import CheckError
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.parts import Parts
     from qospec.model.bounds import Bounds
-    from qospec.model.suite import Case
+    from qospec.model.expression import Expression
+    from qospec.model.suite import Case, Statement
     from qospec.source import Span
 
 
@@ -56,16 +57,27 @@ def verify_criteria(
     """Report what a test that draws says in vain; its cases are those at the ends of its ranges."""
     scope, drawn = draws
     varying, own = _list_varying(node), _list_criteria(node)
-    for statement, why in criteria.find_unfailing(cases):
+    of = conditions.make_bounds(drawn)
+
+    def explain_opened(statement: Statement, why: str, explain: Callable[[Expression], str]) -> str:
+        """Return why a criterion cannot be otherwise, whatever is drawn; "" if it can."""
         asked = own.get(_identify_place(statement.span))
         if asked is None or varying.isdisjoint(asked.condition.names_used()):
-            evaluator.context.report(criteria.warn_of_unfailing(statement, why, cases[0]))
-        elif is_constant(statement.expression):
-            with evaluator.context.check_apart() as problems:
-                condition = conditions.open_condition(asked.condition, scope, evaluator)
-            always = criteria.explain_always_true(condition, conditions.make_bounds(drawn))
-            if always and not problems.errors:
-                evaluator.context.report(criteria.warn_of_unfailing(statement, always, cases[0]))
+            return why
+        if not is_constant(statement.expression):
+            return ""
+        with evaluator.context.check_apart() as problems:
+            condition = conditions.open_condition(asked.condition, scope, evaluator)
+        return "" if problems.errors else explain(condition)
+
+    for statement, why in criteria.find_unfailing(cases):
+        if always := explain_opened(
+            statement, why, lambda condition: criteria.explain_always_true(condition, of)
+        ):
+            evaluator.context.report(criteria.warn_of_unfailing(statement, always, cases[0]))
+    for statement, why in criteria.find_unmeetable(cases):
+        if never := explain_opened(statement, why, criteria.explain_settled_false):
+            evaluator.context.report(conditions.explain_unmet(statement, never, cases[0]))
 
 
 def _declare_drawn(node: ast.Test, scope: Scope, evaluator: Evaluator) -> dict[str, Bounds]:
