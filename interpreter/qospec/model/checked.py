@@ -8,13 +8,34 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from fractions import Fraction
 
     from qospec.diagnostics import Diagnostic
     from qospec.model.drawn import Draw, Examined, Functions
     from qospec.model.suite import Case, GoalResult, Phase, Suite, Test
     from qospec.source import Span
+    from qospec.units import Dimension
+
+
+class Argument(NamedTuple):
+    """A number that a test gives a template, and what follows from it at a place of that.
+
+    Attributes:
+        name: Of the parameter.
+        place: Where the template names it.
+        value: In base units.
+        dimension: Of the value.
+        layer: Which bits a rate counts; "" for none said.
+        follow: Returns what a number is there for another value; None if that is not known.
+    """
+
+    name: str
+    place: Span
+    value: Fraction
+    dimension: Dimension
+    layer: str
+    follow: Callable[[Fraction], Fraction | None]
 
 
 class CaseMaker(Protocol):
@@ -53,6 +74,9 @@ class CaseMaker(Protocol):
 
     def find_parameter_at(self, span: Span) -> str:
         """Return the parameter for which a test gives what is written in a template; "" if none."""
+
+    def list_arguments(self, span: Span) -> tuple[Argument, ...]:
+        """Return the numbers that a test gives for parameters in an expression of a template."""
 
 
 class Examiner(Protocol):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from qospec.diagnostics import Problems
-    from qospec.model.checked import CaseMaker
+    from qospec.model.checked import Argument, CaseMaker
     from qospec.model.suite import Flow, Goal, Phase
     from qospec.plan.first_links import Overload
     from qospec.source import Span
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SHOWN = 10_000
 """Four digits are shown."""
+NEAR = Fraction(1, 1 << 20)
+"""How near a value others are tried that tell how what follows from it grows, as a share."""
 COARSE = Fraction(1, 10)
 """Of widths as shares: bounds that far apart do not even give the first digit of a load."""
 
@@ -384,18 +386,34 @@ def _above(
     elif phase.load is not None:
         place = phase.load.span
     depends = lower is None or is_growing(lower, trial, overload)
-    help_text, most = _less(maker, phase, trial, overload, found, lower)
+    remedy = _less(maker, phase, trial, overload, found, lower)
     return Demand(
         "E0305",
         explain_too_much(phase, overload, depends=depends),
-        place if depends else phase.span,
+        remedy.place or (place if depends else phase.span),
         label=overload.offered,
         secondary=() if overload.line.span is None else (Label(overload.line.span, "linked here"),),
         notes=(overload.carried,),
-        help=help_text,
-        demanded=phase.name if most else "",
-        degree=-most,
+        help=remedy.text,
+        demanded=remedy.of or phase.name if remedy.most else "",
+        degree=-remedy.most,
     )
+
+
+class Remedy(NamedTuple):
+    """How to offer a first link no more than it carries.
+
+    Attributes:
+        text: In words.
+        most: Up to which load, or value of an argument; 0 if none is named.
+        of: The parameter of that argument, "" for a load.
+        place: Where a template names it.
+    """
+
+    text: str
+    most: Fraction = Fraction(0)
+    of: str = ""
+    place: Span | None = None
 
 
 def explain_too_much(phase: Phase, overload: Overload, *, depends: bool = True) -> str:
@@ -415,31 +433,65 @@ def _less(
     overload: Overload,
     found: Mapping[str, GoalResult],
     lower: Case | None,
-) -> tuple[str, Fraction]:
-    """Return how to offer a first link no more than it carries, with up to which load, or 0."""
+) -> Remedy:
+    """Return how to offer a first link no more than it carries."""
     load = phase.high if isinstance(phase, Search) else phase.load and phase.load.value
     if lower is None or not load or overload.change:
-        return "send less", Fraction(0)
+        return Remedy("send less")
     if not is_growing(lower, trial, overload):
         it = f"it does not depend on `{phase.name}`"
-        return f"lower the load, or what it follows from: {it}", Fraction(0)
+        return Remedy(f"lower the load, or what it follows from: {it}")
     low = phase.low if isinstance(phase, Search) else load / 2
     at_low, at_load = (offered_bps(case, overload.line, 0) for case in (lower, trial))
     most = load - (load - low) * (at_load - overload.most_bps) / (at_load - at_low)
+    least = phase.low if isinstance(phase, Search) else Fraction(0)
+
+    def is_carried(tried: Fraction) -> bool:
+        made = maker(phase, tried, found) if tried > least else None
+        return isinstance(made, Case) and not any(list_overloads(made))
+
     span = phase.high_span if isinstance(phase, Search) else phase.load and phase.load.span
-    parameter = _parameter(maker, span)
+    for argument in maker.list_arguments(span) if span and most > least else ():
+        found_most = _find_most(argument, most)
+        enough = _cut(found_most) if found_most else found_most
+        follows = argument.follow(enough) if enough else None
+        if follows is not None and is_carried(follows):
+            layer = f" @{argument.layer}" if argument.layer else ""
+            shown = format_value(enough, argument.dimension) + layer
+            text = f"give `{argument.name}` at most {shown}"
+            return Remedy(text, enough, argument.name, argument.place)
     most = _cut(most) if most > 0 else most
-    if isinstance(phase, Search) and phase.step is not None and not parameter:
+    if isinstance(phase, Search) and phase.step is not None:
         most = phase.low + (most - phase.low) // phase.step * phase.step
-    least = phase.low if isinstance(phase, Search) else 0
     shown = _load(most, phase)
-    tried = maker(phase, most, found) if most > least else None
-    if not isinstance(tried, Case) or any(list_overloads(tried)):
+    if not is_carried(most):
         below = f"search below {shown}, which the link carries"
-        return (below, most) if 0 < most <= least else ("send less", Fraction(0))
-    if parameter:
-        return f"give `{parameter}` at most {shown}", most
+        return Remedy(below, most) if 0 < most <= least else Remedy("send less")
     if isinstance(phase, Search):
-        return f"search up to {shown}", most
+        return Remedy(f"search up to {shown}", most)
     words = phase.load.words if phase.load else ""
-    return f"let `{words}` be at most {shown} in `{phase.name}`", most
+    return Remedy(f"let `{words}` be at most {shown} in `{phase.name}`", most)
+
+
+def _find_most(argument: Argument, most: Fraction) -> Fraction:
+    """Return the greatest value of an argument from which no more than `most` follows; 0 if none.
+
+    What follows is taken to grow with it, in pieces that are linear: each step continues that of
+    the least value that is too much, or halves what is left between.
+    """
+    enough, too_much = Fraction(0), argument.value
+    for _ in range(MOST_TRIED):
+        above, near = (argument.follow(value) for value in (too_much, too_much * (1 - NEAR)))
+        if above is None or near is None:
+            break
+        slope = (above - near) / (too_much * NEAR)
+        tried = too_much - (above - most) / slope if slope > 0 else enough
+        if tried <= enough:
+            tried = (enough + too_much) / 2
+        follows = argument.follow(tried)
+        if follows is None or follows == most:
+            return tried if follows == most else enough
+        enough, too_much = (tried, too_much) if follows < most else (enough, tried)
+        if too_much - enough < argument.value * NEAR:
+            break
+    return enough

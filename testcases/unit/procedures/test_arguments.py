@@ -62,14 +62,30 @@ def test_so_it_is_if_another_template_passes_it_on_and_other_phases_follow_from_
 def test_one_rate_that_is_too_high_in_several_steps_is_one_mistake(refused):
     (found,) = refused(ACTIVATION, line=200)
     assert (found.code, found.span.text) == ("E0305", "cir = 200 Mbit/s @frame")
-    assert found.help == "let `50% of cir` be at most 96.24 Mbit/s @frame in `cir_50`"
-    others = "`cir_75`, `cir_100`, `excess`, `policed`, `performance`"
+    # The step that polices sends 125 % of it; of frames of 512 bytes the line carries 512 / 532.
+    assert found.help == "give `cir` at most 76.99 Mbit/s @frame"
+    others = "`cir_100`, `cir_75`, `cir_50`, `excess`, `performance`"
     assert found.notes[-1] == f"the same holds for {others}"
 
 
-def test_a_rate_that_is_too_high_together_with_another_names_both(refused):
-    (found,) = refused(ACTIVATION, line=70, more=", eir = 40 Mbit/s @frame")
-    assert found.help == "let `cir + eir` be at most 96.24 Mbit/s @frame in `excess`"
+@pytest.mark.parametrize(
+    ("cir", "eir", "help_text"),
+    [
+        (70, "40", "give `cir` at most 46.24 Mbit/s @frame"),  # and 125 % of EIR are 96.24
+        (8, "100", "give `eir` at most 70.59 Mbit/s @frame"),  # of which 125 % and 8 are 96.24
+        (80, "15.5", "give `cir` at most 76.86 Mbit/s @frame"),  # below five times EIR, not 64.59
+    ],
+)
+def test_a_rate_that_is_too_high_together_with_another_is_named_for_all_steps(
+    refused, cir, eir, help_text
+):
+    (found,) = refused(ACTIVATION, line=cir, more=f", eir = {eir} Mbit/s @frame")
+    assert (found.code, found.help) == ("E0305", help_text)
+
+
+@pytest.mark.parametrize(("cir", "eir"), [(76.99, 0), (46.24, 40), (8, 70.59), (76.86, 15.5)])
+def test_what_it_names_is_enough_for_all_steps(refused, cir, eir):
+    assert refused(ACTIVATION, line=cir, more=f", eir = {eir} Mbit/s @frame") == ()
 
 
 def test_what_a_flow_lacks_does_not_depend_on_the_load(refused):

@@ -10,6 +10,7 @@ from qospec.catalogue.kinds import LONGEST_PS
 from qospec.check.evaluate.context import CheckError, LimitReached, make_error
 from qospec.check.evaluate.dimensions import write_example
 from qospec.check.evaluate.goals import PointValue
+from qospec.check.test.arguments import Follower
 from qospec.check.test.case import CaseBuilder, CaseId
 from qospec.check.test.changes import Later, change_flows, verify_use
 from qospec.check.test.parts import CaseScope
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from qospec.check.test.sweeps import Combination
     from qospec.check.topology.flatten import Networks
     from qospec.diagnostics import Diagnostic
+    from qospec.model.checked import Argument
     from qospec.model.expression import Counted, Measured
     from qospec.model.suite import Flow, GoalResult, Phase
     from qospec.source import Span
@@ -166,6 +168,13 @@ class CaseMaker:
     def find_parameter_at(self, span: Span) -> str:
         """Return the parameter for which a test gives what is written in a template; "" if none."""
         return "" if self._use is None else self._use.find_parameter_at(span)
+
+    def list_arguments(self, span: Span) -> tuple[Argument, ...]:
+        """Return the numbers that a test gives for parameters in an expression of a template."""
+        if self._use is None:
+            return ()
+        follower = Follower(self._parts, self._points, self._use, self._evaluator)
+        return tuple(follower.list_arguments(span))
 
     def _make_trial(
         self,
