@@ -277,7 +277,7 @@ class Form(NamedTuple):
             return Form("packet")
         if self.frames is None:
             raise UnfitError(
-                "these cells carry no packets", "only cells of an `aal_segment` become packets"
+                "these cells carry no packets", "lead only cells of an `aal_segment` there"
             )
         if self.keys:
             raise UnfitError("these cells are still encrypted", "put a `cell_decrypt` ahead of it")

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.scope import Scope
     from qospec.source import Span
 
+LEAVE_TIMER = "leave it out: a timer is started and stopped, and not sent"
+LEAVE_MESSAGE = "leave it out: a message is sent, and neither started nor stopped"
+
 
 class Known(NamedTuple):
     """The names of a machine, with what is known of each.
@@ -75,7 +78,8 @@ def build_transition(node: ast.Transition, known: Known, evaluator: Evaluator) -
         given = evaluate_fields(TRANSITION, others, node.body, known.scope, evaluator)
         for field in ("start", "stop"):
             for name in given.get(field, ()):
-                _verify_known(name, own[field].span, known.timers, "timer", evaluator)
+                help_text = LEAVE_MESSAGE if name in known.messages else ""
+                _verify_known(name, own[field].span, known.timers, "timer", evaluator, help_text)
     said = f" where {_read_text(node.where)}" if node.where is not None else ""
     return Transition(
         event,
@@ -140,7 +144,8 @@ def _read_sent(
             evaluator.context.report(make_error("E0204", "expected a message", item.span))
             continue
         port, name = _read_port(item, known, evaluator)
-        _verify_known(name.text, name.span, known.messages, "message", evaluator)
+        help_text = LEAVE_TIMER if name.text in known.timers else ""
+        _verify_known(name.text, name.span, known.messages, "message", evaluator, help_text)
         if not port and len(known.ports) == 1:
             port = known.ports[0]
         elif not port and known.ports:
@@ -188,7 +193,12 @@ def _read_assigned(
 
 
 def _verify_known(
-    name: str, span: Span, offered: Iterable[str], what: str, evaluator: Evaluator
+    name: str,
+    span: Span,
+    offered: Iterable[str],
+    what: str,
+    evaluator: Evaluator,
+    help_text: str = "",
 ) -> None:
     if name in offered:
         return
@@ -200,7 +210,7 @@ def _verify_known(
             span,
             note=f"it has: {' '.join(offered)}" if offered else f"it has no {what} at all",
             near=near,
-            help=f"declare it as a {what.split(maxsplit=1)[0]}",
+            help=help_text or f"declare it as a {what.split(maxsplit=1)[0]}",
         )
     )
 

@@ -178,15 +178,20 @@ def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Contex
             unused = ports.count is not None and port not in reached
             if port in leaving and ports.known and not wired and not unused:
                 context.report(_explain_unwired(inner, ports, port))
-    entered = any(entry.kind == "element" for entry in _list_entries(inner.template))
-    if entered and not fed:
+    entries = [
+        origin.port
+        for origin, end in inner.template.wires.items()
+        if origin.part < 0 and end.kind == "element"
+    ]
+    if entries and not fed:
+        entry = _name_port(inner.template.ports[entries[0][0]], entries[0])
         context.report(
             make_error(
                 "E0403",
                 f"nothing feeds `{inner.path}`",
                 inner.span,
                 label="declared here, never fed",
-                help=f"connect something to it (`… -> {inner.path}.port.rx`)",
+                help=f"connect something to it (`… -> {inner.path}.{entry}.rx`)",
             )
         )
 
@@ -215,13 +220,12 @@ def _iterate_ports(ports: Ports) -> list[Port]:
     return [(ports.name, index) for index in range(1 if ports.count is None else ports.count)]
 
 
-def _list_entries(template: Template) -> list[End]:
-    return [end for origin, end in template.wires.items() if origin.part < 0]
+def _name_port(ports: Ports, port: Port) -> str:
+    return ports.name if ports.count is None else f"{ports.name}[{port[1]}]"
 
 
 def _explain_unwired(inner: Inner, ports: Ports, port: Port) -> CheckError:
-    name = ports.name if ports.count is None else f"{ports.name}[{port[1]}]"
-    shown = f"{inner.path}.{name}.tx"
+    shown = f"{inner.path}.{_name_port(ports, port)}.tx"
     return make_error(
         "E0402",
         f"output `{shown}` goes nowhere",

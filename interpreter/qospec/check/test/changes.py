@@ -135,9 +135,11 @@ def verify_variables(
 
 
 def _explain_no_variable(name: ast.Name, place: ast.Point | ast.Test) -> CheckError:
-    first = f"give it its first value in the point: `{name.text} = …`"
+    first = f"give it its first value in the point, `{name.text} = …`, and use it in a flow"
     if isinstance(place, ast.Test):
         first = f"write a `point` that gives it its first value: `{name.text} = …`"
+    if name.text in RUN.parameters:
+        first = "leave it out: how long and how often is measured does not change"
     note = "a change gives a variable of a point another value, or lets a device restart or a link"
     absent = describe_not_modelled(name.text)
     return make_error(

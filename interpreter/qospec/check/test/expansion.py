@@ -155,7 +155,7 @@ def _explain_drawn_template(node: ast.Test) -> CheckError:
         f"`{node.name.text}` draws from a range, but is a template",
         next(statement.span for statement in node.statements if isinstance(statement, ast.ForAll)),
         note="a test with parameters or without a topology is run by tests that are built on it",
-        help="draw in those tests, and give the value as an argument",
+        help="draw in those tests, beside the flows that use the value",
     )
 
 
