@@ -1,9 +1,9 @@
-"""Every remedy is followed, and leads out of the error, but for those that `unread.txt` lists.
+"""Every remedy is followed, and leads out of the error.
 
 What a help shows is put where a reader would put it: in place of what is marked, of what resembles
-it most beside that, or as a line of its own. What it says in words is done (`said`). Then this
-error is gone from there, and what comes instead, if anything, is another one. In a file each form
-of a help is followed once.
+it most beside that, or as a line of its own. What it says in words is done (`said`), and what it
+leaves to the author is written as an author did (`authored`). Then this error is gone from there,
+and what comes instead, if anything, is another one. In a file each form of a help is followed once.
 """
 
 import difflib
@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
+from testcases.language.authored import ANSWERED, ANSWERS, EXPECTATION, list_misleading
 from testcases.language.said import MOST_TRIED, READERS
 from testcases.language.test_language import diagnosed, refused_ones
 
@@ -34,12 +35,9 @@ BOUND = re.compile(
 )
 NUMBER = re.compile(r"^write ([0-9][\w.,/]*(?: [\w/]+)?)$")
 TOKEN = re.compile(r"\w+|[^\w\s]")
-EXPECTATION = re.compile(r"\s*# (?:error|warning)\b.*")
 OWN = re.compile(r"`[^`]*`|\"[^\"]*\"|[0-9][\w.,/%]*")
 """What of a help is of the error it goes with."""
 MOST_ALIKE = 6
-UNREAD = frozenset(Path(__file__).with_name("unread.txt").read_text(encoding="utf-8").splitlines())
-"""Codes and forms of helps that are not followed: what they ask for is up to the author."""
 ONE_IN = 1 if settings().max_examples >= 2_000 else 4
 """Of so many files one is searched for what its helps say in words; at night each is."""
 
@@ -89,7 +87,7 @@ def remedied(path: Path) -> tuple[tuple[Diagnostic, ...], list[Diagnostic]]:
 
 def done(diagnostic: Diagnostic) -> list[Iterator[str]]:
     """Return, for each thing that a help says in words, the texts in which it is done."""
-    if diagnostic.fix or form_of(diagnostic) in UNREAD:
+    if diagnostic.fix or form_of(diagnostic) in ANSWERED:
         return []
     found = ((reader, pattern.finditer(diagnostic.help)) for pattern, reader in READERS)
     return [reader(diagnostic, match) for reader, matches in found for match in matches]
@@ -236,7 +234,17 @@ def test_each_remedy_leads_out_of_its_error(path: Path, tmp_path: Path) -> None:
             for texts in (said if REFUSED.index(path) % ONE_IN == 0 else ())
             if not leads_out(remedy, texts, tmp_path)
         ]
-        if not (problem.fix or shown or said or form_of(problem) in UNREAD):
+        if not (problem.fix or shown or said or form_of(problem) in ANSWERED):
             unread.append(form_of(problem))
     assert misled == []
-    assert unread == [], "followed by nothing, and not in unread.txt"
+    assert unread == [], "followed by nothing: write in followed.yaml how authors follow it"
+
+
+@pytest.mark.parametrize("file", ANSWERS)
+def test_what_authors_write_leads_out_of_the_error(file: str, tmp_path: Path) -> None:
+    (path,) = (path for path in REFUSED if path.stem == file)
+    told = diagnosed(path)
+    for form, answer in ANSWERS[file].items():
+        asked = [problem for problem in told if form_of(problem) == form]
+        assert asked, f"this help is not told: {form}"
+        assert list_misleading(answer, path, told, asked, tmp_path) == [], form
