@@ -87,7 +87,7 @@ PATTERNS = {
         STAY,
         "single stays such as stay_3",
         (),
-        "write the number of the stay from 1 up to 10000, as `stay_3` for the third that began",
+        "write `stay_3` for the third that began; numbers are 1 to 10000",
         re.compile(r"stay|call|n?\d"),
         frozenset(),
     ),
