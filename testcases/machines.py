@@ -18,7 +18,8 @@ CELL_PS, PROPAGATION_PS = 2 * 10**6, {"x": 500 * 10**6, "y": 617 * 10**6}
 
 
 class Way(NamedTuple):
-    """A transition; times in us. `event` may begin with a port."""
+    """A transition; times in us. `event` may begin with a port. With `per` it takes
+    `after` times a number, divided by another."""
 
     event: str
     target: str
@@ -28,11 +29,15 @@ class Way(NamedTuple):
     start: tuple[str, ...] = ()
     stop: tuple[str, ...] = ()
     set: tuple[tuple[str, str], ...] = ()
+    counts_in: tuple[str, ...] = ()
+    per: tuple[str, str] | None = None
 
     @property
     def text(self) -> str:
         fields = [f"after = {self.after} us"] if self.after else []
-        named = {"send": self.send, "start": self.start, "stop": self.stop}
+        if self.per is not None:
+            fields = [f"after = {self.after} us * ({self.per[0]}) / ({self.per[1]})"]
+        named = {"send": self.send, "start": self.start, "stop": self.stop, "count": self.counts_in}
         fields += [f"{name} = [{', '.join(each)}]" for name, each in named.items() if each]
         if self.set:
             fields.append("set = {" + ", ".join(f"{n}: {new}" for n, new in self.set) + "}")
@@ -41,7 +46,7 @@ class Way(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """A machine; `messages` with the values that they carry, lengths of `timers` in us."""
+    """A machine; `messages` with the values that they carry, `timers` and `windows` in us."""
 
     messages: dict[str, tuple[str, ...]]
     timers: dict[str, int]
@@ -51,6 +56,7 @@ class Machine(NamedTuple):
     instances: int | None = None
     spread: int = 0
     burst: int = 1
+    windows: dict[str, int] = {}  # noqa: RUF012 -- never changed
 
     @property
     def text(self) -> str:
@@ -66,6 +72,8 @@ class Machine(NamedTuple):
         lines += [] if self.instances is None else [f"instances = {self.instances}"]
         lines += [f"spread = {self.spread} us"] if self.spread else []
         lines += [f"burst = {self.burst}"] if self.burst > 1 else []
+        windows = ", ".join(f"{n}: {length} us" for n, length in self.windows.items())
+        lines += [f"windows = {{ {windows} }}"] if windows else []
         for name, ways in self.states.items():
             lines += [f"state {name} {{", *(way.text for way in ways), "}"]
         return "\n".join(lines)
@@ -91,6 +99,8 @@ class _Instance:
     spoken: set[str] = field(default_factory=set)
     timers: dict[str, tuple[int, int]] = field(default_factory=dict)
     """When each expires, and how many the machine had started before it."""
+    counted: dict[str, list[int]] = field(default_factory=dict)
+    """When it counted in each window."""
 
 
 class _Message(NamedTuple):
@@ -171,15 +181,26 @@ class _Running:
 
     # ---- events
 
-    def _chosen(self, state: str, values: dict[str, int], *events: str) -> Way | None:
-        names = {**values, **self.counters, "min": min, "max": max, "abs": abs}
+    def _names(
+        self, values: dict[str, int], instance: _Instance | None, now_ps: int
+    ) -> dict[str, Any]:
+        """Return what expressions may use."""
+        counted = {} if instance is None else instance.counted
+        windows = {
+            name: sum(now_ps - at < length * 10**6 for at in counted.get(name, ()))
+            for name, length in self.machine.windows.items()
+        }
+        return {**values, **self.counters, **windows, "min": min, "max": max, "abs": abs}
+
+    def _chosen(self, state: str, names: dict[str, Any], *events: str) -> Way | None:
         for way in self.machine.states[state]:
             if way.event in events and (not way.where or eval(way.where, {}, names)):  # noqa: S307
                 return way
         return None
 
     def _happen(self, instance: _Instance, event: str, now_ps: int) -> list[tuple[int, _Message]]:
-        way = self._chosen(instance.state, instance.values, event)
+        names = self._names(instance.values, instance, now_ps)
+        way = self._chosen(instance.state, names, event)
         if way is not None:
             return self._take(instance, way, dict(instance.values), now_ps)
         self._end(instance)
@@ -195,7 +216,8 @@ class _Running:
         values = dict(self.machine.values if instance is None else instance.values)
         values |= zip(self.machine.messages[message.name], message.content, strict=True)
         state = self.first if instance is None else instance.state
-        way = self._chosen(state, values, message.name, f"{message.port}.{message.name}")
+        names = self._names(values, instance, now_ps)
+        way = self._chosen(state, names, message.name, f"{message.port}.{message.name}")
         if way is None:
             self.ignored += 1
             return []
@@ -220,7 +242,13 @@ class _Running:
         self, instance: _Instance, way: Way, values: dict[str, int], now_ps: int
     ) -> list[tuple[int, _Message]]:
         self.taken[next(n for n, each in enumerate(self.machine.ways) if each is way)] += 1
-        names = {**values, **self.counters, "min": min, "max": max, "abs": abs}
+        names = self._names(values, instance, now_ps)
+        takes_ps = way.after * 10**6
+        if way.per is not None:
+            many, parts = (eval(text, {}, names) for text in way.per)  # noqa: S307
+            takes_ps = takes_ps * many // parts
+        for name in way.counts_in:
+            instance.counted.setdefault(name, []).append(now_ps)
         new = {name: eval(text, {}, names) for name, text in way.set}  # noqa: S307
         instance.values = values | {n: v for n, v in new.items() if n in values}
         self.counters |= {n: v for n, v in new.items() if n in self.counters}
@@ -229,8 +257,8 @@ class _Running:
             self.inside[instance.state] -= 1
             instance.state, instance.since_ps = way.target, now_ps
             self._enter(instance, now_ps)
-        if way.after:
-            self.busy = now_ps + way.after * 10**6, instance, way
+        if takes_ps:
+            self.busy = now_ps + takes_ps, instance, way
             return []
         return self._finish(instance, way, now_ps)
 

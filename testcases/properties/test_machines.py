@@ -72,8 +72,22 @@ CONDITIONS = (
     "abs(v - w) < 2",
     "n * 2 >= k + v",
     "-v < w - 9",
+    "often >= 3",
+    "rare + n > 2 * often",
 )
-AMOUNTS = ("n + 1", "k + v", "v - w", "min(n + v, 50)", "max(k, v)", "0", "abs(w - v) + 1", "3 - v")
+AMOUNTS = (
+    "n + 1",
+    "k + v",
+    "v - w",
+    "min(n + v, 50)",
+    "max(k, v)",
+    "0",
+    "abs(w - v) + 1",
+    "3 - v",
+    "often",
+)
+PARTS = (None, None, ("abs(v) + 1", "7"), ("3 + often", "abs(w - v) + 3"))
+"""By how many of what a transition takes its time, and by how many parts of that."""
 
 
 @st.composite
@@ -121,6 +135,8 @@ def ways(draw: st.DrawFn, event: str, target: str, where: str = "") -> Way:
         tuple(draw(st.lists(st.sampled_from(["e", "f"]), max_size=2, unique=True))),
         tuple(draw(st.lists(st.sampled_from(["e", "f"]), max_size=1))),
         tuple((name, draw(st.sampled_from(AMOUNTS))) for name in names),
+        tuple(draw(st.lists(st.sampled_from(["often", "rare"]), max_size=2, unique=True))),
+        draw(st.sampled_from(PARTS)),
     )
 
 
@@ -137,8 +153,17 @@ def machines(draw: st.DrawFn) -> Machine:
         mine = [draw(ways(*each)) for each in guarded]
         mine.append(draw(ways(draw(st.sampled_from([*MESSAGES, "x.ask"])), onward)))
         states[name] = mine
-    # What a file must have: both timers are started and heard, and each port is used.
-    states["s"].insert(0, Way("y.drop", "t", "v < 99", send=("x.yes", "y.no"), start=("e", "f")))
+    # What a file must have: timers are started and heard, windows are counted in and asked for, and
+    # each port is used.
+    first = Way(
+        "y.drop",
+        "t",
+        "v < 99 + often + rare",
+        send=("x.yes", "y.no"),
+        start=("e", "f"),
+        counts_in=("rare", "often"),
+    )
+    states["s"].insert(0, first)
     states["t"] += [draw(ways(timer, "u", "n < 99")) for timer in ("e", "f")]
     return Machine(
         {**MESSAGES, **ANSWERS},
@@ -147,6 +172,7 @@ def machines(draw: st.DrawFn) -> Machine:
         {"n": 0, "k": 5},
         {name: tuple(each) for name, each in states.items()},
         draw(st.sampled_from([None, 1, 2, 4])),
+        windows={"often": 9_109, "rare": 31_007},
     )
 
 

@@ -30,9 +30,10 @@ BLOCKED = "blocked"
 
 OPERATIONS = (
     "constant", "variable", "+", "-", "*", "negate", "==", "!=", "<", "<=", ">", ">=", "and", "or",
-    "not", "min", "max", "abs",
+    "not", "min", "max", "abs", "/", "duration",
 )  # fmt: skip
-"""What a program may do; `constant` and `variable` push their argument, or what it numbers."""
+"""What a program may do; `constant` and `variable` push their argument, or what it numbers. `/` is
+rounded down, and `duration` divides an amount by one per second, for a time in ps."""
 DEEPEST = 32
 """How many numbers its stack holds."""
 MOST_AT_ONCE = 30
@@ -63,10 +64,13 @@ class Transition(NamedTuple):
         target: The state that follows.
         where: The condition; () for none.
         after_ps: How long the machine works on it before it does the rest.
+        after: In place of it, a program that gives it; () for none.
+        counts_in: The windows in which it counts.
         send: The port and the name of each message that it sends.
         start: The timers that it starts.
         stop: Those that it stops.
-        assign: By number of a variable, values first and counters behind, its new value.
+        assign: By number of a variable, values first and counters behind, its new value; windows,
+            which conditions may use, are behind both.
         text: As written, without its fields.
     """
 
@@ -80,6 +84,8 @@ class Transition(NamedTuple):
     stop: tuple[str, ...] = ()
     assign: tuple[tuple[int, Code], ...] = ()
     text: str = ""
+    after: Code = ()
+    counts_in: tuple[str, ...] = ()
 
 
 class State(NamedTuple):
@@ -99,6 +105,7 @@ class Program:
         ports: By which messages come and go.
         messages: Those that it knows.
         timers: Pairs of a name and a length in ps; None while that depends on a parameter.
+        windows: Likewise: of each instance, how often transitions counted within the last so long.
         states: In order.
         values: Of each instance.
         counters: Of the machine.
@@ -119,6 +126,7 @@ class Program:
     spread_ps: int = 0
     burst: int = 1
     size: Buffer | None = None
+    windows: tuple[tuple[str, int | None], ...] = ()
 
     @property
     def transitions(self) -> tuple[Transition, ...]:

@@ -16,6 +16,7 @@ from qospec.catalogue.machine import (
     ITEM,
     MOST_AT_ONCE,
     OBSERVED,
+    OPERATIONS,
     OUT,
     Message,
     Program,
@@ -23,7 +24,7 @@ from qospec.catalogue.machine import (
     Variable,
 )
 from qospec.check.device import machine_transitions
-from qospec.check.device.machine_code import convert_to_whole, read_variables
+from qospec.check.device.machine_code import A_WINDOW, convert_to_whole, read_variables
 from qospec.check.device.machine_fields import LENGTH, MACHINE, READ_HERE, STATE
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import describe_dimension
@@ -34,7 +35,7 @@ from qospec.check.records.record import evaluate_fields
 from qospec.check.records.spelling import explain_unknown_field
 from qospec.dataclass import NamedTuple
 from qospec.syntax import ast
-from qospec.units import TIME
+from qospec.units import COUNT, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -44,7 +45,13 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.units import Dimension
 
+    _Use = tuple[str, set[str], str]
+    _Uses = tuple[str, _Use, _Use]
+    """What is used, and its two uses: a verb, the names of which that is so, how it is written."""
+
 HERE = "a machine"
+EXAMPLES = {"timer": "{ answer: 4 s }", "window": "{ recent: 1 s }"}
+"""Of maps from names to times."""
 
 
 class Made(NamedTuple):
@@ -63,22 +70,20 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
     others = [bind for bind in binds if bind.names[0].text not in READ_HERE]
     fields = evaluate_fields(MACHINE, others, node.body, scope, evaluator)
     messages = _read_messages(own.get("messages"), evaluator)
-    lengths = _read_timers(own.get("timers"), scope, evaluator)
+    lengths = _read_times("timer", own.get("timers"), scope, evaluator)
+    windows = _read_times("window", own.get("windows"), scope, evaluator)
     values = _read_variables("values", own.get("values"), scope, evaluator)
     counters = _read_variables("counters", own.get("counters"), scope, evaluator)
     if not states:
         message = f"the machine `{node.name.text}` has no states"
         help_text = "add `state idle { on message -> idle }`; it begins in the first"
         evaluator.context.report(make_error("E0424", message, node.name.span, help=help_text))
-    declared = {
-        variable.name.text: (variable.name, what, variable.dimension)
-        for what, group in (("a value", values), ("a counter", counters))
-        for variable in group
-    }
+    declared = _list_declared(values, counters, windows, own.get("windows"))
     known = machine_transitions.Known(
         tuple(fields.get("ports", ())),
         {message.name: message for message, _ in messages},
         lengths,
+        windows,
         _check_distinct([state.name for state in states], "state", evaluator),
         read_variables(declared, scope, evaluator),
         scope,
@@ -98,14 +103,34 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
         int(fields.get("spread", 0)),
         fields.get("burst", 1),
         fields.get("size"),
+        tuple(windows.items()),
     )
     if evaluator.context.mistakes == before and not _is_incomplete(scope):
         _verify(node, states, own, program, evaluator)
     unknown = "instances" in own and program.instances is None
-    unknown |= ("size" in own and program.size is None) or None in lengths.values()
+    unknown |= "size" in own and program.size is None
+    unknown |= None in [*lengths.values(), *windows.values()]
     if evaluator.context.mistakes > before:
         return None
     return Made(program, not unknown, {n.text: n.span for _, n in messages} | known.sent)
+
+
+def _list_declared(
+    values: Sequence[_Variable],
+    counters: Sequence[_Variable],
+    windows: Iterable[str],
+    node: ast.Expression | None,
+) -> dict[str, tuple[ast.Name, str, Dimension]]:
+    """Return what conditions may use, in order: its name, what it is, and what it measures."""
+    declared = {
+        variable.name.text: (variable.name, what, variable.dimension)
+        for what, group in (("a value", values), ("a counter", counters))
+        for variable in group
+    }
+    if node is not None:
+        for name in windows:
+            declared.setdefault(name, (ast.Name(text=name, span=node.span), A_WINDOW, COUNT))
+    return declared
 
 
 def _is_incomplete(scope: Scope | None) -> bool:
@@ -159,15 +184,15 @@ def _read_messages(
     return found
 
 
-def _read_timers(
-    node: ast.Expression | None, scope: Scope, evaluator: Evaluator
+def _read_times(
+    what: str, node: ast.Expression | None, scope: Scope, evaluator: Evaluator
 ) -> dict[str, int | None]:
-    """Return the timers with their lengths in ps; None for a length that is not known yet."""
+    """Return the timers or windows with their lengths in ps; None for one that is not known yet."""
     found: dict[str, int | None] = {}
-    for name, length, span in _read_entries("timers", "{ answer: 4 s }", node, scope, evaluator):
+    for name, length, span in _read_entries(f"{what}s", EXAMPLES[what], node, scope, evaluator):
         found[name] = None
         try:
-            found[name] = _read_length(name, length, span)
+            found[name] = _read_length(what, name, length, span)
         except CheckError as mistake:
             evaluator.context.report(mistake)
     return found
@@ -195,18 +220,18 @@ def _read_entries(
         yield str(name), entry, pair.span if pair else node.span
 
 
-def _read_length(name: str, value: object, span: Span) -> int | None:
+def _read_length(what: str, name: str, value: object, span: Span) -> int | None:
     if isinstance(value, Poison):
         return None
     if not isinstance(value, Amount) or value.dimension != TIME:
-        what = (
+        found = (
             describe_dimension(value.dimension)
             if isinstance(value, Amount)
             else getattr(value, "what", "")
         )
-        raise make_error("E0202", f"the timer `{name}` is a time, not {what}", span)
+        raise make_error("E0202", f"the {what} `{name}` is a time, not {found}", span)
     if value.value is not None and value.value <= 0:
-        raise make_error("E0205", f"the timer `{name}` must be more than 0", span)
+        raise make_error("E0205", f"the {what} `{name}` must be more than 0", span)
     length_ps: int | None = convert(value, Parameter(name, LENGTH, REQUIRED), MACHINE, span)
     return length_ps
 
@@ -264,6 +289,7 @@ def _verify_names(
         ("a state", known.states),
         ("a value", {variable.name.text for variable in variables[0]}),
         ("a counter", {variable.name.text for variable in variables[1]}),
+        (A_WINDOW, known.windows),
         ("an event of each machine", (BEGIN, ITEM)),
         ("what is counted of each machine", OBSERVED),
     )
@@ -335,7 +361,18 @@ def _verify(
     evaluator: Evaluator,
 ) -> None:
     _report_unreachable(node, states, program, evaluator)
-    _report_unused_timers(node, own.get("timers"), program, evaluator)
+    started = {name for way in program.transitions for name in way.start}
+    heard = {way.event for way in program.transitions}
+    said = ("timer", ("starts", started, "start = [{}]"), ("handles", heard, "on {} -> …"))
+    _report_unused(node, own.get("timers"), said, evaluator)
+    counted = {name for way in program.transitions for name in way.counts_in}
+    asked = _list_asked(program)
+    said = (
+        "window",
+        ("counts in", counted, "count = [{}]"),
+        ("asks for", asked, "on … where {} >= 10 -> …"),
+    )
+    _report_unused(node, own.get("windows"), said, evaluator)
     if program.messages and not program.ports:
         message = f"no port carries the messages of `{program.name}`"
         help_text = "write `ports = [line]` in the machine, and wire it in the device"
@@ -393,24 +430,35 @@ def _report_unreachable(
             )
 
 
-def _report_unused_timers(
-    node: ast.Machine, timers: ast.Expression | None, program: Program, evaluator: Evaluator
+def _list_asked(program: Program) -> set[str]:
+    """Return the windows that a condition or a value asks for."""
+    first = len(program.values) + len(program.counters)
+    variable = OPERATIONS.index("variable")
+    codes = [
+        code
+        for way in program.transitions
+        for code in (way.where, way.after, *(code for _, code in way.assign))
+    ]
+    used = {number for code in codes for sign, number in code if sign == variable}
+    return {name for number, (name, _) in enumerate(program.windows, first) if number in used}
+
+
+def _report_unused(
+    node: ast.Machine, declared: ast.Expression | None, said: _Uses, evaluator: Evaluator
 ) -> None:
-    """Report timers that no state handles or starts."""
-    ways = program.transitions
-    started = {name for way in ways for name in way.start}
-    heard = {way.event for way in ways}
-    for pair in timers.pairs if isinstance(timers, ast.MapLiteral) else ():
+    """Report timers or windows of which no state makes one of the two uses there are."""
+    what, *uses = said
+    for pair in declared.pairs if isinstance(declared, ast.MapLiteral) else ():
         name = pair.key.span.text
-        if name in started and name in heard:
+        lacking = next((use for use in uses if name not in use[1]), None)
+        if lacking is None:
             continue
-        lacking = "starts" if name not in started else "handles"
-        written = f"start = [{name}]" if name not in started else f"on {name} -> …"
+        verb, _, written = lacking
         evaluator.context.report(
             make_error(
                 "E0424",
-                f"no state of `{node.name.text}` {lacking} the timer `{name}`",
+                f"no state of `{node.name.text}` {verb} the {what} `{name}`",
                 pair.span,
-                help=f"write `{written}` in a state, or leave the timer out",
+                help=f"write `{written.format(name)}` in a state, or leave the {what} out",
             )
         )

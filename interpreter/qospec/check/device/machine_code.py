@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
     from qospec.units import Dimension
 
+A_WINDOW = "a window"
 LARGEST = 2**62
 """Numbers are below this."""
 _PUSHING = {name: OPERATIONS.index(name) for name in ("constant", "variable")}
@@ -38,17 +39,19 @@ class Variables(NamedTuple):
         scope: With all of these names.
         numbers: Of each, its place among all values and counters.
         dimensions: Of each, what it measures.
+        windows: Those that count what came, and which nothing sets.
     """
 
     scope: Scope
     numbers: Mapping[str, int]
     dimensions: Mapping[str, Dimension]
+    windows: tuple[str, ...]
 
 
 def read_variables(
     declared: Mapping[str, tuple[ast.Name, str, Dimension]], scope: Scope, evaluator: Evaluator
 ) -> Variables:
-    """Return the values and counters of a machine, given what each is; a mistake is reported."""
+    """Return the variables of a machine, given what each is; a mistake is reported."""
     inside = Scope(scope)
     for name, what, dimension in declared.values():
         value = Deferred(Attribute(name.text), dimension, exact=True)
@@ -57,9 +60,9 @@ def read_variables(
         except CheckError as mistake:
             evaluator.context.report(mistake)
     numbers = {name: number for number, name in enumerate(declared)}
-    return Variables(
-        inside, numbers, {name: declaration[2] for name, declaration in declared.items()}
-    )
+    dimensions = {name: declaration[2] for name, declaration in declared.items()}
+    windows = tuple(name for name, (_, what, _) in declared.items() if what == A_WINDOW)
+    return Variables(inside, numbers, dimensions, windows)
 
 
 def compile_condition(node: ast.Expression, known: Variables, evaluator: Evaluator) -> Code:
@@ -76,22 +79,45 @@ def value_code(
     name: ast.Name, node: ast.Expression, known: Variables, evaluator: Evaluator
 ) -> Code:
     """Return the program of the new value of a variable; () after a mistake, which is reported."""
-    value, dimension = evaluator.evaluate(node, known.scope), known.dimensions[name.text]
-    if isinstance(value, Poison):
-        return ()
+    dimension = known.dimensions[name.text]
+    return _compile_number(name.text, node, dimension, known, evaluator)
+
+
+def compile_time(
+    field: str, node: ast.Expression, known: Variables, evaluator: Evaluator
+) -> Code | None:
+    """Return the program of a time that depends on variables; None if it does not."""
+    if not node.names_used() & known.numbers.keys():
+        return None
+    return _compile_number(field, node, TIME, known, evaluator, divides=True)
+
+
+def _compile_number(
+    said: str,
+    node: ast.Expression,
+    dimension: Dimension,
+    known: Variables,
+    evaluator: Evaluator,
+    *,
+    divides: bool = False,
+) -> Code:
+    """Return the program of a number of a dimension; () after a mistake, which is reported."""
     try:
+        value = evaluator.evaluate(node, known.scope)
+        if isinstance(value, Poison):
+            return ()
         if not isinstance(value, Amount | Deferred):
-            raise make_error("E0204", f"`{name.text}` is a number, not {value.what}", node.span)
+            raise make_error("E0204", f"`{said}` is a number, not {value.what}", node.span)
         if value.dimension != dimension and not arithmetic.is_literal_zero(value):
             raise make_error(
                 "E0202",
-                f"`{name.text}` is {describe_dimension(dimension)}, not "
+                f"`{said}` is {describe_dimension(dimension)}, not "
                 f"{describe_dimension(value.dimension)}",
                 node.span,
                 label=f"this is {describe_dimension(value.dimension)}",
             )
         expression = arithmetic.make_constant(value, node.span, dimension)
-        return compile_expression(expression, known, node.span)
+        return compile_expression(expression, known, node.span, divides=divides)
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return ()
@@ -116,9 +142,11 @@ def _find_scale(dimension: Dimension) -> int:
     return PS_PER_S if dimension == TIME else 1
 
 
-def compile_expression(expression: Expression, known: Variables, span: Span) -> Code:
-    """Return the program of an expression; raises CheckError."""
-    code = _compile(expression, known, span)
+def compile_expression(
+    expression: Expression, known: Variables, span: Span, *, divides: bool = False
+) -> Code:
+    """Return the program of an expression, which may divide for a time; raises CheckError."""
+    code = _Compiler(known, span, divides).compile(expression)
     depth = deepest = 0
     for operation, _ in code:
         name = OPERATIONS[operation]
@@ -129,44 +157,59 @@ def compile_expression(expression: Expression, known: Variables, span: Span) -> 
     return code
 
 
-def _compile(expression: Expression, known: Variables, span: Span) -> Code:
-    if isinstance(expression, Constant):
-        value = expression.value
-        if isinstance(value, bool):
-            return ((_PUSHING["constant"], int(value)),)
-        if isinstance(value, Fraction):
-            return ((_PUSHING["constant"], convert_to_whole(value, expression.dimension, span)),)
-    if isinstance(expression, Attribute):
-        return ((_PUSHING["variable"], known.numbers[expression.name]),)
-    if isinstance(expression, Operation):
-        if expression.operator == "in":
-            item, listed = expression.operands
-            assert isinstance(listed, Operation)  # noqa: S101 -- as `criteria` makes it
-            alike = tuple(Operation("==", (item, operand)) for operand in listed.operands)
-            return _compile(Operation("or", alike), known, span)
-        if expression.operator in OPERATIONS:
-            return _compile_operation(expression, known, span)
-    raise make_error(
-        "E0424",
-        f"a machine cannot work out `{' '.join(span.text.split())}`",
-        span,
-        note="it can: + - * min max abs, comparisons, `in`, and, or, not",
-    )
+class _Compiler(NamedTuple):
+    known: Variables
+    span: Span
+    divides: bool
 
+    def compile(self, expression: Expression) -> Code:
+        if isinstance(expression, Constant):
+            value = expression.value
+            if isinstance(value, bool):
+                return ((_PUSHING["constant"], int(value)),)
+            if isinstance(value, Fraction):
+                whole = convert_to_whole(value, expression.dimension, self.span)
+                return ((_PUSHING["constant"], whole),)
+        if isinstance(expression, Attribute):
+            return ((_PUSHING["variable"], self.known.numbers[expression.name]),)
+        if isinstance(expression, Operation):
+            if expression.operator == "in":
+                item, listed = expression.operands
+                assert isinstance(listed, Operation)  # noqa: S101 -- as `criteria` makes it
+                alike = tuple(Operation("==", (item, operand)) for operand in listed.operands)
+                return self.compile(Operation("or", alike))
+            if expression.operator in OPERATIONS:
+                return self._compile_operation(expression)
+        raise self._explain_impossible()
 
-def _compile_operation(expression: Operation, known: Variables, span: Span) -> Code:
-    operands = expression.operands
-    if expression.operator == "*":
-        scales = [_find_scale(_find_dimension(operand, known)) for operand in operands]
-        if scales[0] * scales[1] != _find_scale(expression.dimension or COUNT):
-            raise make_error("E0424", "a machine cannot multiply by a time here", span)
-    code = [pair for operand in operands for pair in _compile(operand, known, span)]
-    again = max(1, len(operands) - 1)
-    if not operands:  # in an empty list
-        return ((_PUSHING["constant"], 0),)
-    if len(operands) == 1 and expression.operator in ("and", "or", "min", "max"):
-        return tuple(code)
-    return (*code, *[(OPERATIONS.index(expression.operator), 0)] * again)
+    def _explain_impossible(self) -> CheckError:
+        more = "; and `/` where that gives a time" if self.divides else ""
+        return make_error(
+            "E0424",
+            f"a machine cannot work out `{' '.join(self.span.text.split())}`",
+            self.span,
+            note=f"it can: + - * min max abs, comparisons, `in`, and, or, not{more}",
+        )
+
+    def _compile_operation(self, expression: Operation) -> Code:
+        operands = expression.operands
+        sign = expression.operator
+        scales = [_find_scale(_find_dimension(operand, self.known)) for operand in operands]
+        if sign == "*" and scales[0] * scales[1] != _find_scale(expression.dimension or COUNT):
+            message = "a machine cannot multiply by a time here"
+            help_text = "divide last: `10 cell / rate`" if self.divides else ""
+            raise make_error("E0424", message, self.span, help=help_text)
+        if sign == "/":
+            if not self.divides or expression.dimension != TIME or scales[1] != 1:
+                raise self._explain_impossible()
+            sign = "/" if scales[0] == PS_PER_S else "duration"
+        code = [pair for operand in operands for pair in self.compile(operand)]
+        again = max(1, len(operands) - 1)
+        if not operands:  # in an empty list
+            return ((_PUSHING["constant"], 0),)
+        if len(operands) == 1 and sign in ("and", "or", "min", "max"):
+            return tuple(code)
+        return (*code, *[(OPERATIONS.index(sign), 0)] * again)
 
 
 def _find_dimension(expression: Expression, known: Variables) -> Dimension:

@@ -40,6 +40,8 @@ class MachineFields:
     """What it receives and sends: a list, or a map from each to the values that it carries."""
     timers: object
     """How long each timer runs."""
+    windows: object
+    """How many of what transitions count have come within the last so long: `{ recent: 1 s }`."""
     values: object
     """What each instance remembers, with what it is at first."""
     counters: object
@@ -65,13 +67,15 @@ class TransitionFields:
     """The fields of a transition."""
 
     after: int
-    """How long the machine works on it, before it does the rest."""
+    """How long the machine works on it, before it does the rest; of values too: `size / rate`."""
     send: object
     """The messages that it sends, each by a port: `[callee.setup]`."""
     start: object
     """The timers that it starts, anew if they run."""
     stop: object
     """The timers that it stops."""
+    count: object
+    """The windows in which it counts."""
     set: object
     """New values and counters: `{ free: free - rate }`."""
 
@@ -95,6 +99,7 @@ MACHINE = _make_kind(
     Parameter("ports", NAMES, ()),
     Parameter("messages", Domain("messages"), None),
     Parameter("timers", Domain("timers"), None),
+    Parameter("windows", Domain("timers"), None),
     Parameter("values", Domain("variables"), None),
     Parameter("counters", Domain("variables"), None),
     Parameter("instances", Domain("integer", 1, MOST_INSTANCES), None),
@@ -116,7 +121,8 @@ TRANSITION = _make_kind(
     Parameter("send", Domain("sent messages"), None),
     Parameter("start", NAMES, ()),
     Parameter("stop", NAMES, ()),
+    Parameter("count", NAMES, ()),
     Parameter("set", Domain("assignments"), None),
 )
-READ_HERE = ("messages", "timers", "values", "counters", "forward", "send", "set")
+READ_HERE = ("messages", "timers", "windows", "values", "counters", "forward", "send", "set")
 """Fields that are read as they are written: their names are those of the machine."""

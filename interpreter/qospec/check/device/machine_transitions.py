@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.machine import BEGIN, ITEM, Transition
-from qospec.check.device.machine_code import compile_condition, value_code
+from qospec.check.device.machine_code import compile_condition, compile_time, value_code
 from qospec.check.device.machine_fields import READ_HERE, TRANSITION
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.loops import explain_misplaced
@@ -37,6 +37,7 @@ class Known(NamedTuple):
     ports: tuple[str, ...]
     messages: Mapping[str, Message]
     timers: Mapping[str, int | None]
+    windows: Mapping[str, int | None]
     states: Mapping[str, Span]
     variables: Variables
     scope: Scope
@@ -66,6 +67,7 @@ def build_transition(node: ast.Transition, known: Known, evaluator: Evaluator) -
         where = compile_condition(node.where, known.variables, evaluator)
     own: dict[str, ast.Expression] = {}
     given: dict[str, Any] = {}
+    after: Code | None = None
     if node.body is not None:
         binds = []
         for statement in node.body.statements:
@@ -74,12 +76,16 @@ def build_transition(node: ast.Transition, known: Known, evaluator: Evaluator) -
             else:
                 evaluator.context.report(explain_misplaced(statement, "a transition"))
         own = {name.text: bind.value for bind in binds for name in bind.names}
-        others = [bind for bind in binds if bind.names[0].text not in READ_HERE]
+        if "after" in own:
+            after = compile_time("after", own["after"], known.variables, evaluator)
+        read_here = READ_HERE if after is None else (*READ_HERE, "after")
+        others = [bind for bind in binds if bind.names[0].text not in read_here]
         given = evaluate_fields(TRANSITION, others, node.body, known.scope, evaluator)
-        for field in ("start", "stop"):
+        named = (("start", known.timers, "timer"), ("stop", known.timers, "timer"))
+        for field, offered, what in (*named, ("count", known.windows, "window")):
             for name in given.get(field, ()):
                 help_text = LEAVE_MESSAGE if name in known.messages else ""
-                _verify_known(name, own[field].span, known.timers, "timer", evaluator, help_text)
+                _verify_known(name, own[field].span, offered, what, evaluator, help_text)
     said = f" where {_read_text(node.where)}" if node.where is not None else ""
     return Transition(
         event,
@@ -92,6 +98,8 @@ def build_transition(node: ast.Transition, known: Known, evaluator: Evaluator) -
         tuple(given.get("stop", ())),
         tuple(_read_assigned(own.get("set"), known, evaluator)),
         f"on {_read_text(node.name)}{said} -> {node.target.text}",
+        after or (),
+        tuple(dict.fromkeys(given.get("count", ()))),
     )
 
 
@@ -180,14 +188,19 @@ def _read_assigned(
         except CheckError as mistake:
             evaluator.context.report(mistake)
             continue
-        numbers = known.variables.numbers
+        numbers = [n for n in known.variables.numbers if n not in known.windows]
+        if name.text in known.windows:
+            message = f"`{name.text}` is a window, which nothing sets"
+            help_text = "leave it out"
+            evaluator.context.report(make_error("E0424", message, name.span, help=help_text))
+            continue
         _verify_known(name.text, name.span, numbers, "value or counter", evaluator)
         if name.text in seen:
             evaluator.context.report(make_error("E0102", f"duplicate key `{name.text}`", name.span))
         elif name.text in numbers:
             seen.add(name.text)
             yield (
-                numbers[name.text],
+                known.variables.numbers[name.text],
                 value_code(name, pair.value, known.variables, evaluator),
             )
 

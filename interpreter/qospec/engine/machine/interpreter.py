@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.kinds import LONGEST_PS
 from qospec.catalogue.machine import OPERATIONS
 from qospec.engine.endpoint.deadlines import (
     DEADLINE,
@@ -32,13 +33,16 @@ from qospec.engine.machine.state import (
     AT_LISTS,
     AT_LOG,
     AT_NEW,
+    AT_NOTES,
     AT_SENDS,
+    AT_SPANS,
     AT_STACK,
     AT_STATES,
     AT_TAKEN,
     AT_TIMERS,
     AT_VARIABLES,
     AT_WAYS,
+    AT_WINDOWS,
     BUSY_UNTIL,
     BY_ITEM,
     CARRIED,
@@ -47,6 +51,7 @@ from qospec.engine.machine.state import (
     CHANGE,
     CONTENT,
     COUNT,
+    COUNTERS,
     ENTERED,
     EVENTS,
     FIRST_AT,
@@ -66,9 +71,17 @@ from qospec.engine.machine.state import (
     MARKS,
     MOST,
     NAME,
+    NEWEST,
+    NEXT_NOTE,
+    NOTE,
+    NOTE_COLUMNS,
+    NOTED,
+    NOTED_AT,
+    NOTES,
     NUMBERED,
     OBSERVED,
     OF_PARTS,
+    OLDEST,
     OUTPUT,
     PART,
     PARTS,
@@ -88,6 +101,8 @@ from qospec.engine.machine.state import (
     SHORTEST,
     SINCE,
     SIZE_BYTES,
+    SPARE_NOTE,
+    SPARE_NOTES,
     START,
     STARTS,
     STATE,
@@ -96,6 +111,7 @@ from qospec.engine.machine.state import (
     TARGET,
     TIMERS,
     UNHEARD,
+    UNTIMED,
     VALUES,
     WAY,
     WENT,
@@ -103,17 +119,24 @@ from qospec.engine.machine.state import (
     WHERE,
     WHERE_LENGTH,
     WHO,
+    WINDOW,
+    WINDOWS,
+    WORK,
+    WORKS,
 )  # fmt: skip
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
 
 (CONSTANT, VARIABLE, PLUS, MINUS, TIMES, NEGATE, EQUAL, UNEQUAL, LESS, AT_MOST) = range(10)
-(MORE, AT_LEAST, AND, OR, NOT, LEAST, GREATEST, ABSOLUTE) = range(10, 18)
+(MORE, AT_LEAST, AND, OR, NOT, LEAST, GREATEST, ABSOLUTE, DIVIDED, DURATION) = range(10, 20)
 """Their places in `catalogue.machine.OPERATIONS`."""
-assert len(OPERATIONS) == 1 + ABSOLUTE  # noqa: S101 -- or these are not up to date
+assert len(OPERATIONS) == 1 + DURATION  # noqa: S101 -- or these are not up to date
 NOTHING_HAPPENS, NO_ROOM = -1, -2
 """In place of an instance: no transition is taken; or one would be, and there is no room for it."""
+NO_TIME = -(2**62)
+"""In place of a time: something was divided by 0."""
 ENDED = -1
 """In place of a state, in the log: an instance is no more."""
 MOST_CHANGES = 3
@@ -144,8 +167,24 @@ def _value(state: Whole, place: int, length: int) -> int:
         else:
             top -= 1
             a, b = state[stack + top], state[stack + top + 1]
-            state[stack + top] = _combined(operation, a, b)
+            if operation < DIVIDED:
+                state[stack + top] = _combined(operation, a, b)
+            elif b == 0:
+                return NO_TIME
+            else:
+                state[stack + top] = a // b if operation == DIVIDED else _duration_ps(a, b)
     return state[stack]  # type: ignore[no-any-return]
+
+
+@kernel
+def _duration_ps(amount: int, per_second: int) -> int:
+    """Return how long an amount takes, rounded down; LONGEST_PS if it is longer."""
+    whole, rest = amount // per_second, amount % per_second
+    if abs(whole) >= LONGEST_PS // PS_PER_S:
+        return LONGEST_PS
+    for _ in range(4):  # a product of 10^12 would be too large
+        whole, rest = whole * 1_000 + rest * 1_000 // per_second, rest * 1_000 % per_second
+    return whole
 
 
 @kernel
@@ -185,13 +224,61 @@ def width(state: Whole) -> int:
 
 
 @kernel
-def load(state: Whole, row: int) -> None:
-    """Make the values of an instance, or of a new one, those that conditions see."""
+def load(state: Whole, row: int, now_ps: int) -> None:
+    """Make values and windows of an instance, or of a new one, those that conditions see."""
     place = state[AT_INITIAL]
     if row >= 0:
         place = state[AT_INSTANCES] + row * width(state) + INSTANCE
     for k in range(state[VALUES]):
         state[state[AT_VARIABLES] + k] = state[place + k]
+    place = state[AT_VARIABLES] + state[VALUES] + state[COUNTERS]
+    for k in range(state[WINDOWS]):
+        state[place + k] = 0 if row < 0 else _count_within(state, row, k, now_ps)
+
+
+# ---- windows
+
+
+@kernel
+def _count_within(state: Whole, row: int, window: int, now_ps: int) -> int:
+    """Return how often an instance counted in a window; free the notes that are too old."""
+    since_ps = now_ps - state[state[AT_SPANS] + window]
+    at = state[AT_WINDOWS] + (row * state[WINDOWS] + window) * WINDOW
+    while state[at + NOTED] > 0:
+        if state[state[AT_NOTES] + state[at + OLDEST] * NOTE_COLUMNS + NOTED_AT] > since_ps:
+            break
+        _forget(state, at)
+    return state[at + NOTED]  # type: ignore[no-any-return]
+
+
+@kernel
+def _forget(state: Whole, at: int) -> None:
+    """Free the oldest note of a window, which has one."""
+    oldest = state[at + OLDEST]
+    note = state[AT_NOTES] + oldest * NOTE_COLUMNS
+    state[at + OLDEST], state[note + NEXT_NOTE] = state[note + NEXT_NOTE], state[SPARE_NOTE]
+    state[SPARE_NOTE] = oldest
+    state[SPARE_NOTES] += 1
+    state[at + NOTED] -= 1
+
+
+@kernel
+def _note(state: Whole, row: int, way: int, now_ps: int) -> None:
+    """Count a transition in its windows; there is room."""
+    first = state[AT_LISTS] + state[way + NOTE]
+    for k in range(state[way + NOTES]):
+        at = state[AT_WINDOWS] + (row * state[WINDOWS] + state[first + k]) * WINDOW
+        spare = state[SPARE_NOTE]
+        note = state[AT_NOTES] + spare * NOTE_COLUMNS
+        state[SPARE_NOTE] = state[note + NEXT_NOTE]
+        state[SPARE_NOTES] -= 1
+        state[note + NOTED_AT] = now_ps
+        if state[at + NOTED] == 0:
+            state[at + OLDEST] = spare
+        else:
+            state[state[AT_NOTES] + state[at + NEWEST] * NOTE_COLUMNS + NEXT_NOTE] = spare
+        state[at + NEWEST] = spare
+        state[at + NOTED] += 1
 
 
 @kernel
@@ -244,6 +331,10 @@ def dismiss_idle(state: Whole, row: int, now_ps: int) -> None:
     for timer in range(state[TIMERS]):
         if deadlines[_find_row(state, timer, row), DUE] < FOREVER_PS:
             return
+    for window in range(state[WINDOWS]):
+        at = state[AT_WINDOWS] + (row * state[WINDOWS] + window) * WINDOW
+        while state[at + NOTED] > 0:
+            _forget(state, at)
     state[state[AT_STATES] + COUNT] -= 1
     _log(state, row, ENDED, now_ps)
     state[instance + STATE] = -1
@@ -338,7 +429,13 @@ def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole
     state[state[AT_TAKEN] + way] += 1
     if state[at + BY_ITEM] == 0:
         state[WENT] += 1
+    takes_ps = state[at + AFTER]
+    if state[at + WORKS] > 0:
+        takes_ps = _value(state, state[at + WORK], state[at + WORKS])
+        if takes_ps < 0:
+            state[UNTIMED] = 1 + way
     _assign(state, row, at)
+    _note(state, row, at, now_ps)
     instance = state[AT_INSTANCES] + row * width(state)
     before, after = state[instance + STATE], state[at + TARGET]
     state[LAST] = before
@@ -346,9 +443,9 @@ def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole
         _leave(state, before, now_ps - state[instance + SINCE])
         _enter(state, row, after, now_ps)
         state[instance + STATE], state[instance + SINCE] = after, now_ps
-    if state[at + AFTER] > 0:
+    if takes_ps > 0:
         state[PENDING], state[PENDING_ROW] = way, row
-        state[BUSY_UNTIL] = now_ps + state[at + AFTER]
+        state[BUSY_UNTIL] = now_ps + takes_ps
     else:
         finish(state, items, row, way, now_ps, out)
 

@@ -39,23 +39,27 @@ and how many there are; the state in which the last transition was taken; how ma
 )
 """How many there are; the last two, of transitions that items cause which pass, and of instances
 that begin together."""
-LOGGED, LOG_ROOM = 38, 39
-"""How many rows of the log are in use, and how many there are; 0: none is kept."""
+LOGGED, LOG_ROOM, WINDOWS, SPARE_NOTE, SPARE_NOTES, UNTIMED = range(38, 44)
+"""How many rows of the log are in use, and how many there are; 0: none is kept. How many windows an
+instance has; the first note that is free, and how many are; 1 more than the last transition of
+which `after` was negative, or divided by 0; 0: none."""
 (
     AT_WAYS, AT_CHOICES, AT_LISTS, AT_SENDS, AT_INPUTS, AT_NAMES, AT_FORWARD, AT_INITIAL,
     AT_VARIABLES, AT_STACK, AT_NEW, AT_INSTANCES, AT_TIMERS, AT_LENGTHS, AT_FREE, AT_FOUND,
-    AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_QUEUE, AT_LOG,
-) = range(40, 63)  # fmt: skip
-FIELDS = 63
+    AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_SPANS, AT_WINDOWS, AT_QUEUE, AT_NOTES,
+    AT_LOG,
+) = range(44, 70)  # fmt: skip
+FIELDS = 70
 
 (
     TARGET, AFTER, WHERE, WHERE_LENGTH, SEND, SENDS, START, STARTS, HALT, HALTS, ASSIGN, ASSIGNS,
-    BY_ITEM,
-) = range(13)  # fmt: skip
+    BY_ITEM, WORK, WORKS, NOTE, NOTES,
+) = range(17)  # fmt: skip
 """A transition: the state that follows, how long it takes; where its condition begins, and how many
 pairs it has; likewise rows of messages, timers to start, timers to stop, and assignments, three
-numbers each; whether an item that passes causes it."""
-WAY = 13
+numbers each; whether an item that passes causes it; likewise the program of how long it takes, and
+the windows in which it counts."""
+WAY = 17
 OUTPUT, PORT, NAME, PEER, CARRIED, CARRIES = range(6)
 """A message that is sent: the output and port, its number, the connection to the nearest machine
 that waits for it, -1: none; where the numbers of the values that it carries begin, and how many."""
@@ -80,6 +84,12 @@ WHO, WHEN, INTO = range(3)
 that is there from the beginning is in the log at the time THERE."""
 CHANGE = 3
 THERE = -1
+OLDEST, NEWEST, NOTED = range(3)
+"""A window of an instance: the rows of its oldest and newest note, and how many there are."""
+WINDOW = 3
+NOTED_AT, NEXT_NOTE = range(2)
+"""A note in a window, or one that is free: when it was, and the row of the next, -1: none."""
+NOTE_COLUMNS = 2
 FIRST_ROOM = 64
 MOST_TRANSITIONS = 10_000_000
 """In a trial, without those that items cause that pass through."""
@@ -110,7 +120,7 @@ def begun(
         logs: Whether it keeps a log of all changes of state.
     """
     state = _Writer(program, placement).state()
-    state[AT_LOG] = len(state)
+    state = with_more_notes(state) if program.windows else state
     state[[STOP, FLOWS, LIMIT]] = stop_ps, flows, MOST_TRANSITIONS
     count = int(state[INSTANCES])
     timers = 1 + count * len(program.timers)
@@ -157,6 +167,7 @@ class _Writer:
         self._timers = [name for name, _ in program.timers]
         self._states = [state.name for state in program.states]
         self._values = [value.name for value in program.values]
+        self._windows = [name for name, _ in program.windows]
 
     def state(self) -> Whole:
         """Return all of them behind the fields, without what changes."""
@@ -164,6 +175,7 @@ class _Writer:
         count = program.instances or 1
         ways = [number for way in program.transitions for number in self._way(way)]
         values, counters = len(program.values), len(program.counters)
+        windows = len(program.windows)
         initial = [variable.initial for variable in program.values]
         replies = [
             placement.replies.get(placement.first + n, -1) for n in range(placement.connections)
@@ -180,7 +192,7 @@ class _Writer:
             AT_NAMES: [self._number(name) for name in placement.names],
             AT_FORWARD: self._forwards(),
             AT_INITIAL: initial,
-            AT_VARIABLES: [*initial, *(counter.initial for counter in program.counters)],
+            AT_VARIABLES: initial + [n.initial for n in program.counters] + [0] * windows,
             AT_STACK: [0] * (DEEPEST + 1),
             AT_NEW: [0] * (values + counters),
             AT_INSTANCES: [0] * (count * (INSTANCE + values + len(program.ports))),
@@ -192,7 +204,11 @@ class _Writer:
             AT_TAKEN: [0] * len(program.transitions),
             AT_REPLIES: replies,
             AT_PARTIAL: [0] * (placement.connections * PARTIAL),
+            AT_SPANS: [int(length or 1) for _, length in program.windows],
+            AT_WINDOWS: [0] * (count * windows * WINDOW),
             AT_QUEUE: [0] * (FIRST_ROOM * QUEUED),
+            AT_NOTES: [],
+            AT_LOG: [],
         }
         fields = [0] * FIELDS
         for number, value in self._fields(count).items():
@@ -230,6 +246,8 @@ class _Writer:
             NAMES: len(placement.names),
             REFERENCES: placement.references,
             BY_ITEMS: sum(way.event == ITEM for way in program.transitions),
+            WINDOWS: len(program.windows),
+            SPARE_NOTE: -1,
         }
 
     def _number(self, message: str) -> int:
@@ -314,16 +332,33 @@ class _Writer:
         yield from (first, len(way.send))
         yield from self._listed([self._timers.index(name) for name in way.start])
         yield from self._listed([self._timers.index(name) for name in way.stop])
-        yield from (start, len(way.assign), way.event == ITEM)
+        yield from (start, len(way.assign), way.event == ITEM, *self._coded(way.after))
+        yield from self._listed([self._windows.index(name) for name in way.counts_in])
 
 
 def with_more_room(state: Whole) -> Whole:
     """Return a state with twice the rows for what waits."""
-    room, at, at_log = int(state[ROOM]), int(state[AT_QUEUE]), int(state[AT_LOG])
+    room, at, behind = int(state[ROOM]), int(state[AT_QUEUE]), int(state[AT_NOTES])
     queue = np.zeros((2 * room, QUEUED), np.int64)
     queue[:room] = np.roll(rows_of(state, AT_QUEUE, room, QUEUED), -int(state[HEAD]), axis=0)
-    larger = np.concatenate([state[:at], queue.ravel(), state[at_log:]])
-    larger[HEAD], larger[ROOM], larger[AT_LOG] = 0, 2 * room, at + queue.size
+    larger = np.concatenate([state[:at], queue.ravel(), state[behind:]])
+    larger[HEAD], larger[ROOM] = 0, 2 * room
+    larger[[AT_NOTES, AT_LOG]] += room * QUEUED
+    return larger
+
+
+def with_more_notes(state: Whole) -> Whole:
+    """Return a state with twice the rows for notes in windows, the new ones free."""
+    at, at_log = int(state[AT_NOTES]), int(state[AT_LOG])
+    room = (at_log - at) // NOTE_COLUMNS
+    more = max(room, FIRST_ROOM)
+    notes = np.zeros((more, NOTE_COLUMNS), np.int64)
+    notes[:, NEXT_NOTE] = room + 1 + np.arange(more)
+    notes[-1, NEXT_NOTE] = state[SPARE_NOTE]
+    larger = np.concatenate([state[:at_log], notes.ravel(), state[at_log:]])
+    larger[SPARE_NOTE] = room
+    larger[SPARE_NOTES] += more
+    larger[AT_LOG] += notes.size
     return larger
 
 

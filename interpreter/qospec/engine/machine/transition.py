@@ -83,29 +83,36 @@ from qospec.engine.machine.state import (
     ROOM,
     SEEN,
     SERIAL_OF,
+    SPARE_NOTES,
     SPREAD,
     STOP,
     TIMERS,
+    UNTIMED,
     VALUES,
     WAITING,
     WENT,
+    WINDOWS,
     begun,
     counts_of,
     with_longer_log,
+    with_more_notes,
     with_more_room,
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from qospec.catalogue.machine import Program
+    from qospec.catalogue.machine import Counts, Program
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
     from qospec.engine.machine.placement import Placement
 
-LACKS_ROOM, LIVELY, LACKS_LOG = 1, 2, 3
-"""Reasons to replenish: what waits takes more room, or the log; and an error, too many
+LACKS_ROOM, LIVELY, LACKS_LOG, LACKS_NOTES = 1, 2, 3, 4
+"""Reasons to replenish: what waits takes more room, or the log, or windows; and an error, too many
 transitions."""
 PASSED = -1
 """In place of an item that waits: one that passed."""
+
+
+GROW = {LACKS_ROOM: with_more_room, LACKS_LOG: with_longer_log, LACKS_NOTES: with_more_notes}
 
 
 class LivelockError(ValueError):
@@ -125,6 +132,10 @@ class LivelockError(ValueError):
         self.state = state
 
 
+class UntimedError(ValueError):
+    """A transition would take a negative time, or one for which something is divided by 0."""
+
+
 def build_transition(program: Program, placement: Placement, setting: Setting) -> Transition:
     """Return how a machine answers events, from the beginning of a trial."""
     state = begun(program, placement, setting.streams.count, setting.stop_ps, logs=setting.watched)
@@ -133,7 +144,16 @@ def build_transition(program: Program, placement: Placement, setting: Setting) -
         if reason == LIVELY:
             last = program.states[int(state[LAST])].name
             raise LivelockError(placement.path, last, int(state[LIMIT]))
-        return with_longer_log(state) if reason == LACKS_LOG else with_more_room(state)
+        return GROW[reason](state)
+
+    def report(state: Whole) -> Counts:
+        if state[UNTIMED]:
+            way = program.transitions[int(state[UNTIMED]) - 1]
+            raise UntimedError(
+                f"`{placement.path}` takes `{way.text}` with values for which `after` is negative,"
+                " or divides by 0"
+            )
+        return counts_of(program, state)
 
     return Transition(
         state,
@@ -143,7 +163,7 @@ def build_transition(program: Program, placement: Placement, setting: Setting) -
         first_alarm_ps=0 if program.begins else None,
         replenish=replenish,
         columns=CONTENT - MORE + placement.values,
-        report=lambda state: counts_of(program, state),
+        report=report,
     )
 
 
@@ -154,7 +174,7 @@ def _find_lack(state: Whole) -> int:
         return LIVELY
     if state[LOG_ROOM] > 0 and state[LOGGED] > state[LOG_ROOM] - MOST_CHANGES:
         return LACKS_LOG
-    return DONE
+    return LACKS_NOTES if state[SPARE_NOTES] < state[WINDOWS] else DONE
 
 
 @kernel
@@ -283,7 +303,7 @@ def _begins_ps(state: Whole) -> int:
 @kernel
 def _happen(state: Whole, items: Whole, row: int, event: int, now_ps: int, out: Whole) -> None:
     """Let an event happen to an instance that exists."""
-    load(state, row)
+    load(state, row, now_ps)
     way = chosen(state, row, event)
     if way != NOTHING_HAPPENS:
         take(state, items, row, way, now_ps, out)
@@ -305,7 +325,7 @@ def _hear(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Wh
         state[IGNORED] += 1
         return
     row, at_port = _row_of(state, reference), state[state[AT_INPUTS] + port]
-    load(state, row)
+    load(state, row, now_ps)
     _read(state, items, item, message)
     way = chosen(state, row, message * state[PORTS] + at_port)
     if way == NOTHING_HAPPENS:
@@ -379,7 +399,7 @@ def _pass(state: Whole, items: Whole, item: int, now_ps: int, out: Whole) -> Non
 def _notice(state: Whole, items: Whole, reference: int, now_ps: int, out: Whole) -> None:
     """Let the passing of an item happen to the instance of its connection."""
     row = _row_of(state, reference)
-    load(state, row)
+    load(state, row, now_ps)
     way = chosen(state, row, state[EVENTS] - 1)
     if way == NOTHING_HAPPENS:
         return

@@ -31,6 +31,7 @@ PLANE = FLOWS + MESSAGES + BEYOND
 STOP_PS = 1_000
 VALUES = ("v", "w")
 COUNTERS = ("log", "n")
+WINDOWS = {"short": 10, "long": 100}
 KNOWN = (Message("press"), Message("ask", ("w",)), Message("tell", ("w", "v")))
 NAMES = ("other", "tell", "press", "ask")
 """The messages of all machines, in another order than those of this one."""
@@ -45,7 +46,7 @@ WORDS = {
 
 def code(text: str) -> tuple[tuple[int, int], ...]:
     """Return a program from words in reverse Polish notation: `n 1 +`."""
-    variables = (*VALUES, *COUNTERS)
+    variables = (*VALUES, *COUNTERS, *WINDOWS)
     found = []
     for word in text.split():
         if word in variables:
@@ -63,7 +64,8 @@ def way(event: str, target: str, digit: int = 0, where: str = "", **more: Any) -
     numbers = [*VALUES, *COUNTERS]
     assign = tuple((numbers.index(name), code(text)) for name, text in told.items())
     name, _, port = event.partition("@")
-    return Transition(name, port, target, code(where), assign=assign, **more)
+    after = code(more.pop("after", ""))
+    return Transition(name, port, target, code(where), assign=assign, after=after, **more)
 
 
 def state(name: str, *ways: Transition, **more: Any) -> State:
@@ -95,6 +97,7 @@ class Alone:
             states,
             tuple(Named(name, 10 + n, COUNT) for n, name in enumerate(VALUES)),
             tuple(Named(name, 0, COUNT) for name in COUNTERS),
+            windows=tuple(WINDOWS.items()),
             **more,
         )
         placement = Placement(

@@ -2,6 +2,8 @@
 
 import pytest
 
+from qospec.engine.machine.transition import UntimedError
+
 LARGE = 2**62
 
 
@@ -284,3 +286,101 @@ def test_a_message_carries_values_in_its_order(alone):
     peers = {("x", "ask"): 3, ("x", "tell"): 3}
     machine = alone(alone.state("s", way), peers=peers)
     assert machine.content(machine.tell("press", 10), 2) == [[13, 0], [13, 10]]
+
+
+# ---- how long it takes
+
+
+@pytest.mark.parametrize(
+    ("text", "takes_ps"),
+    [
+        ("20 7 /", 2),
+        ("v 3 * 4 /", 7),  # of 30, as v is 10
+        ("10 353207 duration", 28_312_009),  # 10 / 353_207 s = 28.312009 us, rounded down
+        ("7 2 duration", 3_500_000_000_000),
+        ("1 3 duration 2 *", 666_666_666_666),
+        ("9007199254740993 9007199254740992 duration", 1_000_000_000_000),
+        ("999999999999 1000000000000 duration", 999_999_999_999),
+        ("4000000000 1 duration", 10**18),  # no more than the longest time
+    ],
+)
+def test_a_time_is_worked_out_from_values(alone, text, takes_ps):
+    way = alone.way("press", "s", after=text)
+    machine = alone(alone.state("s", way), stop_ps=2 * 10**18)
+    assert machine.alarm(machine.tell("press", 10)) == 10 + takes_ps
+    assert machine.counts.states["s"].instances == 1
+
+
+def test_a_time_is_worked_out_from_what_values_were_before(alone):
+    way = alone.way("ask", "s", after="w 2 *", set={"w": "w 1 +"})
+    machine = alone(alone.state("s", way))
+    assert machine.alarm(machine.tell("ask", 10, content=(5,))) == 20
+
+
+@pytest.mark.parametrize("text", ["7 v 10 - /", "7 0 duration", "3 v -"])
+def test_a_time_that_cannot_be_is_an_error_of_the_trial(alone, text):
+    machine = alone(alone.state("s", alone.way("press", "s", after=text, text="on press -> s")))
+    machine.tell("press", 10)
+    with pytest.raises(UntimedError, match=r"`d\.m` takes `on press -> s` with values for which"):
+        _ = machine.counts
+
+
+# ---- windows
+
+
+def test_what_counted_less_than_a_window_ago_is_in_it(alone):
+    """Ends of the window of 10 ps at 0 and 10: what counted at 0 is in it at 9, and not at 10."""
+    state, way = alone.state, alone.way
+    seen = {"n": "n 10 * short +"}
+    machine = alone(
+        state("s", way("press", "s", counts_in=("short",)), way("tell", "s", set=seen)),
+    )
+    for now_ps in (0, 4, 4):
+        machine.tell("press", now_ps)
+    for now_ps in (4, 9, 10, 13, 14):
+        machine.tell("tell", now_ps)
+    assert machine.counts.counters["n"] == 3_3_2_2_0
+
+
+def test_each_instance_and_each_window_counts_by_itself_until_it_ends(alone):
+    state, way = alone.state, alone.way
+    seen = {"n": "n 100 * long 10 * + short +"}
+    machine = alone(
+        state("a", way("press", "b", counts_in=("short", "long")), way("ask", "b", set=seen)),
+        state(
+            "b",
+            way("press", "b", counts_in=("long",)),
+            way("ask", "b", set=seen),
+            way("tell", "a"),
+        ),
+        instances=2,
+    )
+    for message, now_ps, reference in (
+        *(("press", now_ps, FIRST) for now_ps in (0, 1, 2)),
+        ("press", 3, OTHER),
+        ("ask", 4, FIRST),
+        ("ask", 5, OTHER),
+        ("tell", 6, FIRST),
+        ("ask", 7, FIRST),  # one that begins: it has counted nothing
+    ):
+        machine.tell(message, now_ps, reference=reference)
+    assert machine.counts.counters["n"] == 31_11_00
+
+
+def test_windows_grow_and_what_is_too_old_makes_room(alone):
+    """150 in the last 100 ps, more than there is room for at first, and never more than that."""
+    state, way = alone.state, alone.way
+    most = {"n": "n long 1 + max"}
+    press = way("press", "s", counts_in=("long", "short"), set=most)
+    machine = alone(state("s", press, way("tell", "s", set={"n": "long"})))
+    item, rooms = machine.item(3, "press"), []
+    for number in range(600):
+        if machine.arrive(item, "x", number * 2 // 3) == []:  # it comes again when there is room
+            machine.memory = machine.transition.replenish(machine.memory, machine.code)
+            machine.arrive(item, "x", number * 2 // 3)
+        rooms.append(len(machine.memory))
+    assert machine.counts.counters["n"] == 150
+    assert rooms[0] < rooms[300] == rooms[-1]
+    machine.tell("tell", 450)
+    # What counted after 350: from the 528th on, which came at 527 * 2 / 3 = 351.
+    assert machine.counts.counters["n"] == 600 - 527
