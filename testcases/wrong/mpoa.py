@@ -84,9 +84,25 @@ WRONG = [
             ),
             (
                 "counts_for_ever",
-                ("so_many_within_a_second:rate=8pkt_per_s",),
+                ("so_many_within_a_second:rate=8pkt_per_s", "a_second_that_begins_anywhere"),
+                {"none", "eleven"},
+                {"seen: window": "seen: 100 h", "on quiet -> idle": "on quiet -> counting"},
+            ),
+            (
+                "counts_from_a_first_packet",
+                ("a_second_that_begins_anywhere",),
+                {"eleven"},
+                {
+                    "< frames -> counting { count = [seen], start = [quiet] }": (
+                        "< frames -> counting { count = [seen] }"
+                    )
+                },
+            ),
+            (
+                "counts_what_is_a_second_old",
+                ("so_many_within_a_second:rate=9pkt_per_s",),
                 {"none"},
-                {"on window -> idle": "on window -> counting"},
+                {"seen: window": "seen: window + 1 us", "quiet: window": "quiet: 2 * window"},
             ),
             (
                 "counts_all_flows",
@@ -100,9 +116,9 @@ WRONG = [
                 {"long_way", "shortcut"},
                 {
                     "on peer.connect -> established { stop = [t303] }": (
-                        "on peer.connect -> established { stop = [t303], start = [window] }"
+                        "on peer.connect -> established { stop = [t303], start = [quiet] }"
                     ),
-                    "forward = shortcut\n": "forward = shortcut\n      on window -> idle\n",
+                    "forward = shortcut\n": "forward = shortcut\n      on quiet -> idle\n",
                 },
             ),
             (
