@@ -11,7 +11,7 @@ ASKED = """state idle {
       on west.resolution_request -> asking_east {
         after = thinking
         send = ["""
-ASKED_AGAIN = """on east.imposition_reply -> idle { send = [west.resolution_reply] }
+ASKED_AGAIN = """{ send = [west.resolution_reply], start = [valid] }
       on west.resolution_request -> asking_east {"""
 
 WRONG = [
@@ -79,7 +79,12 @@ WRONG = [
                 {
                     "ports = [west, east, trunk]": "ports = [west, east]",
                     "  resolve.trunk -> to_trunk\n": "",
-                    "send = [trunk.flush_request]": "send = [east.flush_request]",
+                    **{
+                        f"-> {state} {{ send = [trunk.flush_request]": (
+                            f"-> {state} {{ send = [east.flush_request]"
+                        )
+                        for state in ("idle", "asking_east", "serving_west")
+                    },
                 },
             ),
             (
@@ -108,15 +113,15 @@ WRONG = [
                 "counts_all_flows",
                 ("after_so_many_packets:vendor=cisco,connections=3",),
                 {"long_way", "shortcut"},
-                {"instances = flows\n": ""},
+                {"instances = flows\n    size = 112 B\n\n": "size = 112 B\n\n"},
             ),
             (
                 "forgets_shortcuts",
                 ("after_so_many_packets:vendor=cisco,connections=1",),
                 {"long_way", "shortcut"},
                 {
-                    "on peer.connect -> established { stop = [t303] }": (
-                        "on peer.connect -> established { stop = [t303], start = [quiet] }"
+                    "on peer.connect -> established { stop = [t303], start = [": (
+                        "on peer.connect -> established { stop = [t303], start = [quiet, "
                     ),
                     "forward = shortcut\n": "forward = shortcut\n      on quiet -> idle\n",
                 },
@@ -165,6 +170,69 @@ WRONG = [
                         "resolved",
                     ),
                 )
+            ),
+        )
+    ),
+    *(
+        Wrong(f"mpoa.{name}", MPOA, "caches.qos", (case,), criteria, changes=changes)
+        for name, case, criteria, changes in (
+            (
+                "never_ages",
+                "ages_out_of_use",
+                {"again"},
+                {
+                    "on aged -> idle { send = [peer.release], stop = [retry, refresh],": (
+                        "on aged -> established { stop = [retry, refresh],"
+                    )
+                },
+            ),
+            (
+                "ages_in_use",
+                "refreshed_in_use",
+                {"kept", "called_once"},
+                {
+                    "stop = [retry], start = [refresh, aged] }\n      on aged": (
+                        "stop = [retry], start = [refresh] }\n      on aged"
+                    )
+                },
+            ),
+            (
+                "refreshes_out_of_use",
+                "ages_out_of_use",
+                {"again"},
+                {"on refresh where used == 1 ->": "on refresh where used <= 1 ->"},
+            ),
+            (
+                "refreshes_when_it_is_late",
+                "refreshed_in_use",
+                {"refreshed"},
+                {"refresh: 2 * holding / 3": "refresh: 9 * holding / 10"},
+            ),
+            (
+                "keeps_what_is_purged",
+                "purged",
+                {"again"},
+                {
+                    "purge_request -> idle {\n        send = [server.purge_reply, peer.": (
+                        "purge_request -> established {\n        send = [server.purge_reply, peer."
+                    )
+                },
+            ),
+            (
+                "holds_the_connection",
+                "purged",
+                {"released"},
+                {"send = [server.purge_reply, peer.release]": "send = [server.purge_reply]"},
+            ),
+            (
+                "never_purges",
+                "purged",
+                {"again"},
+                {
+                    "on valid -> purging_west { send = [west.purge_request], start = [retry] }": (
+                        "on valid -> purging_west { start = [retry] }"
+                    )
+                },
             ),
         )
     ),
