@@ -98,7 +98,7 @@ def list_cases_in_tables(plans: Sequence[CasePlan]) -> dict[str, tuple[str, ...]
         by_test.setdefault(plan.test, []).append(plan)
     alone = len(plans) == 1
     tables = (
-        tuple(plan.case.name for plan in its)
+        tuple(dict.fromkeys(plan.case.name for plan in its))
         for its in by_test.values()
         if len(its) > MOST_LINES
         or ((alone or len(its) > 1 or _only_reports(its)) and any(map(_has_reports, its)))
@@ -189,7 +189,8 @@ class Console:
         self._tables = tables or {}
         self._verbose = verbose
         self._brief = brief
-        self._waiting: dict[str, tuple[dict[str, Any], float]] = {}
+        self._waiting: dict[str, dict[str, tuple[dict[str, Any], float]]] = {}
+        """By the first name of a table, its cases that have ended, by their names."""
         unicode = "utf" in (getattr(sys.stdout, "encoding", "") or "").lower()
         self._marks = MARKS if unicode else ASCII
 
@@ -223,8 +224,9 @@ class Console:
                 say(*(f"    note  {note}" for note in list_point_notes(case)))
             say(*bounds)
         if its:
-            self._waiting[case["name"]] = (case, seconds)
-            if all(name in self._waiting for name in its):
+            waiting = self._waiting.setdefault(its[0], {})
+            waiting[case["name"]] = (case, seconds)
+            if len(waiting) == len(its):
                 self._print_table(its)
             if len(its) == 1:
                 say(*bounds)
@@ -235,9 +237,10 @@ class Console:
         mark = click.style(f"{self._marks[verdict]} {verdict}", fg=COLOURS[verdict])
         say_text(f"{mark}  {make_visible(name, LONGEST)}{more}  {seconds:.1f} s")
 
-    def _print_table(self, names: Iterable[str]) -> None:
+    def _print_table(self, names: Sequence[str]) -> None:
         """Print the results of the cases of a test that have ended."""
-        ended = [self._waiting.pop(name) for name in names if name in self._waiting]
+        waiting = self._waiting.pop(names[0])
+        ended = [waiting[name] for name in names if name in waiting]
         cases = [{**case, "ran": True} for case, _ in ended]
         of = count_verdicts(cases)
         found = ", ".join(f"{count} {verdict}" for verdict, count in of.items())

@@ -358,6 +358,31 @@ def test_a_long_table_says_how_many_rows_it_has(capsys: pytest.CaptureFixture[st
         assert ("40 of 99 rows are shown; `-v` prints all" in told) is not verbose
 
 
+class ReadTable(tuple):
+    """The names of the cases of a table; `reads` counts how often they were gone through."""
+
+    reads = 0
+
+    def __iter__(self):
+        type(self).reads += 1
+        return super().__iter__()
+
+
+def test_the_names_of_a_table_are_not_gone_through_for_each_of_its_cases(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """So 10,000 cases took seconds, as the square of their number."""
+    cases = [swept(f"{n}%", 0, "pass") for n in range(1, 100)]
+    names = ReadTable(each["name"] for each in cases)
+    tables = dict.fromkeys(tuple(names), names)
+    console = Console(99, quiet=False, progress=None, tables=tables)
+    before = ReadTable.reads
+    for each in cases:
+        console.ended(each, 0.0)
+    assert ReadTable.reads - before <= 2
+    assert "99 cases" in capsys.readouterr().out
+
+
 def test_what_searches_found_is_a_table_with_its_notes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
