@@ -22,18 +22,34 @@ class SharedValues:
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
         self._objects: dict[tuple[tuple[str, str], ...], Document] = {}
+        self._nothing: tuple[Document, list[Any]] = {}, []
 
-    def share(self, value: Any) -> Any:
-        """Return a value of a document that holds what others hold, too."""
+    def share(self, document: Document) -> Document:
+        """Return a document that holds what others hold, too; what it holds twice is held once."""
+        shared: Document = self._share(document, {})
+        return shared
+
+    def _share(self, value: Any, seen: dict[int, Any]) -> Any:
+        """Return a shared value; `seen` are those of what was seen in its document, by identity."""
+        if isinstance(value, str):
+            return self._texts.setdefault(value, value)
+        if not isinstance(value, dict | list | tuple):
+            return value
+        if (known := seen.get(id(value))) is not None:
+            return known
         if isinstance(value, dict):
-            return self.build_object([(name, self.share(of)) for name, of in value.items()])
-        if isinstance(value, list | tuple):
-            return [self.share(item) for item in value]
-        return self._texts.setdefault(value, value) if isinstance(value, str) else value
+            pairs = [(name, self._share(of, seen)) for name, of in value.items()]
+            found: Any = self.build_object(pairs)
+        else:
+            found = [self._share(item, seen) for item in value] or self._nothing[1]
+        seen[id(value)] = found
+        return found
 
     def build_object(self, pairs: Sequence[tuple[str, Any]]) -> Document:
         """Return an object with these members."""
         found = dict(pairs)
+        if not found:
+            return self._nothing[0]
         plain = set(map(type, found.values())) == {str}
         if plain and (known := self._objects.get(tuple(pairs))) is not None:
             return known
