@@ -154,3 +154,18 @@ test inside on bench {
         ("E0205", [("r", "used here"), ("rate", "in the case `outside:rate=0cell_per_s`")]),
         ("E0205", [("length", "in the case `inside:length=0s`")]),
     ]
+
+
+def test_cases_hold_statements_that_do_not_depend_on_the_sweep_once(small):
+    suite = small(
+        "sweep n in [1, 2, 3]",
+        "flow f = load(rate = n * 100_000 cell/s) from a to b",
+        "run { measure = 10 ms }",
+        "expect nothing_lost: f.lost == 0 cell",
+        "expect most_arrives: f.received >= n * 900 cell",
+    )
+    one, two, three = suite.tests[0].cases
+    assert one.statements[0] is two.statements[0] is three.statements[0]
+    assert one.run is two.run is three.run
+    bounds = [case.statements[1].expression.operands[1].value for case in (one, two, three)]
+    assert bounds == [900, 1_800, 2_700]
