@@ -1,6 +1,7 @@
 """Each folder of suites has a wrong device, and each wrong device is used in a suite."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from wrong import osu
@@ -24,23 +25,31 @@ def test_each_wrong_device_is_put_to_a_suite() -> None:
     assert [path.name for path, name in names.items() if name not in "".join(TABLES)] == []
 
 
-def covered(work: str, suite: str, case: str) -> set[str]:
-    """Return the statements that the test of a case covers."""
+def covered(work: str, suite: str, case: str, criteria: Iterable[str]) -> set[str]:
+    """Return the statements that criteria of the test of a case are of."""
     text = (TESTCASES / "suites" / work / suite).read_text(encoding="utf-8")
     named = rf"^test {case.partition(':')[0]} (?:on|=) (.*?)^}}"
     test = re.search(named, text, re.DOTALL | re.MULTILINE)
     assert test, f"no test of {case}"
-    said = re.search(r"^  covers = \[(.*?)\]", test[1], re.DOTALL | re.MULTILINE)
-    return set(re.findall(r'"(.+?)"', said[1])) if said else set()
+    said = re.search(r"^  covers = (\[.*?\])", test[1], re.DOTALL | re.MULTILINE)
+    names: set[str] = set()
+    for criterion in re.findall(
+        r"^ *expect .*?(?=^ *(?:expect|report|let|for|})|\Z)", test[1], re.DOTALL | re.MULTILINE
+    ):
+        own = re.search(r'\bof (\[".*?\]|".*?")', criterion)
+        label = re.match(r" *expect (\w+):", criterion)
+        if label and label[1] in {name.partition("[")[0] for name in criteria}:
+            names |= set(re.findall(r'"(.+?)"', (own or said or ["", ""])[1]))
+    return names
 
 
 def test_what_a_wrong_device_of_osu_fails_is_covered_by_its_cases() -> None:
     for wrong in osu.WRONG:
-        found = [covered("osu", wrong.suite, case) for case in wrong.cases]
+        found = [covered("osu", wrong.suite, case, wrong.criteria) for case in wrong.cases]
         assert wrong.statements, wrong.device
         assert set().union(*found) >= set(wrong.statements), wrong.device
     for misread in osu.MISREAD:
-        found = covered("osu", misread.suite, misread.case)
+        found = covered("osu", misread.suite, misread.case, [misread.criterion])
         assert found >= set(misread.statements), misread.name
 
 

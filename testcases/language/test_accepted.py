@@ -153,6 +153,11 @@ class Meaning:
                 for statement in first.statements
                 if statement.kind != "report"
             ),
+            "named": lambda: listed(
+                " and ".join(statement.covers) or "-"
+                for statement in first.statements
+                if statement.kind != "report"
+            ),
             "idle": lambda: " | ".join(
                 listed(statement.label for statement in case.statements if statement.idle)
                 for case in test.cases

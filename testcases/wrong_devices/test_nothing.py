@@ -13,7 +13,8 @@ from nothing import NOTHING, Nothing
 from replacing import SUITES, copied, replace_device
 
 from qospec.document import Document
-from qospec.model.suite import CLAIMS, CONSISTENT, Suite
+from qospec.model.claims import CLAIMS, CONSISTENT
+from qospec.model.suite import Suite
 
 ReadCases = Callable[[Path], list[Suite]]
 RunCases = Callable[[Path, Collection[str]], list[Document]]

@@ -267,6 +267,10 @@ class TestValue(Value):
         raise make_error("E0104", message, name.span, note=declared, help=help_text)
 
 
+STATEMENTS = "statements"
+"""The field of a reference that says how many statements its publication has."""
+
+
 class ReferenceValue(Value):
     """`reference name "title" { field = value }`: published numbers, as data."""
 
@@ -332,8 +336,29 @@ class ReferenceValue(Value):
                 binding.evaluate(evaluator.context)
             except CheckError as mistake:
                 evaluator.context.report(mistake)
-        node = self.node
-        return Reference(node.name.text, node.title.text, tuple(self._entries), node.name.span)
+        node, entries = self.node, tuple(self._entries)
+        return Reference(
+            node.name.text, node.title.text, entries, node.name.span, self._count(evaluator)
+        )
+
+    def _count(self, evaluator: Evaluator) -> int:
+        """Return how many statements the publication has, by the field of that name; else 0."""
+        known = self._scope.names.get(STATEMENTS)
+        value = known.evaluate(evaluator.context) if known is not None else POISON
+        if known is None or value is POISON:
+            return 0
+        number = value.value if isinstance(value, Amount) and value.dimension.is_ratio else None
+        if number is not None and number.denominator == 1 and number >= 1:
+            return int(number)
+        evaluator.context.report(
+            make_error(
+                "E0205",
+                f"`{STATEMENTS}` says how many statements the publication has",
+                known.span,
+                help="write a whole number from 1 on, or give the field another name",
+            )
+        )
+        return 0
 
 
 def mark_published(value: Value, place: Span) -> Value:

@@ -17,7 +17,7 @@ from qospec.judge.verdict import PROBLEMS
 from qospec.model.suite import is_report_only
 from qospec.report.causes import count_with_confidence, list_reasons, list_unmet
 from qospec.report.cautions import describe_caution, list_cautions
-from qospec.report.claims import describe_claims
+from qospec.report.claims import describe_claims, list_not_reproduced
 from qospec.report.grid import GAP, align_column, build_grids
 from qospec.report.searches import describe_efforts, list_point_notes, list_search_notes
 from qospec.report.similar import (
@@ -83,6 +83,8 @@ MOST_LINES = 12
 """A test with more cases has a table of them instead of a line for each."""
 MOST_ROWS = 40
 """The most rows of a table, unless everything is to be shown."""
+MOST_GAPS = 12
+"""The most of what is not reproduced that is listed, unless everything is to be shown."""
 INDENT = 4
 """The empty room before a table."""
 
@@ -291,6 +293,7 @@ class Console:
         say(f"{found or 'no case'}; seed {document['seed']}")
         if criteria := describe_claims(document):
             say(criteria)
+        self._print_gaps(list_not_reproduced(document))
         self._print_cautions(document, foreseen)
         together = count_with_confidence(document)
         if together["count"]:
@@ -299,6 +302,15 @@ class Console:
         if left:
             of = f"{left} of {len(document['cases'])} cases"
             say(f"{document['state']}: {of} did not finish", err=True)
+
+    def _print_gaps(self, gaps: Sequence[Mapping[str, Any]]) -> None:
+        """Print what is not reproduced of publications, and why."""
+        if gaps:
+            say(f"not reproduced: {len(gaps)}")
+        shown = gaps if self._verbose else gaps[:MOST_GAPS]
+        say(*(f"    {gap['what']}: {gap['why']}" for gap in shown))
+        if len(gaps) > len(shown):
+            say(f"    {len(shown)} of {len(gaps)} are shown; `-v` prints all")
 
     def _print_cautions(
         self, document: Mapping[str, Any], foreseen: Container[tuple[str, str]]

@@ -178,7 +178,8 @@ def _describe_flow(node: ast.Flow) -> str:
 
 def _describe_criterion(node: ast.Criterion) -> str:
     condition = _read_text(node.condition) + _read_text(node.confidence, " with ", " confidence")
-    return condition + _read_text(node.claim, " as ") + _read_text(node.when, " when ")
+    claim = _read_text(node.claim, " as ") + _read_text(node.covers, " of ")
+    return condition + claim + _read_text(node.when, " when ")
 
 
 _DESCRIPTIONS: dict[type, Callable[[Any], tuple[str, str]]] = {

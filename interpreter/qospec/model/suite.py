@@ -221,6 +221,7 @@ class Statement:
         span: Of the condition or value.
         confidence: With it the repeats are judged together; None to judge each by itself.
         claim: What it claims about a publication, one of `CLAIMS`; "" for nothing.
+        covers: The published statements that it claims this of; empty for those of its test.
         idle: Why it does not apply in this case; "" where it does.
         published: Whether it or its `when` depends on a published number.
         every_ps: For a report, the length of the intervals of its time series; None without one.
@@ -233,6 +234,7 @@ class Statement:
     span: Span = field(compare=False)
     confidence: Fraction | None = None
     claim: str = ""
+    covers: tuple[str, ...] = ()
     idle: str = ""
     published: bool = False
     every_ps: int | None = None
@@ -246,39 +248,6 @@ class Statement:
 JUDGED = ("require", "expect")
 """Statements that have a verdict of their own; an invariant is of a device."""
 
-
-class Claim(NamedTuple):
-    """A kind of claim about a publication.
-
-    Attributes:
-        meaning: What a criterion says by it.
-        reproduces: Whether a criterion that holds reproduces what was published.
-    """
-
-    meaning: str
-    reproduces: bool = True
-
-
-CONSISTENT = "consistent"
-"""The claim of what no device decides."""
-
-CLAIMS = {
-    "exact": Claim(
-        "the printed number follows from mechanism and inputs alone, to its last digit; a device"
-        " that does nothing does not pass it"
-    ),
-    "range": Claim("what is measured lies in a published range, or within a tolerance of a number"),
-    "shape": Claim("it rises, falls, is flat, is ordered or has its knee as text or figure says"),
-    "calibrated": Claim(
-        "the model was set by this very number, so it proves nothing", reproduces=False
-    ),
-    CONSISTENT: Claim(
-        "the print agrees with itself, or with what a device that does nothing gives, so it proves"
-        " nothing about a device",
-        reproduces=False,
-    ),
-}
-"""What a criterion can claim about a publication, after `as`; from the strongest on."""
 
 MAX_INTERVALS = 10_000
 """The most intervals of a time series."""
@@ -578,12 +547,16 @@ class DrawnTest:
 
 @dataclass(frozen=True)
 class Reference:
-    """Published numbers, as data: what a report prints of a `reference`."""
+    """Published numbers, as data: what a report prints of a `reference`.
+
+    `statements` is how many statements the publication has; 0 if that is not said.
+    """
 
     name: str
     title: str
     entries: tuple[tuple[str, str], ...]
     span: Span = field(compare=False)
+    statements: int = 0
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def list_contradictions(outcome: Document) -> Iterator[str]:
     for case in outcome["cases"]:
         yield from list_contradictions_of(case)
     stopped = outcome["state"] == "stopped"
-    whole = conclude_outcome(outcome["tests"], outcome["cases"], stopped=stopped)
+    whole = conclude_outcome(outcome, outcome["cases"], stopped=stopped)
     for name in ("state", "verdict"):
         if outcome[name] != whole[name]:
             yield f"its {name} is `{outcome[name]}`, which its cases do not bear"

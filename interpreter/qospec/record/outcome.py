@@ -34,7 +34,12 @@ from qospec.record.parts import read_part
 from qospec.record.phases import phase_documents, why_of_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, describe_quantity
 from qospec.record.series import series_document
-from qospec.record.statements import count_by_claim, count_statements, describe_statement
+from qospec.record.statements import (
+    count_by_claim,
+    count_published,
+    count_statements,
+    describe_statement,
+)
 from qospec.units import CELL_RATE, FRAME_RATE, PACKET_RATE, PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
@@ -302,6 +307,7 @@ def describe_frame(
                 "title": reference.title,
                 "place": reference.span.recorded_place,
                 "entries": [list(entry) for entry in reference.entries],
+                **({"statements": reference.statements} if reference.statements else {}),
             }
             for reference in suite.references
         ],
@@ -327,16 +333,21 @@ def complete_outcome(
     left_out = {"errors": [STOPPED]} if stopped else {}
     ended = {case["name"]: case for case in done}
     cases = [ended.get(case["name"]) or {**case, **left_out} for case in planned]
-    return {**frame, **conclude_outcome(frame["tests"], cases, stopped=stopped), "cases": cases}
+    return {**frame, **conclude_outcome(frame, cases, stopped=stopped), "cases": cases}
 
 
 def conclude_outcome(
-    tests: Sequence[Document], cases: Sequence[Document], *, stopped: bool = False
+    frame: Document, cases: Sequence[Document], *, stopped: bool = False
 ) -> Document:
-    """Return what documents of cases come to together: `state`, `verdict` and `summary`."""
+    """Return what documents of cases come to together: `state`, `verdict` and `summary`.
+
+    The frame is the outcome, as far as it is known before the run.
+    """
     verdicts: list[Verdict] = [case["verdict"] for case in cases]
     seen = [case["verdict"] for case in cases if has_run(case)]
     left = len(cases) - len(seen)
+    covered = count_statements(frame["tests"], cases)
+    published = count_published(frame, covered)
     cut = "stopped" if stopped else "interrupted"
     return {
         "state": "complete" if all(map(is_finished, cases)) else cut,
@@ -345,7 +356,8 @@ def conclude_outcome(
             **{verdict: seen.count(verdict) for verdict in VERDICTS},
             **({"not run": left} if left else {}),
             "criteria": count_by_claim(cases),
-            "statements": count_statements(tests, cases),
+            "statements": covered,
+            **({"published": published} if published else {}),
         },
     }
 

@@ -213,6 +213,7 @@ STATEMENT = {
     "label": str,
     "kind": str,
     "claim": Optional(str),
+    "covers": Optional([str]),
     "verdict": MAY_JUDGE,
     "text": str,
     "place": PLACE,
@@ -350,13 +351,20 @@ CASE = {
     "errors": [str],
     "again": str,
 }
+REFERENCE = {
+    "name": str,
+    "title": str,
+    "place": PLACE,
+    "entries": [[str]],
+    "statements": Optional(COUNT),
+}
 FRAME = {
     "schema": int,
     "qospec": str,
     "seed": str,
     "part": Optional(PART),
     "tests": [TEST],
-    "references": [{"name": str, "title": str, "place": PLACE, "entries": [[str]]}],
+    "references": [REFERENCE],
     "definitions": Optional([{"name": str, "role": str, "summary": str, "source": str}]),
     "provenance": {
         "qospec": Optional(str),
@@ -378,6 +386,7 @@ SUMMARY: Shape = {
     "not run": Optional(COUNT),
     "criteria": Optional(MapOf(COUNT)),
     "statements": Optional(MapOf(COUNT)),
+    "published": Optional(MapOf(COUNT)),
 }
 OUTCOME = {**FRAME, "state": str, "verdict": VERDICT, "summary": SUMMARY, "cases": [CASE]}
 TIMING = {

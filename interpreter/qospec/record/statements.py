@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from qospec.judge.losses import write_percent
 from qospec.judge.verdict import NOT_APPLICABLE
 from qospec.model.bounds import ANYTHING
+from qospec.model.claims import CLAIMS
 from qospec.model.expression import Operation, bound_expression, is_measured
-from qospec.model.suite import CLAIMS, JUDGED
+from qospec.model.suite import JUDGED
 from qospec.record.histograms import single_measurement
 from qospec.record.quantity import describe_quantity, limits_of, told_apart
 
@@ -58,7 +59,13 @@ def describe_statement(statement: Statement, conclusion: Conclusion) -> Document
         "note": conclusion.note,
         "caution": conclusion.caution,
         **({"terms": terms} if terms else {}),
+        **describe_covered(statement),
     }
+
+
+def describe_covered(statement: Statement) -> Document:
+    """Return the field of the published statements that a criterion names, if it names any."""
+    return {"covers": list(statement.covers)} if statement.covers else {}
 
 
 def _sides(shown: Judgement | None) -> Document:
@@ -174,25 +181,51 @@ def count_by_claim(cases: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return {claim: found[claim] for claim in (*CLAIMS, UNCLAIMED, NOT_APPLICABLE)}
 
 
+def list_covered(statement: Mapping[str, Any], of_test: Sequence[str]) -> Sequence[str]:
+    """Return what a statement covers: what it names itself, or else all that its test names."""
+    return statement.get("covers") or of_test
+
+
 def count_statements(
     tests: Iterable[Mapping[str, Any]], cases: Iterable[Mapping[str, Any]]
 ) -> dict[str, int]:
     """Return the number of published statements that tests cover, by their strongest claim.
 
-    A statement counts once, however many tests and cases cover it. Those of which no criterion that
-    applied makes a claim are `none`.
+    A statement counts once, however many tests and cases cover it. A criterion is of the statements
+    that it names, or else of those of its test. Those of which no criterion that applied makes a
+    claim are `none`.
     """
-    of_test: dict[str, set[str]] = {}
+    of_test = {test["name"]: test["covers"] for test in tests}
+    claims: dict[str, set[str]] = {name: set() for names in of_test.values() for name in names}
     for case in cases:
-        of_test.setdefault(case["test"], set()).update(map(_claim, case["statements"]))
-    claims: dict[str, set[str]] = {}
-    for test in tests:
-        for name in test["covers"]:
-            claims.setdefault(name, set()).update(of_test.get(test["name"], ()))
+        for statement in case["statements"]:
+            for name in list_covered(statement, of_test.get(case["test"], ())):
+                claims.setdefault(name, set()).add(_claim(statement))
     found = Counter(
         next((claim for claim in CLAIMS if claim in its), UNCLAIMED) for its in claims.values()
     )
     return {claim: found[claim] for claim in (*CLAIMS, UNCLAIMED)}
+
+
+def count_published(frame: Mapping[str, Any], covered: Mapping[str, int]) -> dict[str, int]:
+    """Return the number of statements of the publications, and of those covered and not reproduced.
+
+    Args:
+        frame: The outcome, as far as it is known before the run.
+        covered: The numbers of the statements that are covered, by claim.
+
+    Returns:
+        Nothing if no reference says how many statements its publication has.
+    """
+    of_all = sum(reference.get("statements", 0) for reference in frame.get("references", ()))
+    if not of_all:
+        return {}
+    gaps = {gap["what"] for test in frame["tests"] for gap in test.get("not_reproduced", ())}
+    return {
+        "statements": of_all,
+        "covered": sum(covered.values()),
+        "not reproduced": len(gaps),
+    }
 
 
 def _claim(statement: Mapping[str, Any]) -> str:

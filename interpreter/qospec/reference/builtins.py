@@ -13,7 +13,7 @@ from qospec.check.device.wiring import ENDINGS
 from qospec.check.evaluate import streams
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.measurements import CAUSES, DISCARDED
-from qospec.model.suite import CLAIMS
+from qospec.model.claims import CLAIMS
 from qospec.protocol.encapsulation import LAYERS
 from qospec.protocol.streams import PARTS
 from qospec.reference.kinds import describe_field
@@ -97,7 +97,8 @@ CONCEPTS = {
     " inconclusive otherwise",
 }
 TEST_FIELDS = {
-    "covers": 'what a test covers, such as requirements: `covers = ["REQ-17"]`',
+    "covers": 'what a test covers, such as requirements: `covers = ["REQ-17"]`; a criterion names'
+    ' what its claim is of itself: `as exact of "O45"`',
     "not_reproduced": "what a test does not reproduce of a publication, and why:"
     ' `not_reproduced = ["figure 3: no legible curve"]`',
     "follows": 'the procedure of a standard that a test carries out: `follows = "RFC 2544, 26.1"`',

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from qospec.judge.verdict import NOT_APPLICABLE
-from qospec.model.suite import CLAIMS
-from qospec.record.statements import UNCLAIMED, count_by_claim, count_statements
+from qospec.model.claims import CLAIMS
+from qospec.record.statements import UNCLAIMED, count_by_claim, count_published, count_statements
 
 Record = Mapping[str, Any]
 
@@ -46,7 +46,10 @@ def describe_claims(document: Record) -> str:
     It is "" without claims, if all criteria apply.
     """
     criteria = describe_counts(count_by_claim(document["cases"]))
-    said = {"statements covered": describe_counts(count_covered(document)), "criteria": criteria}
+    covered = count_covered(document)
+    published = count_published(document, covered)
+    of_all = f" {published['covered']} of {published['statements']}" if published else ""
+    said = {f"statements covered{of_all}": describe_counts(covered), "criteria": criteria}
     return "; ".join(f"{what}: {words}" for what, words in said.items() if words)
 
 

@@ -7,15 +7,15 @@ template reads a view like the record itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import Any
 
 from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
 from qospec.record.outcome import has_run
-from qospec.record.statements import count_by_claim
+from qospec.record.statements import count_by_claim, list_covered
 from qospec.report.claims import find_only_claim
 from qospec.report.words import describe_confidence, describe_needed, find_subject
 
@@ -48,7 +48,10 @@ def list_cases(document: Record) -> list[dict[str, Any]]:
 
 
 def list_tests(document: Record) -> list[dict[str, Any]]:
-    """Return the tests, each with `id`, `path`, `line`, `cases`, worst `verdict`, `counts`."""
+    """Return the tests, each with `id`, `path`, `line`, `cases`, worst `verdict`, `counts`.
+
+    And `all_covered`: what it and its statements cover.
+    """
     by_test: dict[str, list[dict[str, Any]]] = {}
     for case in list_cases(document):
         by_test.setdefault(case["test"], []).append(case)
@@ -71,9 +74,15 @@ def _build_test(number: int, test: Record, its: list[dict[str, Any]]) -> dict[st
         **shorten_place(test["place"]),
         "id": f"test-{number}",
         "cases": its,
+        "all_covered": list(dict.fromkeys(chain(test["covers"], *_list_named(its)))),
         "verdict": find_worst(case["verdict"] for case in its) if any(map(has_run, its)) else "",
         "counts": count_verdicts(its),
     }
+
+
+def _list_named(cases: Iterable[Record]) -> Iterator[Sequence[str]]:
+    """Yield what statements of cases name that they cover."""
+    return (statement.get("covers", ()) for case in cases for statement in case["statements"])
 
 
 def list_files(document: Record) -> list[dict[str, Any]]:
@@ -133,9 +142,9 @@ def list_requirements(document: Record) -> list[dict[str, Any]]:
     """
     found: dict[tuple[bool, str], list[dict[str, Any]]] = {}
     for test in list_tests(document):
-        for name in test["covers"]:
+        for name in test["all_covered"]:
             found.setdefault((True, name), []).append(test)
-        if not test["covers"]:
+        if not test["all_covered"]:
             found.setdefault((False, test["name"]), []).append(test)
     return [
         {
@@ -143,11 +152,23 @@ def list_requirements(document: Record) -> list[dict[str, Any]]:
             "stated": stated,
             "tests": its,
             "verdict": find_worst(test["verdict"] for test in its if test["verdict"]),
-            "criteria": (of := count_by_claim(case for test in its for case in test["cases"])),
+            "criteria": (of := count_by_claim(_list_covering(its, name if stated else ""))),
             "only": find_only_claim(of),
         }
         for (stated, name), its in sorted(found.items(), key=lambda item: not item[0][0])
     ]
+
+
+def _list_covering(tests: Iterable[Record], name: str) -> Iterator[dict[str, Any]]:
+    """Yield cases of tests with only those of their statements that cover `name`; "" is all."""
+    for test in tests:
+        for case in test["cases"]:
+            kept = [
+                statement
+                for statement in case["statements"]
+                if not name or name in list_covered(statement, test["covers"])
+            ]
+            yield {**case, "statements": kept}
 
 
 def list_attention(document: Record) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ from qospec.record.outcome import (
 )
 from qospec.record.phases import read_goals
 from qospec.record.quantity import read_number
-from qospec.record.statements import describe_statement
+from qospec.record.statements import describe_covered, describe_statement
 from qospec.run.properties import evaluate_property
 from qospec.run.runner import describe_sources
 
@@ -154,7 +154,7 @@ def conclude_again(
     ]
     provenance = {**outcome["provenance"], "sources": describe_sources(suite)}
     frame = describe_frame(suite, plans, outcome["seed"], provenance)
-    return {**frame, **conclude_outcome(frame["tests"], cases), "cases": cases}
+    return {**frame, **conclude_outcome(frame, cases), "cases": cases}
 
 
 def _judge_again(
@@ -285,14 +285,20 @@ def _list_kept(recorded: RecordedCase) -> dict[Statement, Mapping[str, Any]]:
 
 def _keep(statement: Statement, shown: Mapping[str, Any]) -> tuple[Conclusion, Document]:
     """Return what a statement came to when it was judged first, with the words it has now."""
-    words = {"label": statement.label, "text": statement.text, "claim": statement.claim}
-    document = {**shown, **words, "place": statement.span.recorded_place}
+    document = {name: value for name, value in shown.items() if name != "covers"}
+    document |= {
+        "label": statement.label,
+        "text": statement.text,
+        "claim": statement.claim,
+        "place": statement.span.recorded_place,
+        **describe_covered(statement),
+    }
     return Conclusion(shown["verdict"], None, shown["note"]), document
 
 
 def _strip_words(statement: Statement) -> Statement:
     """Return a statement without what does not decide it."""
-    return replace(statement, label="", text="", claim="", published=False)
+    return replace(statement, label="", text="", claim="", covers=(), published=False)
 
 
 class _Trials(NamedTuple):

@@ -230,4 +230,4 @@ def _claim(draft: Draft, node: ast.Criterion) -> Edit:
     """Return the change that removes what a criterion claims about a publication."""
     assert node.claim is not None  # noqa: S101 -- the caller's choice
     start = draft.text.rindex("as", node.condition.span.start, node.claim.span.start)
-    return Edit(draft.between(start, node.claim.span.end), "")
+    return Edit(draft.between(start, (node.covers or node.claim).span.end), "")

@@ -315,8 +315,8 @@ class Run(Node):
 class Criterion(Documented):
     """`expect`, `require` or `invariant`, by `kind`, with its clauses.
 
-    `confidence` is that of `with 95% confidence`, `claim` the word of `as shape`, `when` the
-    condition of `when size == 64 B`.
+    `confidence` is that of `with 95% confidence`, `claim` the word of `as shape`, `covers` what is
+    behind `of`, `when` the condition of `when size == 64 B`.
     """
 
     kind: str
@@ -324,6 +324,7 @@ class Criterion(Documented):
     condition: Expression
     confidence: Expression | None = None
     claim: Name | None = None
+    covers: Expression | None = None
     when: Expression | None = None
 
 

@@ -45,7 +45,7 @@ _FIELDS: dict[str, tuple[type[ast.Node], str]] = {
     "point": (ast.Point, "name body"),
     "at": (ast.At, "time body"),
     "run": (ast.Run, "body"),
-    "criterion": (ast.Criterion, "kind label condition confidence claim when"),
+    "criterion": (ast.Criterion, "kind label condition confidence claim covers when"),
     "report": (ast.Report, "label value every when"),
     "for_all": (ast.ForAll, "name annotation values where"),
     "skip": (ast.Skip, "condition reason"),

@@ -60,6 +60,17 @@ def test_a_summary_says_what_criteria_claim_and_how_many_do_not_apply(
     )
 
 
+def test_a_summary_lists_what_is_not_reproduced(capsys: pytest.CaptureFixture[str]) -> None:
+    gaps = [{"what": f"O{number}", "why": "lost tables"} for number in range(1, 15)]
+    tests = [{"name": "t", "covers": ["O15"], "not_reproduced": gaps}]
+    summary = {"summary": {"pass": 1}, "cases": [], "tests": tests, "seed": "0"}
+    Console(1, quiet=False, progress=None).print_summary(summary)
+    told = capsys.readouterr().out.splitlines()
+    at = told.index("not reproduced: 14")
+    assert (told[at + 1], told[at + 12]) == ("    O1: lost tables", "    O12: lost tables")
+    assert told[at + 13] == "    12 of 14 are shown; `-v` prints all"
+
+
 def test_what_does_not_apply_is_not_among_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
     failed = case(verdict="not applicable", note="it applies when n == 2", place="a.qos:1:1")
     failed |= {"verdict": "inconclusive", "errors": [], "losses": [], "why": ["why not"]}

@@ -6,7 +6,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.record.outcome import complete_outcome, describe_case
-from qospec.record.statements import count_statements
+from qospec.record.statements import count_published, count_statements
 from qospec.run import trial
 
 BENCH = """
@@ -159,6 +159,21 @@ def test_each_statement_of_a_test_counts() -> None:
     assert count_statements(tests, cases) == {
         "exact": 0, "range": 0, "shape": 2, "calibrated": 0, "consistent": 0, "none": 1
     }  # fmt: skip
+
+
+def test_a_criterion_counts_for_the_statements_that_it_names() -> None:
+    named = {"claim": "exact", "verdict": "pass", "covers": ["b", "d"]}
+    others = [named, {"claim": "shape", "verdict": "pass"}]
+    tests = [{"name": "t", "covers": ["a", "b", "c"]}, {"name": "u", "covers": ["c"]}]
+    counted = count_statements(tests, [{"test": "t", "statements": others}])
+    assert (counted["exact"], counted["shape"]) == (2, 2)  # b and d; a and c
+    gap = {"what": "e", "why": "a reason"}
+    frame = {
+        "tests": [{**tests[0], "not_reproduced": [gap]}, {**tests[1], "not_reproduced": [gap]}]
+    }
+    assert count_published(frame, counted) == {}
+    frame["references"] = [{"statements": 4}, {}, {"statements": 3}]
+    assert count_published(frame, counted) == {"statements": 7, "covered": 4, "not reproduced": 1}
 
 
 def test_the_metrics_of_a_case_are_those_of_its_first_repeat(planned) -> None:

@@ -90,6 +90,25 @@ def test_what_does_not_apply_is_shown_so_and_needs_nothing(claiming):
     assert (column["verdict"], column["text"]) == (other["verdict"], other["text"])
 
 
+def test_a_requirement_counts_only_criteria_that_are_of_it(claiming):
+    test = claiming["tests"][0]
+    exact = next(s for s in claiming["cases"][0]["statements"] if s.get("claim") == "exact")
+    exact["covers"] = ["O45"]
+    test["covers"] = ["table 1"]
+    found = {requirement["name"]: requirement for requirement in list_requirements(claiming)}
+    assert [of["name"] for of in found["O45"]["tests"]] == [test["name"]]
+    assert (found["O45"]["criteria"]["exact"], sum(found["O45"]["criteria"].values())) == (1, 1)
+    assert found["table 1"]["criteria"]["exact"] == 0
+    for form in ("html", "markdown", "junit"):
+        assert "O45" in render(claiming, {}, form)
+
+
+def test_the_sentence_says_of_how_many_statements(claiming):
+    covered = sum(count_covered(claiming).values())
+    claiming["references"] = [{**claiming["references"][0], "statements": 56}]
+    assert describe_claims(claiming).startswith(f"statements covered {covered} of 56: 1 exact")
+
+
 def test_what_is_not_reproduced_is_listed_with_its_reason_and_tests(claiming):
     claiming["tests"][1]["not_reproduced"] = [LACKING]
     names = [test["name"] for test in claiming["tests"][:2]]

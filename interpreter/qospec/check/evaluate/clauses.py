@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from qospec.check.evaluate.confidence import find_clause
 from qospec.check.evaluate.context import join_mistakes, make_error
 from qospec.check.evaluate.criteria import build_condition
+from qospec.check.evaluate.values import List, Poison, Text
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import correct_spelling, suggest_name
+from qospec.model.claims import CLAIMS
 from qospec.model.expression import (
     Constant,
     evaluate_without_readings,
@@ -17,7 +19,7 @@ from qospec.model.expression import (
     list_found,
     list_observed,
 )
-from qospec.model.suite import CLAIMS
+from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.model.expression import Expression
-    from qospec.syntax import ast
+    from qospec.source import Span
 
 DECIDED = "nothing that is measured decides it here"
 """Why a criterion does not apply that is already decided before the run."""
@@ -56,6 +58,39 @@ def read_claim(node: ast.Criterion) -> str:
             help=f"leave `as {word}` out, or write `expect`",
         )
     return word
+
+
+def read_texts(
+    node: ast.Expression, shown: str, scope: Scope, evaluator: Evaluator
+) -> list[tuple[str, Span]]:
+    """Return a text, or the texts of a list, each with its place; mistakes are reported."""
+    found: list[tuple[str, Span]] = []
+    value = evaluator.require_plain(node, scope)
+    items = value.items if isinstance(value, List) else (value,)
+    places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
+    for item, place in zip(items, places, strict=True):
+        if isinstance(item, Text):
+            found.append((item.text, place.span))
+        elif not isinstance(item, Poison):
+            message = f"{shown} is a list of texts, not {item.what}"
+            evaluator.context.report(make_error("E0204", message, node.span))
+    return found
+
+
+def read_covers(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> tuple[str, ...]:
+    """Return the published statements that a criterion names behind its claim."""
+    if node.covers is None:
+        return ()
+    shown = "what a criterion claims something of"
+    found = read_texts(node.covers, shown, scope, evaluator)
+    if isinstance(node.covers, ast.ListLiteral) and not node.covers.items:
+        raise make_error(
+            "E0204",
+            f"{shown} is a list of texts, and this one is empty",
+            node.covers.span,
+            help="leave `of []` out: then it is of all that its test covers",
+        )
+    return tuple(text for text, _ in found)
 
 
 class When(NamedTuple):

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import context
+from qospec.check.evaluate.clauses import read_texts
 from qospec.check.evaluate.context import CheckError, LimitReached, explain_too_deep, make_error
 from qospec.check.evaluate.loops import count_written_values
-from qospec.check.evaluate.values import List, Poison, Text
 from qospec.check.test.parts import (
     CaseScope,
     collect_parts,
@@ -456,19 +456,5 @@ class _Expansion:
             ast.Bind
         ):
             if statement.names[0].text == name:
-                node = statement.value
-                value = self._evaluator.require_plain(node, scope)
-                items = value.items if isinstance(value, List) else (value,)
-                places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
-                for item, place in zip(items, places, strict=True):
-                    if isinstance(item, Text):
-                        found.append((item.text, place.span))
-                    elif not isinstance(item, Poison):
-                        self._context.report(
-                            make_error(
-                                "E0204",
-                                f"`{name}` is a list of texts, not {item.what}",
-                                statement.value.span,
-                            )
-                        )
+                found += read_texts(statement.value, f"`{name}`", scope, self._evaluator)
         return tuple(found)

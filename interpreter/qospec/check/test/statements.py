@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.clauses import DECIDED, evaluate_when, read_claim
+from qospec.check.evaluate.clauses import DECIDED, evaluate_when, read_claim, read_covers
 from qospec.check.evaluate.confidence import read_confidence, verify_repeats
 from qospec.check.evaluate.context import CheckError, flatten_text, make_error
 from qospec.check.evaluate.criteria import build_condition, build_reported, explain_duplicate_label
@@ -13,6 +13,7 @@ from qospec.check.evaluate.scope import RESULTS, Scope, bind_known
 from qospec.check.test.intervals import read_interval
 from qospec.check.test.search import list_goals, list_meets
 from qospec.dataclass import NamedTuple
+from qospec.model.claims import CONSISTENT
 from qospec.model.expression import (
     Measured,
     evaluate_without_readings,
@@ -21,7 +22,7 @@ from qospec.model.expression import (
     list_measurements,
     list_observed,
 )
-from qospec.model.suite import CONSISTENT, JUDGED, Point, Run, Statement
+from qospec.model.suite import JUDGED, Point, Run, Statement
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Clauses(NamedTuple):
 
     confidence: Fraction | None = None
     claim: str = ""
+    covers: tuple[str, ...] = ()
     idle: str = ""
     published: bool = False
     every_ps: int | None = None
@@ -121,8 +123,9 @@ class Statements:
 
     def _read_criterion(self, node: ast.Criterion, scope: Scope, subscript: str) -> None:
         claim = read_claim(node)
+        covers = read_covers(node, scope, self._evaluator)
         when = evaluate_when(node, scope, self._evaluator)
-        clauses = Clauses(claim=claim, idle=when.idle, published=when.published)
+        clauses = Clauses(None, claim, covers, when.idle, when.published)
         if not when.met:  # what it asks may make no sense here: it is not worked out
             self._add(node, node.condition, when.stand_in, subscript, clauses)
             return
@@ -137,7 +140,7 @@ class Statements:
             settled = evaluate_without_readings(expression) is True and claim != CONSISTENT
             idle = DECIDED if settled else ""
             published = when.published or is_published(expression)
-            clauses = Clauses(confidence, claim, idle, published)
+            clauses = Clauses(confidence, claim, covers, idle, published)
         self._add(node, node.condition, expression, subscript, clauses)
 
     def _require_decided(

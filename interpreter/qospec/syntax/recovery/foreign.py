@@ -43,6 +43,8 @@ def _make_row(
 
 _LONGEST = 300
 """Characters of a line; a longer one was not written by hand."""
+_CLAIM = r"""\w+(?:\s+of\s+(?:"[^"]*"|\[[^\]]*\]))?"""
+"""A claim, and what it is of."""
 _CONFIDENCE = "a confidence is written `with 95% confidence`"
 _BASE_FIRST = "what a test is built on must come before its topology"
 _GIVEN = r"\((?:[^()]|\([^()]*\))*\)"
@@ -131,6 +133,12 @@ _ROWS = (
     ),
     _make_row(
         "E0011",
+        r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+of\s+(?P<first>\"[^\"]*\")\s*,\s*(?P<at>\"[^\"]*\")",
+        "several statements that a criterion claims something of are a list",
+        "write `as {claim} of [{first}, {at}]`",
+    ),
+    _make_row(
+        "E0011",
         rf"^\s*(?P<word>expect|require|invariant)\s+(?:\w+\s*:)?{_VALUE},\s*(?P<at>(?P<other>{_VALUE}))",
         "each criterion needs its own `{word}`",
         "write `{word} {other}`",
@@ -191,15 +199,21 @@ _ROWS = (
     ),
     _make_row(
         "E0001",
-        r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+(?P<at>with\b(?P<share>.*)\bconfidence\b)",
+        rf"^\s*expect\b.*\bas\s+(?P<claim>{_CLAIM})\s+(?P<at>with\b(?P<share>.*)\bconfidence\b)",
         "the confidence of a criterion must come before its claim",
         "write `with{share}confidence as {claim}`",
     ),
     _make_row(
         "E0001",
-        r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+(?P<at>as\s+(?P<other>\w+))",
+        rf"^\s*expect\b.*\bas\s+(?P<claim>{_CLAIM})\s+(?P<at>as\s+(?P<other>\w+))",
         "a criterion can make only one claim",
         "write `as {claim}` or `as {other}`",
+    ),
+    _make_row(
+        "E0011",
+        r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+(?:covers\s+)?(?P<at>[\"\[].*)$",
+        "what a criterion claims something of stands behind `of`",
+        "write `as {claim} of {at}`",
     ),
     _make_row(
         "E0010",

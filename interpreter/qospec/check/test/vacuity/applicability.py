@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from qospec.check.evaluate.clauses import DECIDED
 from qospec.check.evaluate.context import make_error
 from qospec.diagnostics import Edit
+from qospec.model.claims import CLAIMS
 from qospec.model.expression import Operation, is_constant
-from qospec.model.suite import CLAIMS
 from qospec.source import Span
 from qospec.syntax import ast
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.test.vacuity.applicability import OPPOSITE, group_by_place, is_unmet
+from qospec.model.claims import CONSISTENT
 from qospec.model.expression import (
     Attribute,
     Counted,
@@ -28,7 +29,7 @@ from qospec.model.expression import (
     list_observed,
     with_leaves,
 )
-from qospec.model.suite import CONSISTENT, JUDGED, Point, Search
+from qospec.model.suite import JUDGED, Point, Search
 from qospec.units import format_value
 
 if TYPE_CHECKING:
