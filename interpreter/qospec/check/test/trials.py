@@ -293,7 +293,7 @@ class CaseMaker:
             f"`{built_on}` needs a flow that uses `{name}`",
             written,
             secondary=(variable.span, f"`{name}` is given values in `{template.name.text}`"),
-            help=f"write it in a flow, such as `{flow}`"
+            help=f"write it in a flow, such as `{flow}`, or of cells with `pcr = load`"
             if name == "load"
             else f"write `{name}` in a flow's traffic",
         )
