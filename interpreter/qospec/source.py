@@ -34,6 +34,11 @@ class Source:
         """Return its path as in records: `std/...` in the library, else relative to the project."""
         return self.recorded_as or self.name
 
+    @property
+    def is_of_library(self) -> bool:
+        """Return whether it is a file of the library."""
+        return self.recorded_name.startswith("std/")
+
     @cached_property
     def shown(self) -> str:
         """Return the text without the keys in it, as messages and records have it."""

@@ -204,9 +204,9 @@ class DeviceValue(Design):
             if made is None:
                 return POISON
             self._made[values] = made
-        return DevicePlan(self._made[values], *count, self._describe_use(inside, values))
+        return DevicePlan(self._made[values], *count, self._describe_use(inside, values, use.span))
 
-    def _describe_use(self, scope: Scope, values: tuple[Value, ...]) -> DeviceUse:
+    def _describe_use(self, scope: Scope, values: tuple[Value, ...], place: Span) -> DeviceUse:
         """Return the device with its parameters in words, without keys."""
         settings = []
         for (name, parameter), value in zip(self.signature.parameters.items(), values, strict=True):
@@ -217,7 +217,7 @@ class DeviceValue(Design):
                 text = " ".join(node.span.text.split())
             shown = redact(f'{name} = "{text}"').removeprefix(f'{name} = "')[:-1]
             settings.append(DeviceSetting(name, shown, argument is None))
-        return DeviceUse(self.name, tuple(settings))
+        return DeviceUse(self.name, tuple(settings), place)
 
     def build_template(self, scope: Scope, evaluator: Evaluator) -> Template | None:
         """Return the device in a scope with the parameters; None if it contains itself."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from qospec.dataclass import NamedTuple
+
+if TYPE_CHECKING:
+    from qospec.source import Span
 
 
 class DeviceSetting(NamedTuple):
@@ -14,7 +19,8 @@ class DeviceSetting(NamedTuple):
 
 
 class DeviceUse(NamedTuple):
-    """A device with its parameters."""
+    """A device with its parameters, and where it is used."""
 
     name: str
     settings: tuple[DeviceSetting, ...] = ()
+    span: Span | None = None

@@ -269,7 +269,7 @@ def _carried(program: Program, name: str) -> Carried:
 
 def _disagreement(name: str, here: _Declared, there: _Declared) -> Diagnostic:
     """Return the error, at that of both machines that is not of the library, if one is."""
-    if _is_of_library(here.span) and not _is_of_library(there.span):
+    if here.span.source.is_of_library and not there.span.source.is_of_library:
         here, there = there, here
     return Diagnostic(
         "E0315",
@@ -279,10 +279,6 @@ def _disagreement(name: str, here: _Declared, there: _Declared) -> Diagnostic:
         secondary=(Label(there.span, f"`{name}` carries {_words(there.carried)}"),),
         help=f"declare `{name}` in both machines with the same values, in the same order and units",
     )
-
-
-def _is_of_library(span: Span) -> bool:
-    return span.source.recorded_name.startswith("std/")
 
 
 def _words(carried: Carried) -> str:

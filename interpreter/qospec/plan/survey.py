@@ -12,6 +12,7 @@ from qospec.plan import channels, round_trips, slots
 from qospec.plan.assembly import assemble
 from qospec.plan.changes import stages, too_many_ways, with_changes
 from qospec.plan.findings import feasibility, marks, warnings
+from qospec.plan.findings.uses import tell_at_use
 from qospec.plan.findings.warnings import Classes
 from qospec.plan.forms import FormError, Forms, Survey, form_sent, frame_elements
 from qospec.plan.offered import (
@@ -42,6 +43,13 @@ def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
 
     None if they do not fit; `problems` then says why.
     """
+    found, network = Problems(), case.networks[name]
+    survey = _survey_network(case, name, found)
+    tell_at_use(found, [network], problems)
+    return survey
+
+
+def _survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
     network = case.networks[name]
     members = tuple(members_of(case.flows, network, case.run))
     within = _testers_fit(case, network, members, problems)
@@ -65,6 +73,17 @@ def verify(
     Routes do not depend on rates and sizes, so cases that differ in nothing else share them. What
     arrives where does not depend on rates: cases of a test that differ only in these share it.
     """
+    found = Problems()
+    networks: dict[int, Network] = {}
+    examined = _verify(checked, found, most_items, networks)
+    tell_at_use(found, networks.values(), problems)
+    return examined
+
+
+def _verify(
+    checked: CheckedSuite, problems: Problems, most_items: int, networks: dict[int, Network]
+) -> list[Examined]:
+    """Return the cases that are run, and add their networks; see `verify`."""
     known: dict[Hashable, Routes | None] = {}
     formed: dict[Hashable, tuple[Survey, bool] | None] = {}
     fitting: set[Hashable] = set()
@@ -72,6 +91,7 @@ def verify(
     examined: list[Examined] = []
     plain = _plain_cases(checked, problems, examined, most_items)
     for case, name, network in ((one, *named) for one in plain for named in one.networks.items()):
+        networks[id(network)] = network
         members = tuple(members_of(case.flows, network, case.run))
         key = (id(network), tuple(map(_route_of, members)))
         if key not in known:

@@ -1,0 +1,49 @@
+"""What is found within a device of the library is told at the line that uses it."""
+
+import pytest
+
+from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.plan.survey import verify
+
+SITES = """qos 1
+import std.media, std.devices.crypto_gateways
+topology sites {{
+  a, b = host
+  near = crypto_gateways.in_software(integrity = none, per_packet = 90 us)
+  far = crypto_gateways.in_software(integrity = none)
+  link a -- near.inner via media.fast_ethernet
+  link near.outer -- far.outer via media.fast_ethernet
+  link far.inner -- b via media.fast_ethernet
+}}
+test t on sites {{
+  flow web = packets {{ rate = 1 Mbit/s @ip, size = 512 B @ip }} from {way}
+  run {{ measure = 1 s }}
+  expect web.lost == 0
+}}
+"""
+
+
+@pytest.fixture
+def found(tmp_path, problems):
+    """Return a function that gives what `qos check` says where the flow goes some way."""
+
+    def tell(way):
+        (tmp_path / "a.qos").write_text(SITES.format(way=way), encoding="utf-8")
+        verify(check([tmp_path / "a.qos"], discover(), problems), problems)
+        return problems.all
+
+    return tell
+
+
+def test_it_names_the_use_and_has_the_place_in_the_library_below(found):
+    (warning,) = (problem for problem in found("b to a") if problem.code == "W0630")
+    assert warning.message == "`far.encrypt` encrypts without authenticating"
+    assert warning.span.source.name.endswith("a.qos")
+    assert warning.span.text == "crypto_gateways.in_software(integrity = none)"
+    (label,) = warning.secondary
+    assert label.text == "here, in `in_software`"
+    assert (label.span.source.recorded_name, label.span.text) == (
+        "std/devices/crypto_gateways.qos",
+        "encrypt",
+    )
