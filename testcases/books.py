@@ -26,9 +26,11 @@ def in_bytes(kind: Any, *given: Any, **named: Any) -> Any:
         "load": lambda rate: Load(Fraction(rate), "ip"),
         "burst": lambda n: Buffer(n, "byte"),
     }
-    domains = (each.domain.name for each in read_declaration(kind).parameters.values())
+    domains = (parameter.domain.name for parameter in read_declaration(kind).parameters.values())
     fields = zip(domains, given, strict=False)
-    return kind(*(counted.get(domain, lambda same: same)(each) for domain, each in fields), **named)
+    return kind(
+        *(counted.get(domain, lambda same: same)(value) for domain, value in fields), **named
+    )
 
 
 class First:
@@ -40,7 +42,7 @@ class First:
         pass
 
     def waiting(self) -> list[int]:
-        return [k for k, each in enumerate(self.inputs) if each.count]
+        return [k for k, queue in enumerate(self.inputs) if queue.count]
 
     def come(self, k: int, packet: Any, now: int) -> None:
         pass
@@ -315,7 +317,7 @@ class Echo:
         for number in range(window):
             self.ask(number, 0, 0, 0)
         while self.waiting or self.there.arriving or self.back.arriving:
-            due = min((each[0] for each in self.waiting.values()), default=math.inf)
+            due = min((waiting[0] for waiting in self.waiting.values()), default=math.inf)
             if self.there.next() <= min(self.back.next(), due):
                 now, number = self.there.arriving.pop(0)
                 self.back.send(number, now)

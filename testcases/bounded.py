@@ -22,12 +22,12 @@ class Bounded(np.ndarray):
 
     def _verify(self, key: Any) -> None:
         keys = key if isinstance(key, tuple) else (key,)
-        for each, length in zip(keys, self.shape, strict=False):
-            if isinstance(each, slice):
-                start, stop = each.start or 0, length if each.stop is None else each.stop
+        for cut, length in zip(keys, self.shape, strict=False):
+            if isinstance(cut, slice):
+                start, stop = cut.start or 0, length if cut.stop is None else cut.stop
                 inside = 0 <= start <= stop <= length
             else:
-                inside = 0 <= each < length
+                inside = 0 <= cut < length
             if not inside:
                 raise IndexError(f"{key} is beyond an array of shape {self.shape}")
 
@@ -39,4 +39,4 @@ def bounded(value: Any) -> Any:
     if isinstance(value, tuple):
         parts = map(bounded, value)
         return value._make(parts) if hasattr(value, "_make") else tuple(parts)
-    return [bounded(each) for each in value] if isinstance(value, list) else value
+    return [bounded(item) for item in value] if isinstance(value, list) else value

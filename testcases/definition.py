@@ -62,16 +62,16 @@ class ReferenceComponent(Component):
         self.events: list[tuple[int, int, int, int]] = []
         self.scheduled = 0
         self.alarms = {}
-        for number, each in enumerate(self._transitions):
-            if each.first_alarm_ps is not None:
-                self.set_alarm(number, each.first_alarm_ps)
+        for number, member in enumerate(self._transitions):
+            if member.first_alarm_ps is not None:
+                self.set_alarm(number, member.first_alarm_ps)
         width = max(self._working.items.shape[1], transition.MORE + len(COLUMNS))
         self.items = np.zeros((PLENTY, width), np.int64)
         self.items[:, transition.NEXT] = range(1, PLENTY + 1)
         self.items[0, transition.FREE], self.items[0, transition.SPARE] = 1, PLENTY - 1
         self.out = np.zeros((transition.SAID_OF_ITEM * PLENTY, 4), np.int64)
         self.counts = np.zeros_like(self._entries)
-        self.noted = max(each.columns for each in self._transitions)
+        self.noted = max(member.columns for member in self._transitions)
 
     @property
     def inside(self) -> int:
@@ -97,8 +97,8 @@ class ReferenceComponent(Component):
         for place, batch in zip(self._outside, arrivals, strict=True):
             columns = (batch.connection, batch.size_bytes, batch.marks, batch.sent_ps)
             rows = zip(batch.at_ps.tolist(), *columns, strict=True)
-            for number, (at_ps, *each) in enumerate(rows):
-                item = transition.acquire(self.items, *each)
+            for number, (at_ps, *facts) in enumerate(rows):
+                item = transition.acquire(self.items, *facts)
                 noted = batch.more[number] if batch.width else ()
                 self.items[item, transition.MORE : transition.MORE + batch.width] = noted
                 self.schedule(at_ps, place, int(item))
@@ -114,19 +114,19 @@ class ReferenceComponent(Component):
 
     def happen(self, now_ps: int, place: int, element: int, item: int) -> None:
         """Let the element answer, and do what it says."""
-        each = self._transitions[element]
+        member = self._transitions[element]
         out, reason = self.out, 1
         while reason:
             out[0, 0] = 0
             state = self._states[element]
             if item == drive.NOTHING:
                 self.alarms[element] = None
-                reason = each.wake(state, self.items, now_ps, out)
+                reason = member.wake(state, self.items, now_ps, out)
             else:
                 port = int(self._places.port[place])
-                reason = each.arrive(state, self.items, item, port, now_ps, out)
+                reason = member.arrive(state, self.items, item, port, now_ps, out)
             if reason:
-                self._states[element] = each.replenish(state, reason)
+                self._states[element] = member.replenish(state, reason)
         self.enter(element, totals.CAME, item)
         for what, number, other, at_ps in out[1 : out[0, 0] + 1].tolist():
             if what == transition.ALARM:

@@ -163,7 +163,7 @@ def compare(count: int) -> None:
         others = seen(experiment, 7, by_events=True), by_definition(experiment)
         found["networks"] += 1
         found["with cycles"] += bool(emulation.on_cycles(experiment))
-        exchanges = [each for each in experiment.streams if each.kind == "exchanges"]
+        exchanges = [stream for stream in experiment.streams if stream.kind == "exchanges"]
         found["with endpoints"] += bool(exchanges)
         found["items"] += sum(batches.sent.values())
         found["lost"] += sum(batches.lost.values())
@@ -176,7 +176,7 @@ def compare(count: int) -> None:
 
     each()
     words = (
-        *(f"{found[each]:,} {each}" for each in ("networks", "with cycles", "with endpoints")),
+        *(f"{found[noun]:,} {noun}" for noun in ("networks", "with cycles", "with endpoints")),
         f"{found['items']:,} items sent",
         f"{found['lost']:,} lost",
         f"{found['answered']:,} of {found['begun']:,} exchanges answered",

@@ -127,14 +127,14 @@ def place(
 def sources_of(conversations: list[Conversation], lines: dict[Any, int]) -> list[Source]:
     """Return the sources of requests and of answers, which have nothing ready by themselves."""
     found = []
-    for number, each in enumerate(conversations):
-        sent, answers = each.exchange.sent, each.exchange.sent.answers
+    for number, conversation in enumerate(conversations):
+        sent, answers = conversation.exchange.sent, conversation.exchange.sent.answers
         assert answers is not None
         for name, stream, first, host in (
-            (f"ask{number}", sent, each.exchange.requests, each.client),
-            (f"answer{number}", answers, each.exchange.answers, each.server),
+            (f"ask{number}", sent, conversation.exchange.requests, conversation.client),
+            (f"answer{number}", answers, conversation.exchange.answers, conversation.server),
         ):
-            loop, n = stream.loop, each.exchange.connections
+            loop, n = stream.loop, conversation.exchange.connections
             assert loop is not None
             found.append(Source(name, loop, first, n, "even", stream.sizes, 0, lines[host]))
     return found

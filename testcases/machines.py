@@ -38,7 +38,7 @@ class Way(NamedTuple):
         if self.per is not None:
             fields = [f"after = {self.after} us * ({self.per[0]}) / ({self.per[1]})"]
         named = {"send": self.send, "start": self.start, "stop": self.stop, "count": self.counts_in}
-        fields += [f"{name} = [{', '.join(each)}]" for name, each in named.items() if each]
+        fields += [f"{name} = [{', '.join(names)}]" for name, names in named.items() if names]
         if self.set:
             fields.append("set = {" + ", ".join(f"{n}: {new}" for n, new in self.set) + "}")
         where = f" where {self.where}" if self.where else ""
@@ -157,9 +157,9 @@ class _Running:
             self.busy = None
             return self._finish(instance, way, now_ps)
         timers = [
-            (due_ps, list(self.machine.timers).index(timer), number, each)
-            for each in self.instances
-            for timer, (due_ps, number) in each.timers.items()
+            (due_ps, list(self.machine.timers).index(timer), number, instance)
+            for instance in self.instances
+            for timer, (due_ps, number) in instance.timers.items()
         ]
         due_ps, number, _, instance = min(timers, default=(2**63, 0, 0, None))
         begins_ps = self.begins[0] if self.begins else 2**63
@@ -241,7 +241,7 @@ class _Running:
     def _take(
         self, instance: _Instance, way: Way, values: dict[str, int], now_ps: int
     ) -> list[tuple[int, _Message]]:
-        self.taken[next(n for n, each in enumerate(self.machine.ways) if each is way)] += 1
+        self.taken[next(n for n, known in enumerate(self.machine.ways) if known is way)] += 1
         names = self._names(values, instance, now_ps)
         takes_ps = way.after * 10**6
         if way.per is not None:
@@ -284,7 +284,7 @@ class _Running:
     def _end(self, instance: _Instance) -> None:
         if not self.permanent and instance.state == self.first and not instance.timers:
             self.inside[self.first] -= 1
-            self.instances = [each for each in self.instances if each is not instance]
+            self.instances = [other for other in self.instances if other is not instance]
 
     def counts(self) -> dict[str, Any]:
         """Return what is observed of it, in the words of `catalogue.machine.Counts`."""
@@ -319,16 +319,16 @@ def observed(one: Machine, other: Machine, stop_ps: int) -> list[dict[str, Any]]
     flying: list[tuple[int, int, int, _Message]] = []
     numbers, clock_ps = itertools.count(), 0
     while True:
-        ready = [(at, n) for n, each in enumerate(both) if (at := each.next_ps()) is not None]
+        ready = [(at, n) for n, machine in enumerate(both) if (at := machine.next_ps()) is not None]
         next_ps, which = min(ready, default=(stop_ps, 0))
         arrives = bool(flying) and flying[0][0] <= max(next_ps, clock_ps)
         clock_ps = max(clock_ps, flying[0][0] if arrives else next_ps)
         if clock_ps >= stop_ps:
-            return [each.counts() for each in both]
+            return [machine.counts() for machine in both]
         if arrives:
             _, _, which, message = heapq.heappop(flying)
             sent = both[which].arrive(message, clock_ps)
         else:
             sent = both[which].go_on(clock_ps)
-        for at_ps, each in sent:
-            heapq.heappush(flying, (at_ps, next(numbers), 1 - which, each))
+        for at_ps, message in sent:
+            heapq.heappush(flying, (at_ps, next(numbers), 1 - which, message))

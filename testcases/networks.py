@@ -111,8 +111,8 @@ def networks(draw: st.DrawFn, middle: Middle, schedulers: Middle) -> Experiment:
     flows, rate = draw(st.lists(pairs, max_size=4)), draw(st.sampled_from(RATES))
     clock = line_of(rate).clock(stamps=False)
     asked = draw(conversations(pairs, len(flows), clock))
-    paths = [*flows, *(path for each in asked for path in each.paths)]
-    plan = Plan(len(paths) + sum(each.exchange.connections for each in asked))
+    paths = [*flows, *(path for conversation in asked for path in conversation.paths)]
+    plan = Plan(len(paths) + sum(conversation.exchange.connections for conversation in asked))
     few = st.lists(middle(), max_size=1)
     entries, exits, lines = {}, {}, {}
     for router, ports in enumerate(neighbours):
@@ -211,7 +211,7 @@ def servers(schedulers: Middle) -> st.SearchStrategy[Any]:
 def restarts(stop_ps: int) -> st.SearchStrategy[tuple[int, ...]]:
     """Draw when an element is told to restart; mostly never."""
     some = st.lists(st.integers(0, stop_ps), min_size=1, max_size=3)
-    return st.just(()) | st.just(()) | some.map(lambda each: tuple(sorted(each)))
+    return st.just(()) | st.just(()) | some.map(lambda chosen: tuple(sorted(chosen)))
 
 
 def processors(ports: int) -> st.SearchStrategy[Processor]:
@@ -268,7 +268,7 @@ def _experiment(
     return Experiment(
         *connected(
             (ROUTED,) * plan.indices,
-            exchanges=sum(each.exchange.connections for each in asked),
+            exchanges=sum(conversation.exchange.connections for conversation in asked),
         ),
         (*sources, *sources_of(asked, lines)),
         nodes,

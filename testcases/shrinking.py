@@ -29,7 +29,7 @@ def proposed(made, text: str, *, careful: bool = False) -> list[list[str]]:
     draft = draft_of(text)
     context = Context(draft, VALUES, devices=True, careful=careful)
     return [
-        [" ".join(draft.changed(each).split()).removeprefix("qos 1 ") for each in place]
+        [" ".join(draft.changed(edit).split()).removeprefix("qos 1 ") for edit in place]
         for place in made(context)
     ]
 
@@ -40,9 +40,9 @@ def shrinker_of(file: Path, case: str, clock: Clock) -> CaseShrinker:
     assert not checked.problems.errors
     ((test, found),) = ((t, c) for t in checked.suite.tests for c in t.cases if c.name == case)
     plans = plan(checked.found, "0", Bounds(), Problems())
-    (planned,) = (each for each in plans if each.case.name == case)
+    (planned,) = (planned for planned in plans if planned.case.name == case)
     failure = list_failures(run_alone(planned, Bounds(), lambda: None))[0]
-    (unit,) = (each for each in checked.units if each.named)
+    (unit,) = (unit for unit in checked.units if unit.named)
     subject = Subject(
         unit, file.with_name("shrunk.qos"), test.name, found.parameters, "0", failure
     )  # fmt: skip

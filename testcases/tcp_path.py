@@ -110,8 +110,8 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
     wires += [Wire(2, 1, END), Wire(5, 1, END), Wire(5, 2, END)]
     streams = [(sent, 0, 0), (sent.answers, n, 3)]
     sources = tuple(
-        Source("ask", each.loop, first, n, "even", each.sizes, 0, node, 0, each.encapsulation)
-        for each, first, node in streams
+        Source("ask", stream.loop, first, n, "even", stream.sizes, 0, node, 0, stream.encapsulation)
+        for stream, first, node in streams
     )
     connections = connected((sent.contract,) * (3 * n), exchanges=n)
     rows = tuple(np.repeat(range(3), n).tolist())

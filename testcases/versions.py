@@ -63,7 +63,7 @@ def _candidates() -> Iterator[tuple[int, str]]:
 
 def run(*command: object, text: str = "", expected: int = 0) -> str:
     """Run a command; return what it printed, or exit with that if it failed."""
-    words = [str(each) for each in command]
+    words = [str(word) for word in command]
     code, printed = answer(*words, text=text)
     if code != expected:
         sys.exit(f"{printed}{shlex.join(words)}: exit code {code}")
@@ -95,7 +95,7 @@ def try_out(which: str, version: str, python: str, folder: Path, suites: str) ->
     """Make an environment, and run the suite in it; exits if anything there fails."""
     began_s = time.monotonic()
     how = ("--resolution", RESOLUTIONS[which], "--python", python)
-    extras = (f"--extra={each}" for each in ("build", "fuzz", "dev"))
+    extras = (f"--extra={extra}" for extra in ("build", "fuzz", "dev"))
     pins = run(*UV, "pip", "compile", "setup.cfg", *extras, *how, "--no-header", "--no-annotate")
     print(f"\nPython {version}, {which} versions: {declared(pins.split())}", flush=True)
     run(*UV, "venv", "--python", python, folder)
@@ -120,8 +120,8 @@ def main() -> None:
     print(f"Python 3.{MINORS[0]} or later on this machine: {', '.join(found)}")
     suites = EANTC if asked.all else FEW
     oldest, *_, newest = [*found] * 2
-    newest_in = [each for each in found if each != oldest] if asked.all else [newest]
-    for which, version in [("lowest", oldest), *(("newest", each) for each in newest_in)]:
+    newest_in = [version for version in found if version != oldest] if asked.all else [newest]
+    for which, version in [("lowest", oldest), *(("newest", version) for version in newest_in)]:
         with tempfile.TemporaryDirectory(prefix="qospec-") as folder:
             try_out(which, version, found[version], Path(folder), suites)
 

@@ -75,7 +75,7 @@ def question(row: Row) -> Question:
     if word:
         high, low = row.asked.split(" - ")
         truth = _seconds(_delay(row, high) - _delay(row, low))
-        both = (_measured("transfer_delay", each) for each in (high, low))
+        both = (_measured("transfer_delay", statistic) for statistic in (high, low))
         return Question(Operation("-", tuple(both), TIME), truth, CLEARLY * truth)
     statistic = row.asked.removeprefix("abs(").removesuffix(")")
     leaf, truth = _measured("transfer_delay", statistic), _seconds(_delay(row, statistic))

@@ -122,7 +122,7 @@ def _known() -> tuple[list[Delays], list[Delays]]:
         [np.minimum(queues.waiting_times(load, CELLS, 50, stream), 20) + 1 for _ in range(KNOWN)]
         for load in LOADS
     ]
-    usual, busy = ([delays_of(each) for each in times] for times in found)
+    usual, busy = ([delays_of(times_ps) for times_ps in times] for times in found)
     return usual, busy
 
 

@@ -90,5 +90,5 @@ def _drawn(row: Row, stream: np.random.Generator) -> Iterator[Repeat]:
         times, lost = queues.finite_queue(
             row.room, row.load, row.cells, warmup(row), MOST_DRAWN, stream
         )
-        for each, missing in zip(times.T, lost.T, strict=True):
-            yield Repeat(delays_of(each[~missing] + 1), int(missing.sum()))
+        for arrived, missing in zip(times.T, lost.T, strict=True):
+            yield Repeat(delays_of(arrived[~missing] + 1), int(missing.sum()))

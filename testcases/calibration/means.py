@@ -62,7 +62,8 @@ class Kept:
         found = {leaf: readings.delays(leaf) for leaf in flows}
         packed = {delays: np.array(delays.buckets) for delays in found.values() if delays}
         self._delays = {
-            leaf: each and (replace(each, buckets=()), packed[each]) for leaf, each in found.items()
+            leaf: delays and (replace(delays, buckets=()), packed[delays])
+            for leaf, delays in found.items()
         }
 
     def read(self, leaf: Leaf) -> Fraction | None:
@@ -96,7 +97,7 @@ def _drawn(test: str, number: int) -> tuple[CasePlan, list[Kept]]:
     plans = plan(check([NETWORKS], discover(), problems), "0", Bounds(), problems)
     if problems.all:
         raise ValueError(problems.all)
-    (case,) = (each for each in plans if each.test == test)
+    (case,) = (planned for planned in plans if planned.test == test)
     leaves = [
         leaf for statement in case.case.statements for leaf in list_observed(statement.expression)
     ]

@@ -140,7 +140,7 @@ class Markovian(NamedTuple):
             ends[place, here] = np.where(full, ends[place, here], end)
             kept += ~full
             found.append((end - now, full, (now > warmup) & (now <= warmup + time)))
-        times, lost, counted = (np.array(each) for each in zip(*found, strict=True))
+        times, lost, counted = (np.array(column) for column in zip(*found, strict=True))
         return times, lost, counted
 
 

@@ -175,8 +175,8 @@ def spoilt_bytes(random: Random, data: bytes) -> bytes:
 def nodes(node: object) -> Iterator[ast.Node]:
     """Yield a node and all below it."""
     if isinstance(node, tuple):
-        for each in node:
-            yield from nodes(each)
+        for item in node:
+            yield from nodes(item)
     elif isinstance(node, ast.Node):
         yield node
         for field in fields(node):

@@ -89,5 +89,5 @@ def sentence(random: Random) -> str:
         if depth > DEEPEST or len(words) > LONGEST:
             least = min(_depth(way, depths) for way in ways)
             ways = [way for way in ways if _depth(way, depths) == least]
-        waiting += [(each, depth + 1) for each in reversed(random.choice(ways))]
+        waiting += [(symbol, depth + 1) for symbol in reversed(random.choice(ways))]
     return "".join(words).strip().replace("qos 2", "qos 1") + "\n"

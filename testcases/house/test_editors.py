@@ -22,7 +22,7 @@ WORDS = ("keyword.control", "keyword.operator.word", "storage.type", "constant.l
 
 def colour(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and scope of each part of a text: the first match wins, as in TextMate."""
-    patterns = [(re.compile(each["match"], re.MULTILINE), each) for each in read()["patterns"]]
+    patterns = [(re.compile(rule["match"], re.MULTILINE), rule) for rule in read()["patterns"]]
     nearest = [regex.search(text) for regex, _ in patterns]
     at = 0
     while True:

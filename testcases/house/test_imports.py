@@ -134,7 +134,7 @@ def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
     for path in sorted(folder.rglob("*.py")):
         modules = {name.partition(":")[0].split(".")[0] for name in imported(path)}
         if not (path.parent / "__init__.py").exists():
-            modules -= {each.stem for at in (path.parent, folder) for each in at.iterdir()}
+            modules -= {entry.stem for at in (path.parent, folder) for entry in at.iterdir()}
         for module in modules - {"qospec", folder.name} - sys.stdlib_module_names:
             if not declared & {canonicalize_name(name) for name in installed.get(module, [module])}:
                 found.setdefault(module, set()).add(path.name)

@@ -68,7 +68,7 @@ def test_traffic_is_declared_of_what_its_base_class_is_for() -> None:
         assert kind.carries == (("cell",) if cells else ("packet",))
 
 
-@pytest.mark.parametrize("base", [each for bases in BASES.values() for each in bases])
+@pytest.mark.parametrize("base", [base for bases in BASES.values() for base in bases])
 def test_each_fact_is_explained(base: type) -> None:
     (tree,) = ast.parse(inspect.getsource(base)).body
     assert isinstance(tree, ast.ClassDef)
@@ -80,6 +80,6 @@ def test_each_fact_is_explained(base: type) -> None:
         and isinstance(words, ast.Expr)
         and isinstance(words.value, ast.Constant)
     ]
-    assert explained == [each for each in tree.body if isinstance(each, ast.AnnAssign)]
-    methods = [each for each in tree.body if isinstance(each, ast.FunctionDef)]
+    assert explained == [node for node in tree.body if isinstance(node, ast.AnnAssign)]
+    methods = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert all(ast.get_docstring(method) for method in methods)

@@ -50,7 +50,7 @@ def test_a_program_starts_as_it_is_called(variables: str, program: str) -> None:
     python, script = program.split()
     assert python == "python"
     outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environment = {**outside, **dict(each.split("=") for each in variables.split())}
+    environment = {**outside, **dict(setting.split("=") for setting in variables.split())}
     subprocess.run([sys.executable, script, "--help"], cwd=ROOT, env=environment, check=True)
 
 

@@ -24,7 +24,7 @@ def test_a_metric_is_what_it_is_here_whatever_others_call_so() -> None:
     names = {name for kind in metrics for name in (kind.name, *kind.aliases)}
     assert "loss" in WORDS.called.keys() & names
     for name in WORDS.called.keys() & names:
-        sorts = {each["sort"] for each in explain_name(name, discover(), Problems())}
+        sorts = {entry["sort"] for entry in explain_name(name, discover(), Problems())}
         assert "metric" in sorts
         assert "word of other tools" not in sorts, name
 

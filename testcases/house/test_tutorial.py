@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 
 def list_steps(document: Path) -> list[Step]:
-    return [Step(*each.groups()) for each in BLOCK.finditer(document.read_text(encoding="utf-8"))]
+    return [Step(*block.groups()) for block in BLOCK.finditer(document.read_text(encoding="utf-8"))]
 
 
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)

@@ -81,7 +81,9 @@ class Meaning:
         checked = check([path], CATALOGUE, problems)
         self.suite: Suite = checked.suite
         self.makers = checked.makers
-        self.cells = {each.case.name: each.cells for each in plan(checked, "0", Bounds(), problems)}
+        self.cells = {
+            planned.case.name: planned.cells for planned in plan(checked, "0", Bounds(), problems)
+        }
         assert not problems.errors
 
     def of(self, saying: Saying) -> str:
@@ -119,7 +121,7 @@ class Meaning:
         return known[saying.name]
 
     def _of_a_property(self, declared: Declared, saying: Saying) -> str:
-        found = next(each for each in self.suite.properties if each.name == declared.name)
+        found = next(stated for stated in self.suite.properties if stated.name == declared.name)
         assert saying.name == "doc", saying.name
         return " ".join(found.doc.split())
 
@@ -133,7 +135,7 @@ class Meaning:
 
     def _of_a_test(self, declared: Declared, saying: Saying) -> str:
         what = saying.name
-        test = next(each for each in self.suite.tests if each.name == declared.name)
+        test = next(test for test in self.suite.tests if test.name == declared.name)
         first = test.cases[0]
         known = {
             "cases": lambda: listed(case.name.removeprefix(f"{test.name}:") for case in test.cases),
@@ -215,18 +217,20 @@ def members(flow: Flow) -> Iterator[str]:
 
 def restarted(run: Run) -> str:
     """Return what restarts, and when."""
-    each = (
+    restarts = (
         f" restarting {listed(restart.elements)} after "
         f"{format_value(Fraction(restart.at_ps, PS_PER_S), TIME)}"
         for restart in run.restarts
     )
-    return "".join(each)
+    return "".join(restarts)
 
 
 def ran(case: Case) -> str:
     run = case.run
     times = " + ".join(
-        format_value(each / PS_PER_S, TIME) for each in (run.warmup_ps, run.measure_ps) if each
+        format_value(time_ps / PS_PER_S, TIME)
+        for time_ps in (run.warmup_ps, run.measure_ps)
+        if time_ps
     )
     times += (f" x {run.repeat}" if run.repeat > 1 else "") + run.overload * " overload"
     return times + restarted(run)
@@ -234,7 +238,7 @@ def ran(case: Case) -> str:
 
 def sought(found: Phase) -> str:
     assert isinstance(found, Search)
-    ends = [format_value(each, found.dimension) for each in (found.low, found.high)]
+    ends = [format_value(end, found.dimension) for end in (found.low, found.high)]
     goals = listed(goal.name for goal in found.goals)
     return f"{found.name} {ends[0]} .. {ends[1]} {found.method}: {goals}"
 
@@ -243,7 +247,9 @@ def phase_text(phase: Phase) -> str:
     """Return a search with its step and its widths, or a point."""
     if isinstance(phase, Point):
         length = format_value(Fraction(phase.run.measure_ps, PS_PER_S), TIME)
-        times = [format_value(Fraction(each, PS_PER_S), TIME) for each in phase.run.changes_ps]
+        times = [
+            format_value(Fraction(change_ps, PS_PER_S), TIME) for change_ps in phase.run.changes_ps
+        ]
         changes = f" changing after {listed(times)}" if times else ""
         changes += restarted(phase.run)
         return f"point {phase.name} {length} x {phase.run.repeat}{changes}"
@@ -259,7 +265,7 @@ def sent_in(maker: CaseMaker, phase: Phase) -> Iterator[str]:
     assert ends is not None
     for flow in ends.low.flows:
         sent = [flow, *(change.flow for change in flow.changes)]
-        rates = (format_value(each.arrivals.mean_rate(1), PACKET_RATE) for each in sent)
+        rates = (format_value(flow.arrivals.mean_rate(1), PACKET_RATE) for flow in sent)
         yield f"{flow.name} {' then '.join(rates)}"
 
 
@@ -270,7 +276,7 @@ def test_it_means_what_it_says(path: Path) -> None:
     said = list(sayings(path.read_text(encoding="utf-8")))
     assert said, "this file says nothing of what it means: see above"
     meaning = Meaning(path)
-    wrong = [(each, found) for each in said if (found := meaning.of(each)) != each.text]
+    wrong = [(claim, found) for claim in said if (found := meaning.of(claim)) != claim.text]
     assert not wrong, "\n".join(
-        f"line {each.line}: {each.name} = {found}, not {each.text}" for each, found in wrong
+        f"line {claim.line}: {claim.name} = {found}, not {claim.text}" for claim, found in wrong
     )

@@ -66,7 +66,7 @@ def main_of(path: Path) -> Path:
 
 def shown_by(diagnostic: Diagnostic) -> list[str]:
     help_ = diagnostic.help
-    codes = [each.strip("`") for each in SHOWN.findall(help_)]
+    codes = [code.strip("`") for code in SHOWN.findall(help_)]
     numbers = [match[1] for match in (BOUND.search(help_), NUMBER.match(help_)) if match]
     written = [code for code in codes if re.search(r"\w", code) and code not in WORDS]
     return list(dict.fromkeys([*written, *numbers]))
@@ -81,8 +81,12 @@ def remedied(path: Path) -> tuple[tuple[Diagnostic, ...], list[Diagnostic]]:
     """Return what is told of a file, and of that what has a remedy, of each form the first."""
     main = main_of(path)
     told = tuple(diagnosed(main))
-    own = [each for each in told if Path(each.span.source.name).name == main.name]
-    return told, list({form_of(each): each for each in reversed(own) if each.help}.values())[::-1]
+    own = [diagnostic for diagnostic in told if Path(diagnostic.span.source.name).name == main.name]
+    return told, list(
+        {
+            form_of(diagnostic): diagnostic for diagnostic in reversed(own) if diagnostic.help
+        }.values()
+    )[::-1]
 
 
 def done(diagnostic: Diagnostic) -> list[Iterator[str]]:
@@ -139,7 +143,7 @@ def replaced(text: str, start: int, end: int, shown: str, before: str = "") -> F
 def in_its_own_place(text: str, span: Span, shown: str) -> Iterator[Followed]:
     """Yield where only what is shown can belong: braces behind a medium, an import, a claim."""
     lines = [(match.start(), match.end()) for match in re.finditer(r".+", text)]
-    (here,) = (each for each in lines if each[0] <= span.start <= each[1])
+    (here,) = (line for line in lines if line[0] <= span.start <= line[1])
     if shown.startswith("{"):
         for medium in re.finditer(r"\bvia [\w.]+", text):
             yield replaced(text, medium.end(), medium.end(), shown, " ")
@@ -160,9 +164,9 @@ def in_place_of_what_is_alike(text: str, diagnostic: Diagnostic, shown: str) -> 
             yield replaced(text, path.start(), path.end(), shown)._replace(length=0)
     if statement := re.match(r"(?:expect|require|invariant) (?:\w+: )?", span.text):
         yield replaced(text, span.start + statement.end(), span.end, shown)._replace(length=0)
-    for each in (span, *(label.span for label in diagnostic.secondary)):
-        if each.source is span.source:
-            for number, (start, end) in enumerate(regions(text, each.start, each.end, shown)):
+    for place in (span, *(label.span for label in diagnostic.secondary)):
+        if place.source is span.source:
+            for number, (start, end) in enumerate(regions(text, place.start, place.end, shown)):
                 one = replaced(text, start, end, shown)
                 yield one if number in range(2, MOST_ALIKE) else one._replace(length=0)
 

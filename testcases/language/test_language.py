@@ -79,14 +79,14 @@ def expected(text: str, place: str) -> list[Mistake]:
 
 def texts(path: Path) -> dict[str, str]:
     """Return a file, or all files of a folder, by their names."""
-    every = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
-    return {each.name: each.read_text(encoding="utf-8") for each in every}
+    every = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    return {file.name: file.read_text(encoding="utf-8") for file in every}
 
 
 def assert_reported(path: Path) -> None:
     """Each expected mistake is reported where it is expected, and nothing else is."""
     held = texts(path)
-    missing = [each for name, text in held.items() for each in expected(text, name)]
+    missing = [diagnostic for name, text in held.items() for diagnostic in expected(text, name)]
     unexpected = reported(path / "main.qos" if path.is_dir() else path)
     for mistake in list(missing):
         for found in unexpected:

@@ -51,14 +51,14 @@ def ran(path: Path, records: Path) -> tuple[Document, dict[str, list[str]]]:
         plans=plans,
         seed="0",
         jobs=1,
-        commands={each.case.name: "" for each in plans},
+        commands={planned.case.name: "" for planned in plans},
         bounds=Bounds(),
         version="0",
         keep_going=True,
     )
     phases = {
-        each.case.name: each.case.run.repeat * [phase.name for phase in each.case.phases]
-        for each in plans
+        planned.case.name: planned.case.run.repeat * [phase.name for phase in planned.case.phases]
+        for planned in plans
     }
     return runner.execute(request, store.create(records, "0"), Silent()), phases
 

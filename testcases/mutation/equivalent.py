@@ -9,9 +9,9 @@ PACKAGE = Path(__file__).resolve().parents[2] / "interpreter" / "qospec"
 def _read() -> dict[str, dict[tuple[str, str], str]]:
     tables = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     found: dict[str, dict[tuple[str, str], str]] = {}
-    for each in tables["equivalent"]:
-        for line in each["becomes"]:
-            found.setdefault(each["module"], {})[each["function"], line] = each["reason"]
+    for mutant in tables["equivalent"]:
+        for line in mutant["becomes"]:
+            found.setdefault(mutant["module"], {})[mutant["function"], line] = mutant["reason"]
     return found
 
 

@@ -105,7 +105,8 @@ def mutants(text: str, wanted: Callable[[ast.FunctionDef], bool]) -> Iterator[Mu
 def is_kernel(function: ast.FunctionDef) -> bool:
     """Return whether a function is a kernel."""
     return any(
-        isinstance(each, ast.Name) and each.id == "kernel" for each in function.decorator_list
+        isinstance(decorator, ast.Name) and decorator.id == "kernel"
+        for decorator in function.decorator_list
     )
 
 
@@ -150,9 +151,9 @@ def _changes(node: ast.AST) -> Iterator[dict[str, Any]]:
     """Yield the fields of each change of a node."""
     match node:
         case ast.Compare(ops=operators):
-            for number, each in enumerate(operators):
+            for number, comparison in enumerate(operators):
                 swapped = [*operators]
-                swapped[number] = SWAPS[type(each)]()
+                swapped[number] = SWAPS[type(comparison)]()
                 yield {"ops": swapped}
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield {"operand": ast.UnaryOp(ast.Not(), operand)}

@@ -155,8 +155,8 @@ class Session:
         if self._most is not None and len(made) > self._most:
             of_all = f" of {len(made)}, evenly chosen,"
             made = made[:: -(-len(made) // self._most)]
-        tried = [each for each in made if (each.function, each.becomes) not in known]
-        tests = [self._chosen(path, each) for each in tried]
+        tried = [mutant for mutant in made if (mutant.function, mutant.becomes) not in known]
+        tests = [self._chosen(path, mutant) for mutant in tried]
         noticed = self._outcomes(
             [
                 lambda each=each, some=some: self._run(some, {path: each.compiled(path)})
@@ -166,11 +166,11 @@ class Session:
         equivalent = len(made) - len(tried)
         figures = f"{sum(noticed)} noticed, {equivalent} equivalent"
         _say(f"{name}: {len(made)}{of_all} made, {figures}")
-        for each, some, seen in zip(tried, tests, noticed, strict=True):
+        for mutant, some, seen in zip(tried, tests, noticed, strict=True):
             if not seen:
                 why = "" if some else ", which no test executes"
-                _say(f"  {name}:{each.node.lineno}: {each.function}{why}")
-                _say(f"    - {each.was}\n    + {each.becomes}")
+                _say(f"  {name}:{mutant.node.lineno}: {mutant.function}{why}")
+                _say(f"    - {mutant.was}\n    + {mutant.becomes}")
 
     def _chosen(self, path: Path, mutant: Mutant) -> list[int]:
         """Return tests of a mutant: those of its module first, of these the shortest first."""

@@ -30,8 +30,8 @@ from mutants import is_any, is_kernel, mutants
 )
 def test_every_operator_and_number_is_changed(line, changes):
     made = [*mutants(f"def f(a, b, c):\n    {line}\n", is_any)]
-    assert [each.becomes for each in made] == changes
-    assert {each.was for each in made} <= {line}
+    assert [mutant.becomes for mutant in made] == changes
+    assert {mutant.was for mutant in made} <= {line}
 
 
 def test_a_mutant_differs_in_one_place():

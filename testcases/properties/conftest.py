@@ -236,8 +236,8 @@ def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
     """Return the seals of packets of which each three have an association of their own."""
     indices, last = element.indices, len(element.indices) - 1
     found = [
-        build_seal(number_in(each), indices[min(n // 3, last)], size_in(each))
-        for n, each in enumerate(seal.tolist())
+        build_seal(number_in(sealed), indices[min(n // 3, last)], size_in(sealed))
+        for n, sealed in enumerate(seal.tolist())
     ]
     return np.array(found, np.int64)
 

@@ -122,7 +122,7 @@ def outcome(
             before[number] = now_ps
         note_losses(losses, step.losses, came_ps, until_ps)
         for times in (step.waits or {}).values():
-            waits += zip(*(each.tolist() for each in times), strict=True)
+            waits += zip(*(column.tolist() for column in times), strict=True)
         services += zip(*(times.tolist() for times in step.services or ()), strict=True)
         done = stops
     kept = {index: amount for index, amount in held_bytes.items() if amount}
@@ -329,13 +329,13 @@ def may_insert(example: Any, index: int) -> bool:
 def keeps_agreement(example: Any) -> None:
     """Batches, compiled events and events as Python are one, at any cut, whether watched or not."""
     for watched in (False, True):
-        each = example._replace(setting=example.setting._replace(watched=watched))
-        expected = regardless_of_order(each, outcome(each))
-        for cuts in ((), each.cuts):
-            found = outcome(each, cuts, by_events)
-            assert regardless_of_order(each, found) == expected, f"events differ, cut at {cuts}"
+        watching = example._replace(setting=example.setting._replace(watched=watched))
+        expected = regardless_of_order(watching, outcome(watching))
+        for cuts in ((), watching.cuts):
+            found = outcome(watching, cuts, by_events)
+            assert regardless_of_order(watching, found) == expected, f"events differ, cut at {cuts}"
     with kernels_as_python():  # once, of the last: it takes longer than all others together
-        as_python = outcome(each, cuts, by_events)
+        as_python = outcome(watching, cuts, by_events)
     assert equal(found, as_python), "compiled events differ"
 
 

@@ -150,7 +150,7 @@ def machines(draw: st.DrawFn) -> Machine:
         guarded = draw(
             st.lists(st.tuples(*map(st.sampled_from, (events, STATES, CONDITIONS))), max_size=4)
         )
-        mine = [draw(ways(*each)) for each in guarded]
+        mine = [draw(ways(*guard)) for guard in guarded]
         mine.append(draw(ways(draw(st.sampled_from([*MESSAGES, "x.ask"])), onward)))
         states[name] = mine
     # What a file must have: timers are started and heard, windows are counted in and asked for, and
@@ -170,7 +170,7 @@ def machines(draw: st.DrawFn) -> Machine:
         {"e": 1_709, "f": 7_907},
         {"v": 1, "w": 2},
         {"n": 0, "k": 5},
-        {name: tuple(each) for name, each in states.items()},
+        {name: tuple(counts) for name, counts in states.items()},
         draw(st.sampled_from([None, 1, 2, 4])),
         windows={"often": 9_109, "rare": 31_007},
     )
@@ -195,4 +195,4 @@ def test_a_machine_does_what_the_rules_say(file: Path, one: Machine, other: Mach
 
 
 def _plain(counts: Any) -> dict[str, Any]:
-    return counts._asdict() | {"states": {n: tuple(each) for n, each in counts.states.items()}}
+    return counts._asdict() | {"states": {n: tuple(state) for n, state in counts.states.items()}}

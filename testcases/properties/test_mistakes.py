@@ -94,7 +94,7 @@ def test_no_mistake_is_told_twice(place: Place, text: str) -> None:
         (problem.code, problem.message, problem.span.source.name, problem.span.start)
         for problem in errors_with(place, text)
     )
-    assert not [each for each, times in errors.items() if times > 1]
+    assert not [error for error, times in errors.items() if times > 1]
 
 
 @pytest.mark.parametrize(

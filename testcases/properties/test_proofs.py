@@ -48,16 +48,16 @@ some = settings(
 
 NAMES = ("a", "b", "c")
 WEIGHTS = st.tuples(*[st.integers(1, 5)] * len(NAMES)).map(
-    lambda each: tuple(zip(NAMES, map(Fraction, each), strict=True))
+    lambda values: tuple(zip(NAMES, map(Fraction, values), strict=True))
 )
 COUNTS = st.tuples(*[st.integers(1, 4)] * len(NAMES)).map(
-    lambda each: tuple(zip(NAMES, each, strict=True))
+    lambda values: tuple(zip(NAMES, values, strict=True))
 )
 BYTES = st.tuples(*[st.integers(1, 3_000)] * len(NAMES)).map(
-    lambda each: tuple(zip(NAMES, each, strict=True))
+    lambda values: tuple(zip(NAMES, values, strict=True))
 )
 SCHEDULERS = (
-    st.permutations(NAMES).map(lambda each: Strict(tuple(each)))
+    st.permutations(NAMES).map(lambda order: Strict(tuple(order)))
     | st.builds(Wrr, COUNTS)
     | st.builds(Custom, BYTES)
     | st.builds(Drr, WEIGHTS, st.sampled_from([50, 1_500]))

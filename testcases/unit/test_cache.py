@@ -45,7 +45,7 @@ def test_what_is_made_is_for_us_alone_whatever_the_mask(tmp_path: Path) -> None:
         assert make_private(tmp_path / "a" / "b")
     finally:
         os.umask(mask)
-    modes = [(tmp_path / each).stat().st_mode & 0o777 for each in ("a", "a/b")]
+    modes = [(tmp_path / folder).stat().st_mode & 0o777 for folder in ("a", "a/b")]
     assert modes == [0o700, 0o700]
 
 
@@ -69,7 +69,7 @@ def test_a_folder_of_somebody_else_is_refused_at_any_height(
     assert make_private(tmp_path / "a/b/c")
     give_away(tmp_path / at, monkeypatch)
     assert not make_private(tmp_path / "a/b/c")
-    assert any("belongs to somebody else" in each for each in refused.values())
+    assert any("belongs to somebody else" in reason for reason in refused.values())
 
 
 def test_others_may_write_only_above_and_only_where_they_cannot_replace_what_is_ours(
@@ -145,7 +145,7 @@ def test_the_user_is_told_once_why_nothing_is_cached(tmp_path: Path) -> None:
     told = sorted(line for line in done.stderr.splitlines() if line.startswith("note: "))
     because = "nothing is cached there, since what is cached is run"
     shared = [f"`{tmp_path / name}`" for name in ("kernels", "shared")]
-    assert told == [f"note: others may write to {each}: {because}" for each in shared]
+    assert told == [f"note: others may write to {folder}: {because}" for folder in shared]
 
 
 SPECIFICATION = """qos 1

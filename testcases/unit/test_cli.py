@@ -256,7 +256,7 @@ def test_records_are_kept_below_the_project(
     path = spec(tmp_path / "tests", PASSES)
     monkeypatch.chdir(path.parent)
     assert qos("run", path.name).exit_code == exits.PASSED
-    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
     assert (tmp_path / "records").is_dir()
 
 

@@ -52,7 +52,7 @@ def test_what_is_given_must_be_its_fields(made: Make, given: tuple[Any, ...]) ->
 
     named = given[-1] if given and isinstance(given[-1], dict) else {}
     with pytest.raises(TypeError, match=r"Cell\.__init__\(\) (missing|takes|got)"):
-        Cell(*(each for each in given if each is not named), **named)
+        Cell(*(parameter for parameter in given if parameter is not named), **named)
 
 
 @BOTH
@@ -91,7 +91,7 @@ def test_a_field_may_be_given_by_name_only(made: Make) -> None:
     named, placed = Named(vci=2), Placed(3, oam=True)
     assert (named.vpi, named.vci, named.oam) == (1, 2, False)
     assert (placed.vpi, placed.oam) == (3, True)
-    assert [each.name for each in fields(Placed)] == ["oam", "vpi"]
+    assert [field.name for field in fields(Placed)] == ["oam", "vpi"]
     for wrong in (lambda: Named(2), lambda: Placed(3, True)):  # noqa: FBT003
         with pytest.raises(TypeError, match="positional argument"):
             wrong()

@@ -97,7 +97,7 @@ def test_items_have_the_verdicts_of_qos_run_and_failures_their_places() -> None:
         name: verdict in ("pass", "measured") for name, verdict in VERDICTS.items()
     }
     (properties,) = cases["prompt:limit=3us"].iterchildren(Properties)
-    assert {each.name: each.value for each in properties} == {"soon": "2.831 us"}
+    assert {measured.name: measured.value for measured in properties} == {"soon": "2.831 us"}
     assert run("--lf", "-x", "-k", "2us or much")[0] == {"failed": 1, "deselected": 1}
 
 

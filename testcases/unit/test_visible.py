@@ -18,7 +18,7 @@ HIDDEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("character", HIDDEN, ids=lambda each: f"U+{ord(each):04X}")
+@pytest.mark.parametrize("character", HIDDEN, ids=lambda hidden: f"U+{ord(hidden):04X}")
 def test_what_cannot_be_seen_is_hidden(character: str) -> None:
     assert is_hidden(character)
     assert list(find_hidden(f"ab{character}c")) == [2]

@@ -266,7 +266,7 @@ def traffic(
     )
     at_ps = np.cumsum(draw(st.lists(gaps, min_size=1, max_size=60)), dtype=np.int64).tolist()
     rest = (sizes, marks, CONNECTIONS, frames)
-    items = [Came(t, *(draw(st.sampled_from(each)) for each in rest)) for t in at_ps]
+    items = [Came(t, *(draw(st.sampled_from(values)) for values in rest)) for t in at_ps]
     cuts = draw(st.lists(st.integers(0, at_ps[-1] + 1), max_size=4))
     return Traffic(clock, items, sorted(cuts))
 
@@ -281,8 +281,8 @@ def long_traffic(
     gaps = np.array([0, 0, 0, 0, 1, time_ps // 2, time_ps, 2 * time_ps, 9 * time_ps])
     at_ps = random.choice(gaps, count).cumsum().tolist()
     sizes = random.choice([53] if clock.slotted else [40, 500, 1_500], count).tolist()
-    rest = (random.choice(each, count).tolist() for each in (marks, CONNECTIONS, frames))
-    items = [Came(*each) for each in zip(at_ps, sizes, *rest, strict=True)]
+    rest = (random.choice(values, count).tolist() for values in (marks, CONNECTIONS, frames))
+    items = [Came(*facts) for facts in zip(at_ps, sizes, *rest, strict=True)]
     return Traffic(clock, items, sorted(draw(st.lists(st.integers(0, at_ps[-1] + 1), max_size=4))))
 
 

@@ -106,7 +106,7 @@ def by_the_book(bench, book, inputs, kept):
     def come(k, *, waits):
         number, came = coming[k].pop(0)
         rules, limit, draw = kept[k].rules, kept[k].limit, kept[k].draws[number]
-        before = sum(each.size if limit.unit == "byte" else 1 for _, each in waiting[k])
+        before = sum(packet.size if limit.unit == "byte" else 1 for _, packet in waiting[k])
         ahead = sum(map(len, waiting))
         found = rules.cause(came, limit, before, draw, waits=waits, ahead=ahead)
         if found == bench.marked:
@@ -146,7 +146,7 @@ def turned_away(waiting, kept):
 def carried(bench, scheduler, inputs, kept, cuts):
     """Return the same of the engine."""
     clock = inputs[0].clock
-    waiting = tuple(Waiting(f"q{k}", each.limit, each.policy) for k, each in enumerate(kept))
+    waiting = tuple(Waiting(f"q{k}", queue.limit, queue.policy) for k, queue in enumerate(kept))
     state = scheduler.start(Setting(*CONNECTIONS, Draws(("test",)), clock, waiting))
     batches = [bench.batch_of(traffic.items, 1_000 * k) for k, traffic in enumerate(inputs)]
     done, left, lost = [0] * len(batches), empty(), []

@@ -18,12 +18,12 @@ EXAMPLE = Path(__file__).parents[2] / "language/accept/discard_of_frames.qos"
 
 def cells(bench, *coming):
     """Return cells that come at once: of a connection, and what each is of a frame."""
-    items = [bench.came(0, 53, 0, *each) for each in coming]
+    items = [bench.came(0, 53, 0, *facts) for facts in coming]
     return bench.sending_of(items)
 
 
 def lost(bench, limit, policy, traffic):
-    return sorted(bench.carry(traffic, Buffer(limit, "cell"), policy)[1], key=lambda each: each[1])
+    return sorted(bench.carry(traffic, Buffer(limit, "cell"), policy)[1], key=lambda loss: loss[1])
 
 
 def test_a_frame_that_begins_at_the_threshold_is_lost_to_its_last_cell(bench):

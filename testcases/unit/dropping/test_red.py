@@ -236,7 +236,7 @@ def test_who_is_capable_is_marked_in_place_of_an_early_loss_and_lost_without_roo
     traffic = bench.all_at_once([ect0, ect0, ect0, ect0, ect1, ce, ect0, not_ect])
     left, lost = bench.carry(traffic, bench.packets(5), policy)
     assert [marks for _, marks in left.values()] == [ect0, ect0, ect0, ce, ce, ce]
-    assert sorted(lost, key=lambda each: each[1]) == [("overflow", 6), ("early", 7)]
+    assert sorted(lost, key=lambda loss: loss[1]) == [("overflow", 6), ("early", 7)]
 
 
 def test_random_numbers_go_on_behind_the_first_block(bench):

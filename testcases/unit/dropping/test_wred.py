@@ -34,19 +34,21 @@ def test_each_class_has_its_curve_and_counts_its_own(bench, data, gentle, k):
     limit = Buffer(data.draw(st.integers(2, 12 if unit == "packet" else 9_000)), unit)
     own = data.draw(curves(limit))
     low, high, p = (
-        tuple((COLOURS[value], each[place]) for value, each in own.items()) for place in range(3)
+        tuple((COLOURS[value], curve[place]) for value, curve in own.items()) for place in range(3)
     )
     low, high = (tuple((key, Buffer(n, unit)) for key, n in ends) for ends in (low, high))
     average_of = {"weight": Fraction(1, 2**k), "typical": TYPICAL}
     policy = Wred("colour", low, high, p, gentle=gentle, **average_of)
     average = bench.average(policy.weight, bench.typical_ps(traffic.clock, TYPICAL))
-    by_value = {value: bench.curve(*each, gentle=gentle) for value, each in own.items()}
+    by_value = {value: bench.curve(*curve, gentle=gentle) for value, curve in own.items()}
     bench.agree(traffic, limit, policy, bench.rules("colour", {}, by_value, average))
 
 
 def wred(low, high, p, by="colour"):
-    ends = (tuple((key, Buffer(n, "packet")) for key, n in each.items()) for each in (low, high))
-    return Wred(by, *ends, tuple((key, Fraction(each)) for key, each in p.items()))
+    ends = (
+        tuple((key, Buffer(n, "packet")) for key, n in limits.items()) for limits in (low, high)
+    )
+    return Wred(by, *ends, tuple((key, Fraction(share)) for key, share in p.items()))
 
 
 @pytest.mark.parametrize(

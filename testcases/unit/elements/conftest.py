@@ -132,7 +132,7 @@ class Lab:
                     lost.append((loss.cause, loss.element, int(connection), int(sent_ps)))
             for path, times in (step.waits or {}).items():
                 assert path in ("", *(queue.element for queue in setting.queues))
-                waits += zip(*(each.tolist() for each in times), strict=True)
+                waits += zip(*(column.tolist() for column in times), strict=True)
             if step.services is not None:
                 services += zip(*(times.tolist() for times in step.services), strict=True)
             done = stops
@@ -229,7 +229,7 @@ class Book:
     def _let_in(self, k: int) -> None:
         cell, limit = self.coming[k].pop(0), self.limits[k]
         bytes_ = limit is not None and limit.unit == "byte"
-        taken = sum(each[1] if bytes_ else 1 for each in (*self.queues[k], cell))
+        taken = sum(item[1] if bytes_ else 1 for item in (*self.queues[k], cell))
         if limit is not None and taken > limit.amount:
             self.lost.append((k, cell[2]))
         else:

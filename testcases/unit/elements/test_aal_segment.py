@@ -55,7 +55,7 @@ def test_frames_of_connections_are_numbered_apart(lab, setting):
     setting = lab.setting(contracts=setting.contracts * 2, inserted=("cells",))
     packets = lab.cells([0, 1, 2], size_bytes=40, connection=[0, 1, 0])
     (left,) = lab.carry(AalSegment(), setting, packets).departures
-    wholes = [read_whole(each) for each in left.column("frame").tolist()[::2]]
+    wholes = [read_whole(frame) for frame in left.column("frame").tolist()[::2]]
     assert wholes[0] == wholes[1] != wholes[2]
 
 

@@ -20,7 +20,7 @@ NEGOTIATION_MS = [Fraction(0), Fraction(2, 5), Fraction(2), Fraction(31, 10)]
 LIFETIMES = [
     *(Lifetime(count, "packet") for count in (7, 8, 9, 10, 11, 12, 198, 200)),
     *(Lifetime(count, "byte") for count in (1_000, 1_104, 1_249, 1_300)),
-    *(Lifetime(int(each * MS_PS), "time") for each in (6.0, 6.5, 7, 8.4, 9, 10, 11.2, 13.5)),
+    *(Lifetime(int(ms * MS_PS), "time") for ms in (6.0, 6.5, 7, 8.4, 9, 10, 11.2, 13.5)),
 ]
 
 

@@ -83,11 +83,11 @@ def test_forms_of_fragments_before_and_after_encryption():
         Reassemble(),
     )
     form = MIXED
-    for each in (cut_, seal, open_, join):
-        form = each.form_after(form)
+    for element in (cut_, seal, open_, join):
+        form = element.form_after(form)
     assert form == MIXED
-    for each in (seal, cut_, join, open_):
-        form = each.form_after(form)
+    for element in (seal, cut_, join, open_):
+        form = element.form_after(form)
     assert form == MIXED
     sealed = seal.form_after(cut_.form_after(MIXED))
     with pytest.raises(ValueError, match="not as they were cut"):

@@ -39,7 +39,7 @@ class Book:
                     self.let_in(number, queue.pop(0))
                 if queue and queue[0][0] == now and not self.waiting[number]:
                     self.waiting[number].append(queue.pop(0))
-            opens = [self.opening(*each, now) for each in enumerate(self.waiting) if each[1]]
+            opens = [self.opening(*queue, now) for queue in enumerate(self.waiting) if queue[1]]
             if now in opens:
                 now = self.send(now)
             else:

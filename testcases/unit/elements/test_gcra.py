@@ -371,5 +371,5 @@ def test_what_conforms_in_exact_time_conforms(lab, interval, slack, tolerance_ps
     for later in slack:
         due = max(exact[-1], due) + interval
         exact.append(max(exact[-1], due - tolerance_ps + later))
-    batch = lab.cells([math.floor(each) for each in exact])
+    batch = lab.cells([math.floor(at_ps) for at_ps in exact])
     assert policed(lab, PS_PER_S / interval, batch, tolerance_ps=tolerance_ps) == []

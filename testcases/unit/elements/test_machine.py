@@ -261,7 +261,7 @@ def test_states_are_shown_by_interval(tmp_path):
     arguments = ["run", str(file), "--json", "--record", str(tmp_path / "records")]
     document = json.loads(CliRunner().invoke(qos, arguments).stdout)
     statements = document["cases"][0]["statements"]
-    assert [each["series"]["values"] for each in statements if "series" in each] == [
+    assert [statement["series"]["values"] for statement in statements if "series" in statement] == [
         "2 3 1",
         "4 7 8",
         "1 1 1",

@@ -73,7 +73,7 @@ class Queue:
 
     def has_room(self, packet):
         if self.limit.unit == "byte":
-            return sum(each.size for each in (*self.packets, packet)) <= self.limit.amount
+            return sum(held.size for held in (*self.packets, packet)) <= self.limit.amount
         return self.count < self.limit.amount
 
     def take(self, _end):
@@ -87,22 +87,22 @@ class Level:
         self.book, self.inputs, self.choice = book, inputs, 0
         book.inputs = inputs
 
-    count = property(lambda self: sum(each.count for each in self.inputs))
+    count = property(lambda self: sum(child.count for child in self.inputs))
 
     def leaves(self):
-        return [leaf for each in self.inputs for leaf in each.leaves()]
+        return [leaf for child in self.inputs for leaf in child.leaves()]
 
     def come(self, leaf, packet):
-        for k, each in enumerate(self.inputs):
-            if leaf in each.leaves():
-                if isinstance(each, Level):
-                    each.come(leaf, packet)
+        for k, child in enumerate(self.inputs):
+            if leaf in child.leaves():
+                if isinstance(child, Level):
+                    child.come(leaf, packet)
                 self.book.come(k, packet, packet.at)
 
     def ask(self):
         self.book.settle()
-        for each in self.inputs:
-            each.ask()
+        for child in self.inputs:
+            child.ask()
         if self.count:
             self.choice = self.book.choose()
 
@@ -117,7 +117,9 @@ class Level:
 
 def carried(top, coming, clock):
     """Return, by packet, when its last bit is there; and who is lost."""
-    arrivals = sorted((packet.at, k, packet) for k, each in enumerate(coming) for packet in each)
+    arrivals = sorted(
+        (packet.at, k, packet) for k, packets in enumerate(coming) for packet in packets
+    )
     leaves, free, left, lost = top.leaves(), Fraction(0), {}, set()
 
     def enter(k, packet):
@@ -131,10 +133,10 @@ def carried(top, coming, clock):
                 enter(k, packet)
             else:
                 lost.add(packet.name)
-        for each in [arrival for arrival in arrivals if arrival[0] == math.floor(free)]:
-            if not leaves[each[1]].count:
-                arrivals.remove(each)
-                enter(*each[1:])
+        for came in [arrival for arrival in arrivals if arrival[0] == math.floor(free)]:
+            if not leaves[came[1]].count:
+                arrivals.remove(came)
+                enter(*came[1:])
         top.ask()
         if top.count:
             end = free + ETHERNET.line_bytes(top.next().size) * clock.byte_time_ps
@@ -186,9 +188,9 @@ def trees(draw, books, shape, kinds, clock, limits):
     numbers = [draw(st.sampled_from(usual)) for _ in shape]
     parts = [
         (None, Queue(limits.pop(0)))
-        if each == 0
-        else draw(trees(books, each, kinds[::-1], clock, limits))
-        for each in shape
+        if size == 0
+        else draw(trees(books, size, kinds[::-1], clock, limits))
+        for size in shape
     ]
     outer = make("abc"[: len(shape)], numbers)
     inner = tuple(element for element, _ in parts)
@@ -211,7 +213,7 @@ def coming(draw, inputs):
         at = np.cumsum(draw(st.lists(gaps, max_size=14))).tolist()
         sizes = st.sampled_from([40, 64, 576, 1_500])
         found.append([Packet(t, draw(sizes), next(names)) for t in at])
-    return [[p._replace(at=p.at // 128 * 128 + p.name) for p in each] for each in found]
+    return [[p._replace(at=p.at // 128 * 128 + p.name) for p in packets] for packets in found]
 
 
 @given(
@@ -228,11 +230,11 @@ def test_it_serves_by_the_book(lab, books, data, shape, kinds, clock):
     cuts = data.draw(st.lists(st.integers(0, 40 * PACKET_PS), max_size=4))
     batches = [
         lab.cells(
-            [p.at for p in each],
-            size_bytes=[p.size for p in each],
-            sent_ps=[p.name for p in each],
+            [p.at for p in packets],
+            size_bytes=[p.size for p in packets],
+            sent_ps=[p.name for p in packets],
         )
-        for each in inputs
+        for packets in inputs
     ]
     queues = tuple(Waiting(f"q{k}", limit) for k, limit in enumerate(room))
     with kernels_as_python():
@@ -285,7 +287,7 @@ def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, ch
     shape, room = [0, [0, 0]], [data.draw(limits) for _ in range(3)]
     element, top = data.draw(trees(books, shape, kinds, clock, list(room)))
     inputs = data.draw(coming(3).filter(all))
-    counts = [len(each) for each in inputs]
+    counts = [len(packets) for packets in inputs]
     firsts = [sum(counts[:n]) for n in range(3)]
     marks = [set_marks(dscp=code) for code in (0, 10, 46)]
     ways = np.repeat(
@@ -297,8 +299,8 @@ def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, ch
         Node("top", element, clock, queues),
     )
     sources = tuple(
-        Source(f"s{n}", Listed(each), firsts[n], counts[n], "even", Listed(each), marks[n], 0)
-        for n, each in enumerate(inputs)
+        Source(f"s{n}", Listed(packets), firsts[n], counts[n], "even", Listed(packets), marks[n], 0)
+        for n, packets in enumerate(inputs)
     )
     packets = sum(counts)
     contracts = (Contract("packets", Fraction(1_000), 0),) * packets
@@ -313,7 +315,7 @@ def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, ch
     with contextlib.nullcontext() if {*kinds} in COMPILED else kernels_as_python():
         seen = emulation.run(experiment, chunk=chunk)
     left, lost = carried(top, inputs, clock)
-    together = [packet for each in inputs for packet in each]
+    together = [packet for packets in inputs for packet in packets]
     assert seen.received.tolist() == [packet.name in left for packet in together]
     took = [left[packet.name] - packet.at for packet in together if packet.name in left]
     assert seen.delays[seen.received > 0, delay_row.LEAST].tolist() == took

@@ -80,7 +80,7 @@ def by_the_book(element, at_ps, sizes, capable):
             update += element.update
         while waiting and waiting[0][0] <= now:
             waiting.popleft()
-        held = sum(each for _, each in waiting)
+        held = sum(size for _, size in waiting)
         amount, found = (size, held) if element.limit.unit == "byte" else (1, len(waiting))
         is_dropped = False
         if free > now and found + amount > element.limit.amount:

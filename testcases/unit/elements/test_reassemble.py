@@ -51,7 +51,7 @@ def put_together(setting, batch, cuts=(), **parameters):
             lost += zip(
                 loss.batch.at_ps.tolist(), (loss.batch.sent_ps // 1_000).tolist(), strict=True
             )
-        consumed += sum(each.count for each in step.consumed)
+        consumed += sum(batch.count for batch in step.consumed)
     return left, lost, consumed
 
 

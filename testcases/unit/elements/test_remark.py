@@ -25,7 +25,7 @@ def codes(name):
     marks=st.lists(st.integers(0, ALL_BITS), min_size=1, max_size=20),
 )
 def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks):
-    fields = {name: tuple(each.items()) for name, each in written.items()}
+    fields = {name: tuple(table.items()) for name, table in written.items()}
     remark = Remark(**fields, colour=colour)
     batch = lab.cells(range(len(marks)), marks=marks)
     setting = lab.setting()
@@ -34,8 +34,8 @@ def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks
         assert remark.marks_after(before, setting.contracts[0]) == (after,)
         colour_on_arrival = COLOURS[min(MARKS["colour"].of(before), 2)]
         for name, mark in MARKS.items():
-            each = written.get(name, {})
-            expected = each.get("", each.get(colour_on_arrival, mark.of(before)))
+            table = written.get(name, {})
+            expected = table.get("", table.get(colour_on_arrival, mark.of(before)))
             if name == "colour" and colour is not None:
                 expected = COLOURS.index(colour)
             assert mark.of(after) == expected
@@ -67,15 +67,15 @@ def test_a_colour_that_nobody_gives_counts_as_red(lab, by_events):
 def test_a_map_is_from_values_of_another_mark(lab, fields, came, left):
     """What is not in the map stays as it was: here 7 of what has three bits."""
     maps = {
-        name: tuple((str(a), b) for a, b in each) for name, each in fields.items() if name != "by"
+        name: tuple((str(a), b) for a, b in table) for name, table in fields.items() if name != "by"
     }
     remark = Remark(**{**fields, **maps})
     usual = MARKS["priority"].put(MARKS["traffic_class"].put(0, 7), 7)
-    marks = [MARKS[came[0]].put(usual, each) for each in came[1]]
+    marks = [MARKS[came[0]].put(usual, value) for value in came[1]]
     batch = lab.cells(range(len(marks)), marks=marks)
     for by_events in (False, True):
         (after,) = lab.carry(remark, lab.setting(), batch, by_events=by_events).departures
-        assert [MARKS[left[0]].of(each) for each in after.marks.tolist()] == left[1]
+        assert [MARKS[left[0]].of(marks) for marks in after.marks.tolist()] == left[1]
 
 
 @pytest.mark.parametrize("before", range(64))

@@ -24,7 +24,7 @@ def by_the_book(shape, packets):
     tokens, filled_ps, last_ps, left, lost = Fraction(size), Fraction(0), Fraction(0), [], []
     for number, (t, length) in enumerate(packets):
         waiting = [(at, packets[n][1]) for at, n in left if at > t]
-        taken = sum(1 if shape.limit.unit == "packet" else each for _, each in waiting)
+        taken = sum(1 if shape.limit.unit == "packet" else size for _, size in waiting)
         amount = 1 if shape.limit.unit == "packet" else length
         if length > size:
             lost.append((number, "policed"))

@@ -24,12 +24,12 @@ def by_the_book(inputs, buffer):
     free, waiting, began, lost = [Fraction(0)] * len(inputs), [], {}, []
     coming = [(t, port, n, size) for port, some in enumerate(inputs) for t, size, n in some]
     for t, port, number, size in sorted(coming):
-        waiting = [each for each in waiting if math.floor(each[0]) > t]
+        waiting = [item for item in waiting if math.floor(item[0]) > t]
         begins = max(Fraction(t), free[port])
         amount = 1 if buffer.limit.unit == "cell" else size
         if math.floor(begins) > t:
-            held = sum(each[2] for each in waiting)
-            mine = sum(each[2] for each in waiting if each[1] == port)
+            held = sum(item[2] for item in waiting)
+            mine = sum(item[2] for item in waiting if item[1] == port)
             room = buffer.limit.amount - held
             if amount > room:
                 lost.append((number, "overflow"))

@@ -87,7 +87,7 @@ def late(lab, element, inputs):
     Q_i with themselves in it, L_i the largest packet of the input and L of all. `inputs`: of each
     packet, when it comes and its size.
     """
-    rates = [weight / sum(each for _, each in element.weights) for _, weight in element.weights]
+    rates = [weight / sum(share for _, share in element.weights) for _, weight in element.weights]
     batches = [
         lab.cells([t for t, _ in cells], size_bytes=[size for _, size in cells], connection=k)
         for k, cells in enumerate(inputs)
@@ -120,7 +120,7 @@ def crowds(draw):
         return [(t, draw(st.sampled_from(sizes))) for t in at_ps]
 
     begin = [draw(st.sampled_from([1, 1, 1, 0])) for _ in range(light)]
-    return weights, [packets(light, 1, light), *(packets(each, 0, 0) for each in begin)]
+    return weights, [packets(light, 1, light), *(packets(begins, 0, 0) for begins in begin)]
 
 
 @given(crowd=crowds())

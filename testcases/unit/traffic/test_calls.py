@@ -57,9 +57,9 @@ def test_calls_by_the_book(flow, sends, every, connections, coming, cuts):
     state, told = process.start(connections, "even", Draws(("f",))), {}
     for until_ps in (*sorted(cuts), 5_000):
         process.emit(state, until_ps)
-        for each in process.tell(state):
-            pairs = zip(each.at_ps.tolist(), each.values.tolist(), strict=True)
-            told.setdefault(each.quantity, []).extend(pairs)
+        for sample in process.tell(state):
+            pairs = zip(sample.at_ps.tolist(), sample.values.tolist(), strict=True)
+            told.setdefault(sample.quantity, []).extend(pairs)
     assert told["offered"] == [(at_ps, 1) for at_ps, _ in calls]
     assert told["established"] == [(at_ps, 1) for at_ps, found in calls if found]
     assert told["refused"] == [(at_ps, 1) for at_ps, found in calls if not found]
@@ -126,9 +126,9 @@ def test_calls_end_where_their_source_changes():
     state = changing.start(9, "even", Draws(("f",)))
     for until_ps in (S, 150 * S, 300 * S, 900 * S):
         changing.emit(state, until_ps)
-        for each in changing.tell(state):
-            if each.quantity == "held":
-                held |= dict(zip(each.at_ps.tolist(), each.values.tolist(), strict=True))
+        for sample in changing.tell(state):
+            if sample.quantity == "held":
+                held |= dict(zip(sample.at_ps.tolist(), sample.values.tolist(), strict=True))
     times = sorted(held)
     assert [held[at_ps] for at_ps in times[:4]] == [1, 2, 0, 1]
     assert times[:3] == [0, S // 10, 100 * S]
@@ -156,7 +156,7 @@ def test_the_share_refused_is_that_of_erlang(law, rate, servers):
         state = process.start(servers, "random", Draws((law, str(trial))))
         process.emit(state, 20 * S)  # the beginning is empty
         process.emit(state, 10_000 * S)
-        told = {each.quantity: len(each.at_ps) for each in process.tell(state)}
+        told = {sample.quantity: len(sample.at_ps) for sample in process.tell(state)}
         shares.append(told["refused"] / told["offered"])
     expected, mean = compute_erlang_b(rate, servers), statistics.fmean(shares)
     half = 3.883 * statistics.stdev(shares) / math.sqrt(20)  # Student's t of 19 degrees

@@ -55,7 +55,7 @@ def _pass(state, items, item, port, now_ps, out):  # noqa: ARG001
 
 def observed(traffic, stop, lines=(BARE, BARE), lost=((), ()), **given):
     """Run a client and a server with a line from each to the other; items may be lost behind."""
-    warmup, server, chunk = (given.get(each) for each in ("warmup", "server", "chunk"))
+    warmup, server, chunk = (given.get(name) for name in ("warmup", "server", "chunk"))
     near, far = (line.clock(stamps=True) for line in lines)
     sent = traffic.exchanged(near, far)
     n = traffic.connections
@@ -72,8 +72,8 @@ def observed(traffic, stop, lines=(BARE, BARE), lost=((), ()), **given):
     received = [Wire(2, 1, END), Wire(5, 1, END), Wire(5, 2, END)]
     streams = [(sent, 0, 0), (sent.answers, n, 3)]
     sources = tuple(
-        Source("ask", each.loop, first, n, "even", each.sizes, 0, node, 0, each.encapsulation)
-        for each, first, node in streams
+        Source("ask", stream.loop, first, n, "even", stream.sizes, 0, node, 0, stream.encapsulation)
+        for stream, first, node in streams
     )
     contracts = (sent.contract,) * (3 * n)
     connections = connected(contracts, exchanges=n)
@@ -88,7 +88,7 @@ def observed(traffic, stop, lines=(BARE, BARE), lost=((), ()), **given):
 def counts(seen, n=1):
     """Return what was sent and received of requests, answers and exchanges."""
     sent, received = seen.sent.reshape(3, n).sum(1), seen.received.reshape(3, n).sum(1)
-    return [tuple(map(int, each)) for each in zip(sent, received, strict=True)]
+    return [tuple(map(int, times)) for times in zip(sent, received, strict=True)]
 
 
 def sent_by(seen, path):

@@ -41,7 +41,7 @@ def by_the_book(steps, connections, until_ps):
             first = Fraction(number, connections) * S / rate
             count = max(0, math.ceil((min(end, until_ps) - begins - first) * rate / S))
             found += [(begins + math.floor(first + n * S / rate), number) for n in range(count)]
-    return sorted(each for each in found if each[0] < until_ps)
+    return sorted(cell for cell in found if cell[0] < until_ps)
 
 
 @given(

@@ -107,8 +107,8 @@ def test_connections_of_constant_times_begin_anywhere_in_their_turn(flow):
     process, count = OnOff(Duration(20 * us), Duration(80 * us), Fraction(10**6)), 500
     cells = flow.cells(process, 3 * turn, count)
     for begin in (0, turn, 2 * turn):
-        each = Counter(c for t, c in cells if begin <= t < begin + turn)
-        assert [each[c] for c in range(count)] == [20] * count
+        counted = Counter(c for t, c in cells if begin <= t < begin + turn)
+        assert [counted[c] for c in range(count)] == [20] * count
     assert {(t + turn, c) for t, c in cells if t < 2 * turn} == {
         (t, c) for t, c in cells if t >= turn
     }

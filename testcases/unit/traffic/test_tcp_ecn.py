@@ -91,7 +91,8 @@ def test_without_marks_nothing_is_another_than_without_ecn(sack):
     plain = replace(UNLIMITED, ecn=False, sack=sack, algorithm=Newreno())
     lost = [FIRST + 20, FIRST + 25]
     seen = [
-        observe(each, 10 * RTT, there=lost)[1].seen for each in (plain, replace(plain, ecn=True))
+        observe(traffic, 10 * RTT, there=lost)[1].seen
+        for traffic in (plain, replace(plain, ecn=True))
     ]
     assert seen[0] == seen[1]
 

@@ -7,7 +7,9 @@ from qospec.model.expression import count_leaves, evaluate
 
 
 def sorting(*conditions):
-    listed = "\n    ".join(f"c{number} = {each}" for number, each in enumerate(conditions))
+    listed = "\n    ".join(
+        f"c{number} = {condition}" for number, condition in enumerate(conditions)
+    )
     sinks = "\n  ".join(f"sort.c{number} -> discard" for number in range(len(conditions)))
     return f"""
 device box {{
@@ -65,7 +67,7 @@ def test_what_is_sorted_is_called_by_its_name(checked):
     [problem] = checked(sorting("pkt.dscp == 46"))[1]
     assert problem.message == "some packets match no class"
     cells = sorting("cell.clp == 1").replace(": packet", ": cell")
-    assert [each.message for each in checked(cells)[1]] == ["some cells match no class"]
+    assert [problem.message for problem in checked(cells)[1]] == ["some cells match no class"]
 
 
 @pytest.mark.slow

@@ -123,8 +123,8 @@ def test_code_points_are_those_of_the_rfcs(checked):
     selectors = [f"dscp.cs{n} == {8 * n}" for n in range(8)]
     others = ["dscp.ef == 46", "dscp.voice_admit == 44", "dscp.le == 1", "dscp.df == 0"]
     lets = [
-        f"let l{n} = 1 if {each} else unknown"
-        for n, each in enumerate([*classes, *selectors, *others])
+        f"let l{n} = 1 if {condition} else unknown"
+        for n, condition in enumerate([*classes, *selectors, *others])
     ]
     assert checked("import std.dscp\n" + "\n".join(lets))[1] == ()
 
@@ -517,8 +517,8 @@ test t on lab {{
   expect f.lost == 0
 }}
 """
-    found = [each for each in checked(text)[1] if each.code == "E0306"]
-    assert {each.help.removesuffix(" for one of them") for each in found} == {help_}
+    found = [problem for problem in checked(text)[1] if problem.code == "E0306"]
+    assert {problem.help.removesuffix(" for one of them") for problem in found} == {help_}
 
 
 @pytest.mark.parametrize(("names", "more"), [("a, b", ""), ("a, b, c", ", or another of them")])
@@ -535,7 +535,7 @@ device box {{
   east.rx -> discard
 }}
 """
-    [problem] = [each for each in checked(box)[1] if each.code == "E0408"]
+    [problem] = [found for found in checked(box)[1] if found.code == "E0408"]
     assert problem.help == f"write `… -> s.a` or `… -> s.b`{more}"
 
 
@@ -551,11 +551,11 @@ device box {{
     ],
 )
 def test_two_queues_are_not_moved_before_each_other(checked, wires, help_):
-    used = [each for each in ("first", "second", "wait", "slow") if f"> {each} " in wires]
+    used = [name for name in ("first", "second", "wait", "slow") if f"> {name} " in wires]
     kinds = {"wait": "delay { time = 1 us }", "slow": "line { rate = 10 Mbit/s @cell }"}
-    parts = "\n".join(f"{each} = {kinds.get(each, 'fifo { limit = 8 cell }')}" for each in used)
+    parts = "\n".join(f"{name} = {kinds.get(name, 'fifo { limit = 8 cell }')}" for name in used)
     text = f"device box {{\nport west, east: cell\n{parts}\n{wires}\neast.rx -> west.tx\n}}"
-    assert [each.help for each in checked(text)[1]] == ([help_] if help_ else [])
+    assert [problem.help for problem in checked(text)[1]] == ([help_] if help_ else [])
 
 
 @pytest.mark.parametrize(
@@ -576,5 +576,5 @@ device d {{
   q.rx -> p.tx
 }}
 """
-    [problem] = [each for each in checked(text)[1] if each.code == "E0405"]
+    [problem] = [found for found in checked(text)[1] if found.code == "E0405"]
     assert problem.notes == (note,)

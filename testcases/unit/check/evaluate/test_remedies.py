@@ -163,8 +163,8 @@ def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, wa
     ],
 )
 def test_a_mistake_has_a_way_out(checked, text, code, help_):
-    found = [each for each in checked(text)[1] if each.code == code]
-    assert [each.help for each in found] == [help_]
+    found = [problem for problem in checked(text)[1] if problem.code == code]
+    assert [problem.help for problem in found] == [help_]
 
 
 @pytest.mark.parametrize(
@@ -301,4 +301,4 @@ def test_a_rate_in_another_layer_is_given_in_that_of_the_flow(
     written = shown.split("`")[1]
     given = " ".join(word for word in criterion.split() if word.startswith("@"))
     there = mistake.span.text if given in mistake.span.text else criterion.partition(" <")[0]
-    assert "E0212" not in {each.code for each in checked(text.replace(there, written))[1]}
+    assert "E0212" not in {problem.code for problem in checked(text.replace(there, written))[1]}

@@ -90,10 +90,10 @@ def test_the_place_that_is_called_first_comes_first(checked, text):
 )
 def test_only_what_can_stand_there_is_suggested(checked, element, near):
     text = f"device d {{\n  port p, q: packet\n  e = {element}\n  p.rx -> e -> q.tx\n}}"
-    assert [each.label for each in checked(text)[1] if each.code == "E0101"] == [near]
+    assert [problem.label for problem in checked(text)[1] if problem.code == "E0101"] == [near]
 
 
 def test_an_element_for_a_drop_policy_is_told_where_it_belongs(checked):
     text = "device d {\n  e = fifo { limit = 64 pkt, drop = codel { target = 5 ms } }\n}"
-    (problem,) = [each for each in checked(text)[1] if each.code == "E0204"]
+    (problem,) = [found for found in checked(text)[1] if found.code == "E0204"]
     assert problem.help == "write it in the device: `NAME = codel { … }`"

@@ -87,7 +87,7 @@ def test_a_quotient_of_counts_is_not_and_the_message_says_so(checked):
 
 def test_what_is_known_for_intervals_is_listed_by_its_usual_names(checked):
     reported = PAIR.replace("expect EXPECTED", "report plain.delay.p99 every 1 ms")
-    (problem,) = (each for each in checked(reported)[1] if each.code == "E0520")
+    (problem,) = (found for found in checked(reported)[1] if found.code == "E0520")
     assert " delay.max delay.mean " in problem.notes[0]
 
 

@@ -25,7 +25,7 @@ def project(tmp_path, catalogue, monkeypatch):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"qos 1\n{text}" if path.suffix == ".qos" else text, encoding="utf-8")
         problems = Problems()
-        suite = check([Path(each) for each in named], catalogue, problems).suite
+        suite = check([Path(name) for name in named], catalogue, problems).suite
         return suite, problems.all
 
     return run
@@ -68,7 +68,7 @@ def test_what_is_excluded_is_checked_only_if_it_is_named(project, named, mistake
     bad = "let wrong = 3 parsec\n"
     files = {"tests__a": "", "tests__b": bad, "tests__drafts__deep__c": bad}
     _, reported = project(*named, qos_DOT_toml=DRAFTS, **files)
-    assert [each.code for each in reported] == ["E0201"] * mistakes
+    assert [problem.code for problem in reported] == ["E0201"] * mistakes
 
 
 def test_what_is_excluded_must_be_there(settings):
@@ -86,7 +86,7 @@ def test_without_a_path_the_project_s_own_are_checked(project, tmp_path, monkeyp
 
 
 def test_without_a_project_the_current_folder_is_checked(project):
-    assert [each.code for each in project(deep__a="let a = none\n")[1]] == ["E0101"]
+    assert [problem.code for problem in project(deep__a="let a = none\n")[1]] == ["E0101"]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_field_that_is_misspelt_comes_with_the_one_that_is_meant(settings):
 
 def test_a_project_s_file_that_is_not_text(project, tmp_path):
     (tmp_path / "qos.toml").write_bytes(b"a = '\xff'\n")
-    assert [each.code for each in project("a.qos", a="")[1]] == ["E0109"]
+    assert [problem.code for problem in project("a.qos", a="")[1]] == ["E0109"]
 
 
 def test_a_project_s_file_that_is_no_file(project, tmp_path):
@@ -137,7 +137,7 @@ def test_a_project_s_file_that_is_no_file(project, tmp_path):
     assert (problem.code, problem.message) == ("E0108", "qos.toml cannot be read: it is a folder")
     (tmp_path / "qos.toml").rmdir()
     (tmp_path / "qos.toml").symlink_to("qos.toml")
-    assert [each.code for each in project("a.qos", a="")[1]] == ["E0108"]
+    assert [problem.code for problem in project("a.qos", a="")[1]] == ["E0108"]
 
 
 def test_a_package_is_imported_by_its_name(locked, tmp_path):
@@ -159,7 +159,7 @@ def test_a_package_s_own_imports_begin_at_its_folder(locked, tmp_path):
 def test_a_package_of_which_a_file_was_changed_is_refused(locked, tmp_path):
     locked(PINNED.format("0"))
     known = pinned(tmp_path)
-    assert [each.code for each in locked(known, packages__acme__new="")] == ["E0117"]
+    assert [problem.code for problem in locked(known, packages__acme__new="")] == ["E0117"]
 
 
 def test_a_file_of_a_package_is_not_imported_round_its_pin(locked, tmp_path):
@@ -178,7 +178,7 @@ def test_a_file_of_a_package_is_pinned_however_it_begins(locked, tmp_path, begin
     known = pinned(tmp_path)
     assert locked(known, **written) == ()
     written = {"packages__acme__other.yaml": f"{text}# changed\n"}
-    assert [each.code for each in locked(known, **written)] == ["E0117"]
+    assert [problem.code for problem in locked(known, **written)] == ["E0117"]
 
 
 @pytest.mark.parametrize("named", [".", "packages", "packages/acme/lib.qos", "link.qos"])
@@ -220,7 +220,7 @@ def test_a_package_within_a_package(project, tmp_path):
 
 def test_a_package_and_a_folder_of_one_name(locked, tmp_path):
     locked(PINNED.format("0"))
-    assert [each.code for each in locked(pinned(tmp_path), acme__lib="")] == ["E0111"]
+    assert [problem.code for problem in locked(pinned(tmp_path), acme__lib="")] == ["E0111"]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_what_is_wrong_in_the_lock_is_reported_there_and_nothing_that_follows(
     problem, *more = locked(text)
     assert (problem.code, problem.span.source.name) == (code, "qos.lock")
     assert message in problem.message
-    assert all(each.span.source.name == "qos.lock" for each in more)
+    assert all(problem.span.source.name == "qos.lock" for problem in more)
 
 
 def test_paths_of_the_project_do_not_lead_out_by_links(project, tmp_path):
@@ -293,7 +293,7 @@ def test_an_import_by_links_in_a_circle(project, tmp_path):
 
 
 def test_an_import_with_a_name_too_long_for_the_system(project):
-    assert [each.code for each in project("a.qos", a=f"import {'a' * 300}\n")[1]] == ["E0106"]
+    assert [problem.code for problem in project("a.qos", a=f"import {'a' * 300}\n")[1]] == ["E0106"]
 
 
 def test_an_import_by_a_folder_that_leads_out(project, tmp_path):

@@ -78,7 +78,7 @@ def test_a_wrong_field_is_reported(codes, fields, code):
 
 def test_a_number_for_a_word_is_told_the_words(checked):
     text = "traffic t = packets { rate = 1 pkt/s, size = 100 B @ip, ecn = 1 }\n"
-    [problem] = [each for each in checked(text)[1] if each.code == "E0204"]
+    [problem] = [found for found in checked(text)[1] if found.code == "E0204"]
     assert problem.message == "`ecn` is one of not_ect, ect1, ect0, ce, not a number"
     assert problem.help == "write one of these words, as in `ecn = not_ect`"
 
@@ -190,15 +190,15 @@ device pair(both: Text) {
 )
 def test_a_wrong_argument_is_reported_once_where_it_is_given(checked, made, code, place):
     text = f"{GATEWAYS}topology t {{\n  one = {made}\n}}\n"
-    found = [each for each in checked(text)[1] if each.severity == "error"]
-    assert [(each.code, each.span.text) for each in found] == [(code, place)]
-    assert [each.text for each in found[0].secondary] == ["used here"]
+    found = [problem for problem in checked(text)[1] if problem.severity == "error"]
+    assert [(problem.code, problem.span.text) for problem in found] == [(code, place)]
+    assert [label.text for label in found[0].secondary] == ["used here"]
 
 
 def test_each_of_several_devices_has_a_mistake_of_its_own(checked):
     made = 'one = gateway(secret = "0011")\n  two = gateway(secret = "002233")'
     text = f"{GATEWAYS}topology t {{\n  {made}\n}}\n"
-    found = [each.span.text for each in checked(text)[1] if each.severity == "error"]
+    found = [problem.span.text for problem in checked(text)[1] if problem.severity == "error"]
     assert found == ['"****"', '"******"']
 
 
@@ -252,5 +252,5 @@ def test_a_kind_may_be_the_default_of_a_parameter_of_no_type(checked):
 )
 def test_a_word_for_a_kind_must_name_one_that_needs_no_fields(checked, word, code, message, help_):
     text = POLICED.replace("TYPE = tail", f"Name = {word}")
-    [problem] = (each for each in checked(text)[1] if each.severity == "error")
+    [problem] = (found for found in checked(text)[1] if found.severity == "error")
     assert (problem.code, problem.message, problem.help) == (code, message, help_)

@@ -35,7 +35,7 @@ def reported(checked):
         fixed, _ = apply_fixes(
             f"qos 1\n{text}", [problem.fix for problem in problems if problem.fix]
         )
-        (line,) = (each for each in fixed.splitlines() if "asked:" in each)
+        (line,) = (row for row in fixed.splitlines() if "asked:" in row)
         return [problem.code for problem in problems], line.partition("asked: ")[2]
 
     return reported

@@ -59,7 +59,7 @@ def test_labels(checked):
         "report extra: user.delay.mean - 1 us",
         "for f in flows { expect f.received > 0 }",
     )
-    assert [(each.kind, each.label) for each in found] == [
+    assert [(statement.kind, statement.label) for statement in found] == [
         ("expect", "clean"),
         ("require", "user.sent > 0"),
         ("report", "user.sent"),
@@ -218,7 +218,7 @@ def test_a_test_with_phases_is_advised_of_goals_and_points(checked, phase, state
     )
     advised = [problem.help for problem in problems if problem.code == "W0602"]
     assert len(advised) == (1 if advice else 0)
-    assert all(advice in each for each in advised)
+    assert all(advice in problem for problem in advised)
 
 
 def test_a_test_of_packets_is_advised_to_count_packets(checked):

@@ -150,7 +150,9 @@ test inside on bench {
 """
     assert "in the case" not in str(checked(text)[1][1].secondary)
     reported = checked(text.replace("expect f.lost < 3 s", "expect f.lost == 0 cell"))[1]
-    assert [(each.code, [(o.span.text, o.text) for o in each.secondary]) for each in reported] == [
+    assert [
+        (problem.code, [(o.span.text, o.text) for o in problem.secondary]) for problem in reported
+    ] == [
         ("E0205", [("r", "used here"), ("rate", "in the case `outside:rate=0cell_per_s`")]),
         ("E0205", [("length", "in the case `inside:length=0s`")]),
     ]

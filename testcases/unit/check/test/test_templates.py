@@ -53,7 +53,7 @@ def test_parameters_are_of_the_template_alone(checked):
 
 
 def codes_of(found):
-    return [each.code for each in found[1]]
+    return [problem.code for problem in found[1]]
 
 
 def test_a_template_does_not_know_the_names_of_those_who_use_it(checked):

@@ -154,13 +154,13 @@ def test_a_point_measures_what_is_asked_there_each_once_and_on_its_network(proce
     _, _, half, _ = procedures.case.phases
     case = procedures.maker(half, None, FOUND)
     measured = [statement for statement in case.statements if statement.kind == "report"]
-    assert [each.label for each in measured] == [
+    assert [leaf.label for leaf in measured] == [
         "half.user[1].delay.max",
         "half.user[2].delay.max",
         "half.back.lost",
         "half.user[2].delay.mean",
     ]
-    assert {each.expression.network for each in measured} == {""}
+    assert {leaf.expression.network for leaf in measured} == {""}
 
 
 def test_the_length_of_a_trial_may_depend_on_the_load(procedures) -> None:

@@ -32,7 +32,7 @@ def reported(tmp_path_factory):
 @pytest.fixture
 def codes(reported):
     """Return what gives the codes of all that is reported of a file."""
-    return lambda text: [each.code for each in reported(text)]
+    return lambda text: [problem.code for problem in reported(text)]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_what_does_not_depend_on_what_is_drawn_has_a_remedy_of_its_kind(
     reported, where, expected, remedy
 ) -> None:
     text = f"property p {{\n  forall n in 1 .. 9 where {where}\n  expect {expected}\n}}"
-    assert [each.help for each in reported(text)] == [remedy]
+    assert [problem.help for problem in reported(text)] == [remedy]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def is_never_met(reported, where):
     """Return whether a `where` is refused since no values meet it."""
     text = "property p {\n  forall n: Int in 1 .. 7\n  forall l in [2, 5, 11]\n"
     text += f"  forall x in -1 .. 3 where {where}\n  expect n < l and x < l\n}}"
-    messages = {each.message for each in reported(text) if each.code != "W0631"}
+    messages = {problem.message for problem in reported(text) if problem.code != "W0631"}
     assume(not any("does not depend" in message for message in messages))
     assert messages <= {"no values that are drawn meet this, so nothing is examined"}
     return bool(messages)
@@ -231,12 +231,15 @@ def test_what_cannot_fail_is_told_alike_whether_a_test_draws_or_not(reported, cr
     }}
     """
     drawn, known = (
-        [(each.code, each.severity, each.message, each.help) for each in reported(whole)]
+        [
+            (problem.code, problem.severity, problem.message, problem.help)
+            for problem in reported(whole)
+        ]
         for rate in ("forall rate in 1_000 cell/s .. 9_000 cell/s", "let rate = 9_000 cell/s")
         for whole in [text.format(rate=rate, criterion=criterion)]
     )
     assert drawn == known
-    assert [each[0] for each in drawn] == ["W0601"]
+    assert [problem[0] for problem in drawn] == ["W0601"]
 
 
 RUN = "run { measure = 1 s }\n      expect other.lost == 0"
@@ -272,7 +275,7 @@ def test_a_criterion_that_can_fail_names_a_flow_of_the_test(reported, criterion,
       {criterion}
     }}
     """
-    (warning,) = (each for each in reported(text) if each.code == "W0601")
+    (warning,) = (problem for problem in reported(text) if problem.code == "W0601")
     kind = criterion.partition(" ")[0]
     assert warning.help == f"{kind} something that can fail, such as `{shown}`"
 

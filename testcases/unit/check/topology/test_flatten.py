@@ -72,7 +72,7 @@ def test_hosts_know_the_line_that_they_send_on(network):
 
 def test_cells_go_from_a_line_into_the_device(network):
     paths = [element.path for element in network.elements]
-    (wire,) = [each for each in network.wires if each.element == paths.index("b -> middle.p[1]")]
+    (wire,) = [found for found in network.wires if found.element == paths.index("b -> middle.p[1]")]
     assert (wire.end, paths[wire.to], wire.input) == ("element", "middle.fabric", 1)
 
 
@@ -110,7 +110,7 @@ def test_a_device_of_which_something_could_not_be_read_is_not_made_flat(codes):
 
 def test_each_link_without_a_port_is_told_of_a_port_of_its_own(checked):
     text = BOX.replace("ports = 3", "ports = 4").replace("p[3]", "p[4]").replace("0 .. 2", "0 .. 3")
-    links = [f"link {each} -- middle via fast" for each in ("c", "d", "e")]
+    links = [f"link {host} -- middle via fast" for host in ("c", "d", "e")]
     _, problems = checked(
         text.replace(
             "  middle = box\n", "\n  ".join(["  middle = box", "c, d, e = host", *links, ""])

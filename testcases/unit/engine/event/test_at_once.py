@@ -120,7 +120,7 @@ def outcome(process, batches, cuts):
                 [rows(departure) for departure in step.departures],
                 step.until_ps,
                 [(loss.cause, loss.element, rows(loss.batch)) for loss in step.losses],
-                [rows(each) for each in step.consumed],
+                [rows(batch) for batch in step.consumed],
                 sum(after - before for after, before in sizes),
                 [*zip(*(step.waits or {}).get("", ()), strict=True)],
                 [*zip(*(step.services or ()), strict=True)],

@@ -47,9 +47,9 @@ def tick(state, items, now_ps, out):
 def chain(*delays_ps):
     """Return elements that delay items, one behind the other."""
     members = []
-    for number, each in enumerate(delays_ps):
+    for number, delay_ps in enumerate(delays_ps):
         inputs = ((number - 1, 0) if number else None,)
-        members.append(Member(Transition(np.array([each]), delay), (inputs,), 1, "q"))
+        members.append(Member(Transition(np.array([delay_ps]), delay), (inputs,), 1, "q"))
     return Component(members, range(len(delays_ps)), ONE)
 
 

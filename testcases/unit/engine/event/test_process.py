@@ -32,7 +32,7 @@ def test_waits_are_told_by_queue(vcs, batch_of):
     process = build_process(TwoQueues(7), Setting(*vcs(1), Draws(("test",)), watched=True))
     batch = batch_of([0, 10, 20])
     step = process((batch.with_marks(np.array([0, 1, 0], np.uint32)),), FOREVER_PS)
-    waits = {path: [each.tolist() for each in times] for path, times in step.waits.items()}
+    waits = {path: [column.tolist() for column in times] for path, times in step.waits.items()}
     assert waits == {"": [[0, 20], [7, 27]], "other": [[10], [17]]}
     assert step.departures[0].at_ps.tolist() == [7, 17, 27]
 

@@ -70,7 +70,7 @@ def same(one: Observation, other: Observation) -> bool:
         losses = [(name, *counts.tolist()) for name, counts in seen.losses.items()]
         apart = ("measurement", "latencies", "variations", "series", "passages")
         plain = seen._replace(**dict.fromkeys(apart))
-        series = [list(seen.series.tallies(each, 53)) for each in seen.measurement.series]
+        series = [list(seen.series.tallies(intervals, 53)) for intervals in seen.measurement.series]
         columns = [losses if isinstance(v, dict) else np.asarray(v).tolist() for v in plain]
         passed = [
             seen.passages.tally(tap.place, slice(i, i + 1), packets=True)

@@ -85,8 +85,8 @@ def test_in_turn_the_next_input_goes_first(inputs):
             order = sorted(contenders, key=lambda contender: (contender <= before, contender))
             left, expected = Counter(tie), []
             while any(left.values()):
-                expected += [each for each in order if left[each]]
-                left.subtract(each for each in order if left[each])
+                expected += [item for item in order if left[item]]
+                left.subtract(item for item in order if left[item])
             assert tie == expected
             before = tie[0]
 

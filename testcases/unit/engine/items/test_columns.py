@@ -15,9 +15,9 @@ some = st.lists(marks | st.integers(0, 9), unique=True, max_size=40)
 @given(some, st.lists(marks))
 def test_marks_have_the_column_of_their_place_and_others_the_next(known, others) -> None:
     columns = columns_of(known)
-    for each in (*known, *others):
-        expected = known.index(each) if each in known else len(known)
-        assert column_of(columns, 0, each) == expected
+    for value in (*known, *others):
+        expected = known.index(value) if value in known else len(known)
+        assert column_of(columns, 0, value) == expected
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,4 @@ def test_usual_marks_take_few_slots(known) -> None:
 def test_columns_may_begin_anywhere_in_an_array() -> None:
     columns = columns_of([3, 9])
     moved = np.concatenate([[7, 7], columns])
-    assert [column_of(moved, 2, each) for each in (3, 9, 4)] == [0, 1, 2]
+    assert [column_of(moved, 2, value) for value in (3, 9, 4)] == [0, 1, 2]

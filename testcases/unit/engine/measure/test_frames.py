@@ -119,7 +119,7 @@ def whole_frames(seen: Watching, cells: int) -> tuple[list[Any], list[Any]]:
     for c in range(COUNT):
         # A cell of another frame, or of the same one out of turn, begins a new run.
         runs: list[list[Any]] = [[]]
-        for cell in (each for each in seen.came if each[0] == c):
+        for cell in (arrival for arrival in seen.came if arrival[0] == c):
             if not runs[-1] or (read_whole(cell[1]), number_in(cell[1])) != (
                 read_whole(runs[-1][-1][1]), len(runs[-1]),
             ):  # fmt: skip
@@ -154,7 +154,7 @@ def test_a_frame_is_received_if_all_its_cells_are(name) -> None:
         assert tally.sent == sum(key[0] == c for key in sent) > 3
         assert tally.received == tally.delays.count == len(mine)
         assert tally.lost_for("incomplete") == tally.lost_count == tally.sent - tally.received
-        assert tally.delays.sum_ps == sum(each[-1][3] - each[0][2] for each in mine)
+        assert tally.delays.sum_ps == sum(cells[-1][3] - cells[0][2] for cells in mine)
         ticks = sum((e[-1][3] + OVERHEAD_PS) // TICK_PS - e[0][2] // TICK_PS for e in mine)
         assert tally.readings.sum_ps == ticks * TICK_PS
     counts = seen.tally(COUNT, 2 * COUNT)
@@ -205,7 +205,7 @@ def test_latencies_are_those_of_the_definition(rates, gap, cells) -> None:
     expected = [latencies(mine, rates) for _, mine in came]
     found = seen.tally(COUNT, 2 * COUNT).frames
     for name in ("fifo", "lilo", "lifo", "filo", "mimo"):
-        its, values = getattr(found, name), [each[name] for each in expected]
+        its, values = getattr(found, name), [frame[name] for frame in expected]
         assert its.count == len(values) > 0
         assert abs(Fraction(its.sum_ps, its.count) - sum(values) / len(values)) <= 2
         assert abs(its.min_ps - min(values)) <= 2

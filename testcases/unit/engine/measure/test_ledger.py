@@ -58,7 +58,7 @@ def test_items_that_vanish_between_nodes_are_missed() -> None:
 
 def chain(vcs: Any, listed: Any, *elements: Any, sizes: Sizes, inserted: Any = ()) -> Any:
     """Return packets at 0, 100, 200 ... through some elements, the rest of whose outputs end."""
-    nodes = tuple(Node(f"n{number}", each) for number, each in enumerate(elements))
+    nodes = tuple(Node(f"n{number}", element) for number, element in enumerate(elements))
     wires = [Wire(number, 0, number + 1) for number in range(len(nodes) - 1)]
     last = len(nodes) - 1
     wires += [Wire(last, output, END) for output in range(len(elements[-1].outputs))]

@@ -47,30 +47,30 @@ def batch(items) -> Batch:
     )
 
 
-def counted(items, each, start_ps, stop_ps, cuts=(), framing=CELLS):
+def counted(items, intervals, start_ps, stop_ps, cuts=(), framing=CELLS):
     """Return the tallies of intervals, after all items were sent, and arrived in batches."""
-    series = build_series(MeasurementSpec(start_ps, stop_ps, (), series=(each,)), framing)
+    series = build_series(MeasurementSpec(start_ps, stop_ps, (), series=(intervals,)), framing)
     whole = batch(items)
     ends = [0, *sorted(min(cut, whole.count) for cut in cuts), whole.count]
     for first, last in pairwise(ends):
         part = whole.part(first, last)
         series.sent(part.connection, part.sent_ps)
         series.arrived(part)
-    return list(series.tallies(each, 53))
+    return list(series.tallies(intervals, 53))
 
 
-def by_hand(items, each, start_ps, stop_ps):
+def by_hand(items, intervals, start_ps, stop_ps):
     """Return by interval: sent, carried, delays."""
     sent, carried = defaultdict(int), defaultdict(int)
     delays = defaultdict(list)
     for sent_ps, delay_ps, connection, _ in items:
-        if not each.first <= connection < each.stop:
+        if not intervals.first <= connection < intervals.stop:
             continue
         if start_ps <= sent_ps < stop_ps:
-            sent[(sent_ps - start_ps) // each.every_ps] += 1
-            delays[(sent_ps - start_ps) // each.every_ps].append(delay_ps)
+            sent[(sent_ps - start_ps) // intervals.every_ps] += 1
+            delays[(sent_ps - start_ps) // intervals.every_ps].append(delay_ps)
         if start_ps <= sent_ps + delay_ps < stop_ps:
-            carried[(sent_ps + delay_ps - start_ps) // each.every_ps] += 1
+            carried[(sent_ps + delay_ps - start_ps) // intervals.every_ps] += 1
     return sent, carried, delays
 
 
@@ -78,9 +78,9 @@ def by_hand(items, each, start_ps, stop_ps):
 @example([(600, 0, 1, 60), (500, 100, 2, 60)], 100, 100, [])
 @given(ITEMS, st.integers(1, 400), st.integers(0, 300), st.lists(st.integers(0, 40), max_size=4))
 def test_an_interval_counts_what_was_sent_and_what_arrived_in_it(items, every_ps, start_ps, cuts):
-    stop_ps, each = start_ps + 500, Intervals(1, 3, every_ps)
-    found = counted(items, each, start_ps, stop_ps, cuts)
-    sent, carried, delays = by_hand(items, each, start_ps, stop_ps)
+    stop_ps, intervals = start_ps + 500, Intervals(1, 3, every_ps)
+    found = counted(items, intervals, start_ps, stop_ps, cuts)
+    sent, carried, delays = by_hand(items, intervals, start_ps, stop_ps)
     assert len(found) == -(-500 // every_ps)
     for number, tally in enumerate(found):
         mine = delays[number]
@@ -97,15 +97,15 @@ def test_an_interval_counts_what_was_sent_and_what_arrived_in_it(items, every_ps
 @example([(0, 3 * 2**37 + 1, connection, 60) for connection in range(4)], [])
 @given(ITEMS, st.lists(st.integers(0, 40), max_size=4))
 def test_packets_are_weighed_in_each_layer(items, cuts):
-    start_ps, stop_ps, each = 2**37, 7 * 2**37, Intervals(1, 3, 2**38)
-    found = counted(items, each, start_ps, stop_ps, cuts, OUTSIDE)
+    start_ps, stop_ps, intervals = 2**37, 7 * 2**37, Intervals(1, 3, 2**38)
+    found = counted(items, intervals, start_ps, stop_ps, cuts, OUTSIDE)
     arrived = [
         (sent + delay - start_ps, size)
         for sent, delay, connection, size in items
         if connection in {1, 2} and start_ps <= sent + delay < stop_ps
     ]
     for number, tally in enumerate(found):
-        sizes = [size for at_ps, size in arrived if at_ps // each.every_ps == number]
+        sizes = [size for at_ps, size in arrived if at_ps // intervals.every_ps == number]
         frames = [max(size + 18, 64) for size in sizes]
         assert tally.volume.ip == sum(sizes)
         assert tally.volume.frame == sum(frames)
@@ -114,18 +114,18 @@ def test_packets_are_weighed_in_each_layer(items, cuts):
 
 
 def test_what_was_lost_counts_where_it_was_sent():
-    each = Intervals(0, 1, 10)
-    series = build_series(MeasurementSpec(5, 30, (), series=(each,)), CELLS)
+    intervals = Intervals(0, 1, 10)
+    series = build_series(MeasurementSpec(5, 30, (), series=(intervals,)), CELLS)
     series.lost(np.array([0, 0, 0, 1], np.int32), np.array([4, 15, 29, 15], np.int64))
-    found = list(series.tallies(each, 53))
+    found = list(series.tallies(intervals, 53))
     assert [tally.lost_count for tally in found] == [0, 1, 1]
     assert [tally.window_ps for tally in found] == [10, 10, 5]
 
 
 def test_the_sum_of_the_longest_delays_is_exact():
     longest = 2**62 - 1
-    each = Intervals(0, 1, 10)
-    found = counted([(0, longest, 0, 53)] * 5, each, 0, 10)
+    intervals = Intervals(0, 1, 10)
+    found = counted([(0, longest, 0, 53)] * 5, intervals, 0, 10)
     assert found[0].delays.sum_ps == 5 * longest
 
 
@@ -136,11 +136,11 @@ def test_nothing_is_counted_that_nobody_asks_for(series):
 
 def test_a_change_of_latency_counts_where_its_later_packet_was_sent():
     """Latencies of 1 and 19 take turns, then stay at 10: 18 and 18, 9 and 0, nothing at all."""
-    each = Intervals(0, 1, 20)
-    series = build_series(MeasurementSpec(0, 60, (), series=(each,)), CELLS)
+    intervals = Intervals(0, 1, 20)
+    series = build_series(MeasurementSpec(0, 60, (), series=(intervals,)), CELLS)
     sent_ps = [0, 1, 10, 20, 25]
     series.changed(batch([(at, 0, 0, 60) for at in sent_ps]), np.array([-1, 18, 18, 9, 0]))
-    found = [tally.variation.received for tally in series.tallies(each, 53)]
+    found = [tally.variation.received for tally in series.tallies(intervals, 53)]
     assert [(one.count, one.read("mean"), one.read("max")) for one in found] == [
         (2, 18, 18),
         (2, Fraction(9, 2), 9),

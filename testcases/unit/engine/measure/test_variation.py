@@ -83,7 +83,7 @@ def by_hand(mine: list[tuple[int, int, int, int, bool]]) -> list[tuple[int, int]
             rows[variation.INCREASES if step >= 0 else variation.DECREASES].append(abs(step))
     gaps = [abs(b[2] - a[2]) for a, b in pairwise(kept)]
     rows[variation.ARRIVALS] = [abs(b - a) for a, b in pairwise(gaps)]
-    as_received = sorted(kept, key=lambda each: (each[2], each[0]))
+    as_received = sorted(kept, key=lambda packet: (packet[2], packet[0]))
     rows[variation.RECEIVED] = [abs(b[3] - a[3]) for a, b in pairwise(as_received)]
     for place, (number, *_) in enumerate(as_received):
         earlier = [n for n, *_ in as_received[:place]]
@@ -132,19 +132,19 @@ def test_the_packets_of_a_source_are_told_from_all_others(packets, before):
         else:
             variation.arrived(np.array([at]), sent_ps[of], whose[of], followed, NOT_BY_TIME)
     for connection in (1, 2, 3):
-        numbers = [n for n, each in enumerate(packets) if each[0] == connection and n >= before]
+        numbers = [n for n, packet in enumerate(packets) if packet[0] == connection and n >= before]
         mine = [
             (place, 7 * n, int(SIZES[packets[n][1]]), 7 * n + packets[n][2], packets[n][3])
             for place, n in enumerate(numbers)
         ]
         assert sums(followed, connection - 1) == by_hand(mine)
         kept = [(n, at, at - sent) for n, sent, _, at, lost in mine if not lost]
-        as_received = sorted(kept, key=lambda each: (each[1], each[0]))
-        for order, each in ((variation.AS_SENT, kept), (variation.AS_RECEIVED, as_received)):
+        as_received = sorted(kept, key=lambda packet: (packet[1], packet[0]))
+        for order, order_kept in ((variation.AS_SENT, kept), (variation.AS_RECEIVED, as_received)):
             row = followed.previous[connection - 1, order]
             added = delays.total(row[None], variation.JITTERS_LOW, delay_row.SUM_BITS)
             found = (row[variation.JITTER], row[variation.LARGEST_JITTER], added)
-            assert found == jitters([delay for *_, delay in each])
+            assert found == jitters([delay for *_, delay in order_kept])
 
 
 def test_a_full_ring_stops_before_the_packet_that_has_no_place():

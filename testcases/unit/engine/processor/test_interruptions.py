@@ -58,7 +58,7 @@ def by_the_book(periodic, random, until_ps):
             at_ps += int(gap_ps)
             coming.append((at_ps, 1, int(drawn_ps)))
     free_ps, lasting = 0, []
-    for comes_ps, _, lasts_ps in sorted(each for each in coming if each[0] < until_ps):
+    for comes_ps, _, lasts_ps in sorted(item for item in coming if item[0] < until_ps):
         begins_ps = max(comes_ps, free_ps)
         free_ps = begins_ps + lasts_ps
         lasting.append((begins_ps, free_ps))

@@ -72,7 +72,7 @@ class Alone:
         """Let alarms go off while any is set; return who leaves or is lost, and when it leaves."""
         found = []
         while self.alarm_ps is not None:
-            found += [each for each in self.wake() if each[0] != "waited"]
+            found += [event for event in self.wake() if event[0] != "waited"]
         return found
 
     def _answers(self):
@@ -131,7 +131,7 @@ def test_many_queues_without_room_lose_what_came_at_once(alone):
     names = tuple(f"q{number}" for number in range(100))
     line = alone(Strict(names), Buffer(0, "packet"))
     items = [line.arrive(name, 0)[0] for name in names]
-    lost = [("lost", number * transition.KINDS_OF_LOSS, each) for number, each in enumerate(items)]
+    lost = [("lost", number * transition.KINDS_OF_LOSS, item) for number, item in enumerate(items)]
     assert line.run() == [("left", 0, items[0], 100 * US), *lost[1:]]
     again, _ = line.arrive("q9", 200 * US)
     assert line.run() == [("left", 0, again, 300 * US)]

@@ -34,7 +34,7 @@ FAIR = Drr(SHARES, quantum=1_500)
 TOP = Combined(Strict(("ef", "rest")), (None, FAIR))
 WEIGHTED = [Scfq(SHARES), Wfq(SHARES), Wf2qPlus(SHARES), Drr(SHARES), Wrr((("af", 3), ("be", 1)))]
 
-PAIRS = [(each, other) for n, each in enumerate(WEIGHTED) for other in (each, WEIGHTED[n - 1])]
+PAIRS = [(kind, other) for n, kind in enumerate(WEIGHTED) for other in (kind, WEIGHTED[n - 1])]
 """Each above itself and above another."""
 
 

@@ -35,7 +35,7 @@ def guaranteed(scheduler, burst: int, *sizes: int, others=describe_unbounded) ->
     first, *rest = sizes
     arriving = (
         bound_items(Curve.from_lines([(burst, OFTEN)]), [first]),
-        *(others([each]) for each in rest),
+        *(others([other]) for other in rest),
     )
     return [*scheduler.guarantees(arriving, LINE, ()).inputs]
 

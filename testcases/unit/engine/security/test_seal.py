@@ -12,5 +12,5 @@ from qospec.engine.security.seal import TAMPERED, build_seal, number_in, read_in
 def test_what_is_sealed_is_read_again_even_if_it_was_changed(number, index, size_bytes):
     made = build_seal(number, index, size_bytes)
     assert made > 0
-    for each in (made, made | TAMPERED):
-        assert (number_in(each), read_index(each), size_in(each)) == (number, index, size_bytes)
+    for value in (made, made | TAMPERED):
+        assert (number_in(value), read_index(value), size_in(value)) == (number, index, size_bytes)

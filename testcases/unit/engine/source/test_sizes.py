@@ -69,9 +69,9 @@ def test_each_connection_has_the_order_for_itself(connections, batches):
     seen = dict.fromkeys(range(connections), 0)
     for batch in batches:
         whose = [number % connections for number in batch]
-        for each, size in zip(whose, state.next(np.array(whose, np.int32)).tolist(), strict=True):
-            assert size == written[seen[each] % 7]
-            seen[each] += 1
+        for index, size in zip(whose, state.next(np.array(whose, np.int32)).tolist(), strict=True):
+            assert size == written[seen[index] % 7]
+            seen[index] += 1
 
 
 def test_an_order_does_not_depend_on_the_seed():
