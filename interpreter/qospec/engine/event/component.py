@@ -390,11 +390,14 @@ class Component:
     def _settle(self) -> int:
         """Account for what the loop has counted; return what `_deliver` does."""
         sums, gone = self._working.sums.reshape(-1, self._kinds, len(UNITS)), 0
+        # As after each answer of Python's; `any` takes thrice as long as to count.
+        if not np.count_nonzero(sums):
+            return 0
         for number in self._counted:
             outlet, totals = self.outlets[number], sums[number].copy()
-            if outlet.what in ENTERED_AS:
-                self._entries[outlet.element, ENTERED_AS[outlet.what]] += totals
             if totals.any():
+                if outlet.what in ENTERED_AS:
+                    self._entries[outlet.element, ENTERED_AS[outlet.what]] += totals
                 gone += FEWER.get(outlet.what, 0) * int(totals[:, ITEMS].sum())
                 self._counting.settle(outlet, totals)
         sums[:] = 0
