@@ -33,7 +33,7 @@ setup: .venv/developers ## Create .venv with the tested versions, and compile wh
 demo: .venv/users ## Run the acceptance suites of the ATM encryptor and write their report; installs no tools for developers
 	$(BIN)/qos run testcases/suites/eantc -j 2
 
-# Each test that takes less than half a second, and does not start processes as those of commands and
+# Each test that takes less than a third of a second, and does not start processes as those of commands and
 # reports do: of its parameters four, spread evenly, of what it draws few examples.
 quick: setup ## Run the quick unit and language tests on a sample of their cases, for use while you work
 	$(BIN)/python -m pytest testcases/unit testcases/language -m 'not slow' --hypothesis-profile quick --most 4 \

@@ -34,7 +34,7 @@ sys.dont_write_bytecode = False
 # others are drawn. `quick` is for use while you work and for coverage, where kernels are Python.
 settings.register_profile("ordinary", max_examples=120, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
-settings.register_profile("quick", max_examples=20, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
 settings.load_profile("ordinary")  # unless another is asked for
 
 # A script that runs the tests in the background lets them ignore SIGINT, and nohup SIGHUP; so would

@@ -43,6 +43,7 @@ def test_a_blank_that_reports_write_is_refused_in_a_text_and_shown_in_one(charac
     )
 
 
+@pytest.mark.slow
 def test_all_that_python_s_tables_call_format_or_a_blank_is_hidden() -> None:
     """The ranges are of a later version of Unicode than the tables, and hold all of theirs."""
     seen = [

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from qospec import cli
@@ -13,6 +14,7 @@ from qospec.engine.arrays import np
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "diffserv_edge.qos"
 
 
+@pytest.mark.slow
 def test_the_outcome_is_the_same(tmp_path: Path) -> None:
     """The kernel's name would be in the provenance."""
     outcomes = []

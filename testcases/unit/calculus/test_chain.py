@@ -10,7 +10,7 @@ from qospec.calculus.curve import NOTHING, Curve, bound_instants, cover_points
 from qospec.calculus.guarantee import bound_items
 from qospec.calculus.service import RateLatency
 
-some = settings(max_examples=100)
+some = settings(max_examples=settings().max_examples * 5 // 6)
 ONE = (1,)
 """The sizes of items of a byte: as small as items are."""
 NUMBERS = st.fractions(0, 9, max_denominator=3)

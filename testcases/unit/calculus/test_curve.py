@@ -16,7 +16,7 @@ from qospec.calculus.curve import (
     bound_instants,
 )
 
-some = settings(max_examples=30)
+some = settings(max_examples=settings().max_examples // 4)
 FRACTIONS = st.fractions(0, 50, max_denominator=8)
 CURVES = st.lists(st.tuples(FRACTIONS, FRACTIONS), min_size=1, max_size=5).map(Curve.from_lines)
 

@@ -16,7 +16,7 @@ from qospec.calculus.service import (
     find_residual,
 )
 
-some = settings(max_examples=30)
+some = settings(max_examples=settings().max_examples // 4)
 NUMBERS = st.fractions(0, 20, max_denominator=4)
 ABOVE_0 = st.fractions(Fraction(1, 4), 20, max_denominator=4)
 CURVES = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=4).map(Curve.from_lines)

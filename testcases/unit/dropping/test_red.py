@@ -121,17 +121,20 @@ def test_a_step_of_idle_time_is_rounded_down_once(average):
 # ---- the probability
 
 
-def share_at(average, policy, draws=200_000):
+DRAWS = 100_000
+
+
+def share_at(average, policy):
     """Return which share is lost while the average stays where it is, and the gaps between."""
     made = gate(100, policy)
     made.queues[0, admission.WEIGHT] = -1
     made.queues[0, admission.AVERAGE] = int(average * 2**20)
-    stream = Draws(("share",)).stream().integers(0, admission.CERTAIN, draws, np.int32)
+    stream = Draws(("share",)).stream().integers(0, admission.CERTAIN, DRAWS, np.int32)
     fates = [
         admission.admit(made, 0, (0, 1, 0, NO_FRAME), (0, 0), MUST_WAIT, draw) for draw in stream
     ]
     places = np.flatnonzero(np.array(fates) == admission.EARLY)
-    return len(places) / draws, np.diff(places)
+    return len(places) / DRAWS, np.diff(places)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +228,7 @@ def test_of_geometric_gaps_the_share_that_is_lost_is_p():
     """Floyd and Jacobson 1993, 7, method 1: p, and not the 2p / (1 + p) of even ones."""
     policy = red(5, 15, "0.1", spacing="geometric")
     share, gaps = share_at(10, policy)
-    assert share == pytest.approx(0.05, abs=5 * math.sqrt(0.05 * 0.95 / 200_000))
+    assert share == pytest.approx(0.05, abs=5 * math.sqrt(0.05 * 0.95 / DRAWS))
     assert gaps.max() > 2 / 0.05
 
 

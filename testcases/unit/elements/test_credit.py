@@ -112,7 +112,7 @@ def serve(lab, element, *inputs, cuts=(), by_events=False):
 
 
 @pytest.mark.parametrize("by_events", [False, True])
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 6)
 @given(
     share=st.sampled_from([Fraction(3, 4), Fraction(1, 3), Fraction(7, 1_000)]),
     inputs=arrivals(),

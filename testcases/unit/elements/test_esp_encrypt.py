@@ -159,6 +159,7 @@ def test_an_expired_esp_association_takes_no_smaller_packet_either(lab):
     assert [item for *_, item in lab.carry(sender, lab.setting(), batch).lost] == [1, 2]
 
 
+@pytest.mark.slow
 def test_esp_has_no_index_left_for_another_successor(lab):
     left, lost = sealed(lab, range(4_098), rekey=Lifetime(1, "packet"))
     assert lost == [4_096, 4_097]

@@ -117,7 +117,7 @@ PLANS = [
 
 
 @pytest.mark.parametrize("by_events", [False, True])
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 6)
 @given(
     plan=st.sampled_from(PLANS),
     inputs=arrivals(),

@@ -208,6 +208,7 @@ device replier {
 """
 
 
+@pytest.mark.slow
 def test_a_device_speaks_with_another_of_its_file(tmp_path):
     (tmp_path / "talk.qos").write_text(TALK + ANSWERER, encoding="utf-8")
     checked = Checked([tmp_path / "talk.qos"], discover())
@@ -225,6 +226,7 @@ def test_a_device_with_which_none_speaks_is_not_examined(tmp_path):
     assert set(explored.refused) == {SPEAKER}
 
 
+@pytest.mark.slow
 def test_an_invariant_that_divides_by_zero_is_not_taken_for_kept(tmp_path):
     ratio = TOO_MANY.replace("there.occupancy.max <= buffer", "there.lost / west.rx.count < 2")
     explored = explore(target(ratio % "", tmp_path), Block(0, 20, "0"))
@@ -292,6 +294,7 @@ device gateway(family: Name = ipv6) {
 """
 
 
+@pytest.mark.slow
 def test_packets_are_of_the_family_that_a_device_takes(tmp_path):
     explored = explore(target(SEALS, tmp_path), Block(0, 12, "0"))
     assert explored.findings == ()

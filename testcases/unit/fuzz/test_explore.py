@@ -69,6 +69,7 @@ class Steps(Lists):
         return Outcome(tuple(broken), lambda _: str(number))
 
 
+@pytest.mark.slow
 def test_what_gets_smaller_breaks_the_promise_that_was_found_and_no_other() -> None:
     """Half of a large number may break the other promise."""
     first = set()
@@ -82,6 +83,7 @@ def test_what_gets_smaller_breaks_the_promise_that_was_found_and_no_other() -> N
     assert "modest" in first
 
 
+@pytest.mark.slow
 def test_equal_seeds_find_the_same_and_others_draw_others() -> None:
     assert explore(Lists(), BLOCK) == explore(Lists(), BLOCK)
     other = BLOCK._replace(seed="1")

@@ -143,6 +143,7 @@ def test_a_wrong_policer_is_found_with_the_three_cells_that_it_needs(found, seed
     assert len(times.split(",")) == 3, finding.text
 
 
+@pytest.mark.slow
 def test_the_policer_of_the_engine_keeps_its_promise(found) -> None:
     assert found(POLICED).findings == ()
 

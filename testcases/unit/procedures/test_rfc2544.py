@@ -57,6 +57,7 @@ def test_large_frames_pass_at_the_rate_of_the_line(router):
     assert (goal["upper"], Fraction(goal["lower"]["value"])) == (None, 100_000_000)
 
 
+@pytest.mark.slow
 def test_sizes_that_are_never_lost_have_no_buffer_time(router):
     """Source: RFC 9004, 5.1."""
     assert goals(router[LARGE])["back_to_back"]["upper"] is None
@@ -70,6 +71,7 @@ def test_latency_is_measured_at_the_throughput(router):
     assert reported(router[SMALL])["latency[at_throughput.user]"] * 10**9 > 25_000 + 5_760
 
 
+@pytest.mark.slow
 def test_the_curve_of_frame_loss_ends_with_the_second_load_without_loss(router):
     found = trials(router[SMALL], "frame_loss")
     assert [Fraction(each["load"]["value"]) / 10**6 for each in found] == [*range(100, 0, -10)]
@@ -82,6 +84,7 @@ BACKGROUND = """flow background = packets { rate = 10 Mbit/s @line, size = 500 B
   flow refused = packets { rate = 100 pkt/s, size = 64 B @frame, dscp = 46 } from a to b"""
 
 
+@pytest.mark.slow
 def test_neither_loss_nor_latency_is_of_flows_that_send_the_same_at_each_load(carried_out):
     """One flow loses everything, but none that is tested does below the throughput."""
     base = BENCHMARK.replace(SIZES, "sizes = [64 B @frame]").replace("100 Mbit/s", "90 Mbit/s")
@@ -108,6 +111,7 @@ def test_back_to_back_frames_fill_the_queue_and_give_its_time(router):
     assert values["buffer_time"] * SMALL_PER_S == pytest.approx(WAITING, abs=3)
 
 
+@pytest.mark.slow
 def test_the_buffer_time_is_that_of_the_longest_burst_without_loss(carried_out):
     """Frame k of a burst finds k - floor(k * 6.72 / 25) others, of which one is served.
 
@@ -151,7 +155,7 @@ test t = rfc2544.benchmark(line = {line} Mbit/s @line, sizes = [64 B @frame]) on
     assert plan.case.phases[-1].high == limit
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 def test_criteria_may_judge_the_frame_rate_and_the_buffer_time(carried_out):
     """The buffer holds 64 frames of 6.72 us, 430 us; both are known to within their bounds."""
     criteria = """expect served: frame_rate >= 40_000 frame/s
@@ -209,6 +213,7 @@ def test_the_frame_rate_is_that_of_what_is_sent(carried_out, size, sent, line, l
     assert abs(values["throughput"] - values["actual"]) <= 4  # each connection one packet more
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["media.fast_ethernet", TAGGED])
 def test_a_burst_is_as_long_as_it_takes_to_send_its_frames(carried_out, link):
     """A queue of 64 takes a burst of n frames if what is served meanwhile leaves 64 of them."""

@@ -232,6 +232,7 @@ def test_the_cases_of_a_run_that_was_killed_are_bounded_together(
         kept.outcome()
 
 
+@pytest.mark.slow
 def test_a_record_takes_no_more_memory_than_its_file_and_text(
     tmp_path: Path, recorded: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

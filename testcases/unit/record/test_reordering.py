@@ -78,6 +78,7 @@ def test_it_is_what_the_times_of_all_packets_say_however_time_is_cut(planned, ch
     assert ReorderingExtent().measure(tally, "mean") == Fraction(sum(extents), len(extents))
 
 
+@pytest.mark.slow
 def test_a_criterion_says_of_how_many_and_with_what_confidence(planned):
     (case,) = planned(
         text(

@@ -113,6 +113,7 @@ def read_all(records: Path) -> dict[str, bytes]:
     return {str(path.relative_to(record)): path.read_bytes() for path in files}
 
 
+@pytest.mark.slow
 def test_the_record_is_that_of_one_process(tmp_path: Path, place: str) -> None:
     path = tmp_path / "bench.qos"
     path.write_text(LOADS)
@@ -188,6 +189,7 @@ def shows_key(text: str) -> bool:
     return KEY in text or OWN_KEY in text
 
 
+@pytest.mark.slow
 def test_keys_travel_only_to_workers_that_need_them_and_are_in_no_log(
     tunnel: Path,
     tmp_path: Path,

@@ -119,8 +119,9 @@ def test_two_goals_share_the_trials_of_a_load(planned) -> None:
     assert max(map(len, numbers.values())) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gives_up", [False, True])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_what_runs_ahead_and_in_which_order_it_ends_changes_nothing(
     planned, seed, gives_up
 ) -> None:

@@ -123,6 +123,7 @@ def test_repeats_of_a_case_repeat_its_points_too(planned, problems) -> None:
     assert len(set(means)) == 6
 
 
+@pytest.mark.slow
 def test_trials_at_a_load_that_was_found_count_as_one(planned, problems) -> None:
     judged = [
         "expect sure: busy.f.delay.mean < 1 ms with 95% confidence",

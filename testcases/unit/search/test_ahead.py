@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from searches import draws, forwards, goal, ndr, pdr, search
@@ -18,6 +19,7 @@ def verdicts(progress, trial):
     return tuple(is_good(goal, trial) for goal in progress.search.goals)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 20), st.sampled_from(["mlrsearch", "binary"]))
 def test_one_of_the_likely_results_decides_as_the_real_one(seed, method):
     asked = search(ndr(), pdr(), goal("1/10", name="soak"), method=method)

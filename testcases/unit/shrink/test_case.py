@@ -86,6 +86,7 @@ def test_a_case_of_a_sweep_of_a_template_over_arrays_is_one_flow_through_one_dev
     assert mended.document["verdict"] == "pass"
 
 
+@pytest.mark.slow
 def test_what_there_is_when_the_time_is_up_fails_too(tmp_path: Path) -> None:
     write(tmp_path, bench=BENCH, boxes=BOX, tests=TEST)
     found = shrunk(tmp_path / "tests.qos", "all_loads:load=95%", time.monotonic() + 1.5)
@@ -213,6 +214,7 @@ def test_what_two_others_use_is_brought_in_once(tmp_path: Path) -> None:
     assert found.text.count("= 100 B") <= 1
 
 
+@pytest.mark.slow
 def test_without_what_mends_it_the_device_and_the_run_stay(tmp_path: Path) -> None:
     box = BOX.replace("60 us", "1 us")
     text = FILLS.replace("some: f.loss < 99%", "some: f.lost.reboot > 0 pkt")

@@ -104,14 +104,14 @@ def test_cells_of_a_call_that_lasts_exponentially(mean):
 
 def test_calls_that_seldom_come_and_many_come_at_their_times():
     """Exactly, of a period that is no whole number of ps, and of one longer than any trial."""
-    many = Calls(Fraction(5 * 10**6 * 7, 11), Duration(S // 10), Fraction(10), "even")
+    many = Calls(Fraction(5 * 10**5 * 7, 11), Duration(S // 10), Fraction(10), "even")
     state = many.start(2, "even", Draws(("f",)))
     for until_ps in (S // 3, S):
         many.emit(state, until_ps)
-    (begins_ps, _), first = state.begins_ps, -(-35 * 10**6 // 33)
-    assert (len(begins_ps) + first, many.count_offered(S)) == (3_181_819, 3_181_819)
-    assert begins_ps.tolist()[::100_000] == [
-        n * 11 * 200_000 // 7 for n in range(first, 3_181_819, 100_000)
+    (begins_ps, _), first = state.begins_ps, -(-35 * 10**5 // 33)
+    assert (len(begins_ps) + first, many.count_offered(S)) == (318_182, 318_182)
+    assert begins_ps.tolist()[::10_000] == [
+        n * 11 * 2_000_000 // 7 for n in range(first, 318_182, 10_000)
     ]
     seldom = Calls(Fraction(1, 10**6), Duration(S), Fraction(10), "even", 10**6)
     state = seldom.start(1, "even", Draws(("f",)))
@@ -142,7 +142,7 @@ def compute_erlang_b(offered, servers):
     return blocked
 
 
-@pytest.mark.untraced
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["exponential", "constant"])
 @pytest.mark.parametrize(("rate", "servers"), [(5, 5), (8, 16)])
 def test_the_share_refused_is_that_of_erlang(law, rate, servers):

@@ -167,6 +167,7 @@ def test_a_segment_of_several_holes_is_kept():
 US = 10**6
 
 
+@pytest.mark.slow
 @given(
     lost=st.tuples(st.sets(st.integers(0, 80)), st.sets(st.integers(0, 80))),
     fields=st.fixed_dictionaries(
@@ -186,7 +187,7 @@ US = 10**6
     ),
     chunk=st.integers(1_000, 9_000),
 )
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=settings().max_examples // 4)
 def test_all_that_is_sent_is_acknowledged_in_the_end(lost, fields, chunk):
     """Whatever is lost, and however it is written and read; and batches change nothing."""
     traffic = replace(BULK, **fields, retries=100, min_rto=300 * US, ack_timer=200 * US)

@@ -75,7 +75,7 @@ def test_connections_begin_at_drawn_times():
     ),
     chunk=st.integers(1_000, 9_000),
 )
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=settings().max_examples // 8)
 def test_each_transfer_is_complete_in_the_end(lost, fields, chunk):
     """Whatever is lost; and the size of batches changes nothing."""
     traffic = replace(BULK, spread=500 * US, retries=100, min_rto=300 * US, **fields)

@@ -122,6 +122,7 @@ def test_an_answer_may_be_longer_than_the_outbox_and_make_more_items_than_the_po
     batch_of, monkeypatch, arrive, rows
 ):
     monkeypatch.setattr(component, "OUTBOX_ROWS", rows)
+    monkeypatch.setattr(component, "POOL_ROWS", 100)
     count = 5 * component.POOL_ROWS
     ahead = Member(Transition(np.array([count]), arrive), ((None,),), 1, "many", seen=True)
     behind = Member(Transition(np.array([5]), delay), (((0, 0),),), 1, "q")

@@ -131,6 +131,7 @@ def test_a_reserved_word_in_place_of_a_name_is_reported_as_such(text: str) -> No
     assert [problem.code for problem in told(text)[1]] == ["E0005"]
 
 
+@pytest.mark.slow
 def test_a_line_that_nobody_wrote_is_not_looked_at() -> None:
     text = in_a_test("expect " + "a < " * 100_000 + "b")
     assert [problem.code for problem in told(text)[1]] == ["E0001"]
