@@ -269,8 +269,8 @@ class _Running:
             due_ps = now_ps + self.machine.timers[timer] * 10**6
             instance.timers[timer] = due_ps, next(self.started)
         sent = []
-        for each in way.send:
-            port, name = each.split(".")
+        for heard in way.send:
+            port, name = heard.split(".")
             if port not in instance.spoken and not self.other.hears(port, name):
                 self.unheard += 1
                 continue

@@ -92,8 +92,8 @@ def mutants(text: str, wanted: Callable[[ast.FunctionDef], bool]) -> Iterator[Mu
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef) or not wanted(function):
             continue
-        for each in function.body:
-            for node, statement in _inside(each, each):
+        for outer in function.body:
+            for node, statement in _inside(outer, outer):
                 for fields in _changes(node):
                     at = frozenset((statement.lineno, *range(node.lineno, _end(node) + 1)))
                     was = _line(lines, node)

@@ -159,8 +159,8 @@ class Session:
         tests = [self._chosen(path, mutant) for mutant in tried]
         noticed = self._outcomes(
             [
-                lambda each=each, some=some: self._run(some, {path: each.compiled(path)})
-                for each, some in zip(tried, tests, strict=True)
+                lambda mutant=mutant, some=some: self._run(some, {path: mutant.compiled(path)})
+                for mutant, some in zip(tried, tests, strict=True)
             ]
         )
         equivalent = len(made) - len(tried)
@@ -218,9 +218,9 @@ class Session:
 def _functions(paths: Sequence[Path]) -> dict[Path, list[FunctionType]]:
     """Return the functions of each module, as many as have been made of each text."""
     found: dict[Path, list[FunctionType]] = {path: [] for path in paths}
-    for each in gc.get_objects():
-        if isinstance(each, FunctionType):
-            found.get(Path(each.__code__.co_filename), []).append(each)
+    for held in gc.get_objects():
+        if isinstance(held, FunctionType):
+            found.get(Path(held.__code__.co_filename), []).append(held)
     return found
 
 

@@ -28,7 +28,7 @@ def test_a_burst_is_paid_once() -> None:
     arriving = bound_items(Curve.from_lines([(12, 2)]), ONE)
     chain = [[stage(4, 5)], [stage(6, 7)]]
     assert bound_delay_ps(arriving, chain) == Fraction(12, 4) + 5 + 7 + Fraction(1, 6)
-    apart = [bound_delay_ps(arriving, [each]) for each in chain]
+    apart = [bound_delay_ps(arriving, [server]) for server in chain]
     assert apart == [Fraction(12, 4) + 5, Fraction(12, 6) + 7]
 
 
@@ -100,16 +100,16 @@ def test_servers_that_are_as_late_as_they_may_be(items, servers) -> None:
     """Each ends item n exactly at the latest of a(k) + T + c(k) + ... + c(n)."""
     first = ends = [sum(gap for gap, _ in items[: n + 1]) for n in range(len(items))]
     sizes = [size for _, size in items]
-    for latency, fixed, each in servers:
-        costs = [fixed + each * size for size in sizes]
+    for latency, fixed, per_byte in servers:
+        costs = [fixed + per_byte * size for size in sizes]
         ends = [
             max(ends[k] + latency + sum(costs[k : n + 1]) for k in range(n + 1))
             for n in range(len(items))
         ]
     chain = []
-    for latency, fixed, each in servers:
-        above = cover_points((fixed + each * size, size) for size in sorted(set(sizes)))
-        most = fixed + each * max(sizes)
+    for latency, fixed, per_byte in servers:
+        above = cover_points((fixed + per_byte * size, size) for size in sorted(set(sizes)))
+        most = fixed + per_byte * max(sizes)
         chain.append([Stage(latency + most, most, above)])
     arriving = bound_items(bound_instants(first), set(sizes))
     longest = bound_delay_ps(arriving, chain)
@@ -123,7 +123,7 @@ def test_shapers_between_servers_that_are_as_late_as_they_may_be(items, servers,
     first = ends = [sum(gap for gap, _ in items[: n + 1]) for n in range(len(items))]
     sizes = [size for _, size in items]
     chain = []
-    for (latency, _, each), (byte, bucket, is_there) in zip(servers, shapers, strict=False):
+    for (latency, _, per_byte), (byte, bucket, is_there) in zip(servers, shapers, strict=False):
         if is_there:  # its bucket is full where it has sent nothing since
             ends = [
                 max(ends[k] + max(byte * (sum(sizes[k : n + 1]) - bucket), 0) for k in range(n + 1))
@@ -134,10 +134,10 @@ def test_shapers_between_servers_that_are_as_late_as_they_may_be(items, servers,
             alone = byte * (known[-1] - bucket)
             chain.append([Stage(alone, byte * known[-1], above, saves=True)])
         ends = [
-            max(ends[k] + latency + each * sum(sizes[k : n + 1]) for k in range(n + 1))
+            max(ends[k] + latency + per_byte * sum(sizes[k : n + 1]) for k in range(n + 1))
             for n in range(len(items))
         ]
-        most = each * max(sizes)
+        most = per_byte * max(sizes)
         chain.append([Stage(latency + most, most, cover_points([(most, max(sizes))]))])
     longest = bound_delay_ps(bound_items(bound_instants(first), set(sizes)), chain)
     assert longest is not None
@@ -151,7 +151,7 @@ def test_equal_items_at_once_take_exactly_that_long(count: int, servers) -> None
     chain = [
         [Stage(latency + cost, cost, cover_points([(cost, 1)]))] for latency, cost, _ in servers
     ]
-    latency = sum(each for each, _, _ in servers)
+    latency = sum(latency_ps for latency_ps, _, _ in servers)
     longest = bound_delay_ps(bound_items(bound_instants([0] * count), ONE), chain)
     assert longest == latency + sum(costs) + (count - 1) * max(costs)
 

@@ -68,7 +68,7 @@ def test_the_prefix_of_lan_emulation_over_llc_and_of_mpoa_has_12_bytes(name):
     """af-lane-0084; af-mpoa-0114: LLC/SNAP of 8 B and 4 B of an emulated LAN, or of a tag."""
     packet = np.arange(100, dtype=np.uint8).reshape(1, -1)
     without = {"lane_multiplexed": "lane", "mpoa_tagged": "vc_multiplexed"}[name]
-    [longer], [shorter] = (encapsulate(packet, each, "ipv4") for each in (name, without))
+    [longer], [shorter] = (encapsulate(packet, aal, "ipv4") for aal in (name, without))
     assert longer[12:].tobytes() == shorter.tobytes()
     assert longer[:3].tobytes().hex() == "aaaa03"
 

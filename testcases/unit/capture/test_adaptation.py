@@ -81,7 +81,7 @@ def test_the_cells_of_aal3_4(size, cells, last):
     [found] = cut_aal3_4(rows(sdu), np.array([0x1207]))
     assert len(found) == cells
     whole = b""
-    for number, cell in enumerate(each.tobytes() for each in found):
+    for number, cell in enumerate(blocks.tobytes() for blocks in found):
         header, trailer = int.from_bytes(cell[:2], "big"), int.from_bytes(cell[46:], "big")
         assert header >> 15 == (number == 0)  # it begins the message
         assert header >> 14 & 1 == (number == cells - 1)  # it ends it

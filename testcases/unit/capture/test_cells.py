@@ -122,12 +122,12 @@ def test_a_header_has_vpi_vci_payload_type_and_priority() -> None:
         *no_frames(4),
     )
     made = build_cells(items([0, 1, 2, 3], marks=1), addresses, Fill(0), IN_THE_CLEAR, NO_FRAMES)
-    headers = [int.from_bytes(each[16:20], "big") for each in made]
+    headers = [int.from_bytes(packet[16:20], "big") for packet in made]
     assert [header >> 20 for header in headers] == [7, 0xFFF, 7, 0xFFF]
     assert [header >> 4 & 0xFFFF for header in headers] == [32, 0xFFFF, 32, 0xFFFF]
     assert [header >> 1 & 7 for header in headers] == [0, 0, 5, 5]
     assert {header & 1 for header in headers} == {1}
-    assert [each[20:] == build_oam_payload() for each in made] == [False, False, True, True]
+    assert [packet[20:] == build_oam_payload() for packet in made] == [False, False, True, True]
     assert made[1][20:44] == b"QOS1" + bytes([0, 0, 0, 1]) + bytes(6) + b"\1\3" + bytes(7) + b"\1"
 
 
@@ -151,7 +151,8 @@ def test_what_was_changed_on_the_way_is_another_payload() -> None:
     sent = items([0, 1])
     changed = sent._replace(batch=sent.batch.with_column("seal", np.full(2, TAMPERED)))
     whole, other = (
-        build_cells(each, addresses, Fill(0), IN_THE_CLEAR, NO_FRAMES) for each in (sent, changed)
+        build_cells(packets, addresses, Fill(0), IN_THE_CLEAR, NO_FRAMES)
+        for packets in (sent, changed)
     )
     for before, after in zip(whole, other, strict=True):
         differs = int.from_bytes(before, "big") ^ int.from_bytes(after, "big")

@@ -96,7 +96,7 @@ def test_what_was_sealed_is_opened_with_the_keys(name: str) -> None:
     size = of.esp.size_of(PACKET_BYTES)
     found = build_frames(items(size), ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))
     plain = build_frames(items(PACKET_BYTES), ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))
-    assert {len(each) for each in found} == {18 + size}
+    assert {len(frame) for frame in found} == {18 + size}
     peer = peer_of(name)
     for number, (sealed, sent) in enumerate(zip(found, plain, strict=True)):
         outer = Ether(sealed[:-4])[IP]
@@ -193,7 +193,7 @@ def test_each_successor_of_an_association_has_keys_of_its_own() -> None:
     of = Experiment(*connections, (), nodes, (wire,), MeasurementSpec(0, 1, ()), ("0", "case"))
     found = find_associations(of, 2)
     assert list(found) == [*range(300, 300 + 4_096)]
-    assert len({each.encryption_key for each in found.values()}) == 4_096
+    assert len({keys.encryption_key for keys in found.values()}) == 4_096
     again = (Node("left.seal", EspEncrypt("aes_128_gcm", spi=300)), *nodes[1:])
     assert find_associations(of._replace(nodes=again), 2)[300] == found[300]
     with pytest.raises(CaptureError, match=r"same index 4395: give .* at least 4096 away"):

@@ -70,10 +70,10 @@ def test_frames_have_the_emulated_lengths_and_right_checks(family: str, protocol
     of = flow(family=family, protocol=protocol, **(address if family == "ipv6" else {}))
     sizes = [60, 61, 100, 1_500, 46 + 20, 1_499]
     found = made(of, sizes, ETHERNET)
-    assert [len(each) for each in found] == [ETHERNET.frame_bytes(size) for size in sizes]
-    for size, each in zip(sizes, found, strict=True):
-        assert int.from_bytes(each[-4:], "little") == zlib.crc32(each[:-4])
-        ether = Ether(each[:-4])
+    assert [len(frame) for frame in found] == [ETHERNET.frame_bytes(size) for size in sizes]
+    for size, frame in zip(sizes, found, strict=True):
+        assert int.from_bytes(frame[-4:], "little") == zlib.crc32(frame[:-4])
+        ether = Ether(frame[:-4])
         if family == "ipv4":
             ip = ether[IP]
             assert ip.len == size
@@ -149,9 +149,9 @@ def test_tags_and_labels_carry_the_marks_of_the_outermost() -> None:
 
 
 def test_connections_without_addresses_are_told_apart() -> None:
-    found = [Ether(each)[IP] for each in made(flow(), [100] * 3, ETHERNET)]
-    assert [each.src for each in found] == ["198.18.0.0", "198.18.0.1", "198.18.0.2"]
-    assert {each.dst for each in found} == {"192.0.2.1"}
+    found = [Ether(frame)[IP] for frame in made(flow(), [100] * 3, ETHERNET)]
+    assert [packet.src for packet in found] == ["198.18.0.0", "198.18.0.1", "198.18.0.2"]
+    assert {packet.dst for packet in found} == {"192.0.2.1"}
 
 
 def test_answers_go_back_to_where_requests_came_from() -> None:
@@ -167,11 +167,13 @@ def test_answers_go_back_to_where_requests_came_from() -> None:
         ]
         for of in (asked, answered)
     )
-    assert [(each.src, each.dst) for each in there] == [
+    assert [(packet.src, packet.dst) for packet in there] == [
         ("192.0.2.7", "198.19.0.0"),
         ("192.0.2.7", "198.19.0.1"),
     ]
-    assert [(each.dst, each.src) for each in back] == [(each.src, each.dst) for each in there]
+    assert [(packet.dst, packet.src) for packet in back] == [
+        (packet.src, packet.dst) for packet in there
+    ]
 
 
 @pytest.mark.parametrize(("grown", "protocol"), [(20, 4), (24, 47), (60, 253)])

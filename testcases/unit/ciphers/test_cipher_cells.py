@@ -58,7 +58,7 @@ def test_batches_of_cells_of_a_cipher_are_as_good_as_one():
     streams, positions = np.arange(60) % 6, np.arange(60) // 6
     payloads = payloads_of(60)
     cut = CellCipher(KEYS)
-    parts = [cut.xor(*(each[i : i + 7] for each in (streams, positions, payloads)))
+    parts = [cut.xor(*(column[i : i + 7] for column in (streams, positions, payloads)))
              for i in range(0, 60, 7)]  # fmt: skip
     assert np.array_equal(np.concatenate(parts), CellCipher(KEYS).xor(streams, positions, payloads))
 

@@ -110,4 +110,4 @@ def test_scapy_puts_fragments_together_also_of_fragments():
     first, last = cut_fragment(packet, 0, 1_480), cut_fragment(packet, 1_480, 1_400)
     parts = [cut_fragment(first, 0, 800), cut_fragment(first, 800, 680), last]
     whole = defragment([IP(part.tobytes()) for part in parts])
-    assert [bytes(each) for each in whole] == [packet.tobytes()]
+    assert [bytes(packet) for packet in whole] == [packet.tobytes()]

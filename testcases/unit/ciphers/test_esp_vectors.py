@@ -169,7 +169,7 @@ def test_esp_in_aes_gcm(key, vector, known, plain, sealed):
 
 @pytest.mark.parametrize(
     ("key", "vector", "known", "plain", "sealed"),
-    [each for each in ESP_IN_AES_GCM if len(each[2]) == 2 * 8],
+    [vector for vector in ESP_IN_AES_GCM if len(vector[2]) == 2 * 8],
 )
 def test_esp_in_aes_gcm_from_its_header_on(key, vector, known, plain, sealed):
     """The payload is what precedes padding and trailer, which have to come out as printed."""

@@ -87,7 +87,7 @@ def test_a_name_is_explained(name: str, piece: str) -> None:
 
 def test_a_name_of_several_things_shows_all() -> None:
     document = json.loads(explain("delay", "--json").stdout)
-    sorts = [each["sort"] for each in document["explained"]]
+    sorts = [entry["sort"] for entry in document["explained"]]
     assert sorts == ["function of properties", "element", "metric"]
 
 

@@ -121,7 +121,7 @@ def test_a_test_says_where_its_fields_are_from(folder: Path) -> None:
     (folder / "lab.qos").write_text(LAB, encoding="utf-8")
     known = fields("lab.t")
     assert (known["f.scr"]["value"], known["f.scr"]["place"]) == ("300 cell/s", "lab.qos:22")
-    assert [each["of"] for each in known["f.scr"]["instead_of"]] == ["video"]
+    assert [entry["of"] for entry in known["f.scr"]["instead_of"]] == ["video"]
     assert known["f.pcr"]["place"] == "traffic.qos:11"
     assert (known["run.measure"]["value"], known["run.repeat"]["default"]) == ("1 s", True)
     shown = explain("lab.t").stdout

@@ -164,7 +164,7 @@ def test_line_ends_marks_and_permissions_stay(tmp_path: Path) -> None:
     assert check("--fix", path).exit_code == 0
     assert path.read_bytes() == b"\xef\xbb\xbfqos 1\r\nlet a = 1_000\r\n"
     assert path.stat().st_mode & 0o777 == 0o640
-    assert [each.name for each in tmp_path.iterdir()] == ["a.qos"]
+    assert [file.name for file in tmp_path.iterdir()] == ["a.qos"]
 
 
 def test_only_what_was_named_is_touched(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_where_one_file_cannot_be_written_the_others_are_fixed_and_reported(
     assert f"cannot change {closed}: it is not writable" in result.stderr
     if as_json:
         document = json.loads(result.stdout)
-        assert (document["fixed"], document["files"]) == (2, [str(each) for each in others])
+        assert (document["fixed"], document["files"]) == (2, [str(file) for file in others])
         assert document["failed"] == [f"cannot change {closed}: it is not writable"]
         assert [diagnostic["code"] for diagnostic in document["diagnostics"]] == ["E0201"]
 

@@ -163,7 +163,7 @@ def test_a_link_to_examples_elsewhere_is_not_followed(fuzz, tmp_path, pattern) -
     assert result.exit_code == 0
     shown = linked.relative_to(tmp_path)
     assert f"`{shown}` is neither a file nor a folder, and is not followed: no" in result.stderr
-    assert [(each, each.stat().st_mtime_ns) for each, _ in before] == before
+    assert [(path, path.stat().st_mtime_ns) for path, _ in before] == before
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_everything_is_listed(noun) -> None:
     listed = qos(noun.name)
     assert listed.exit_code == 0
     assert known
-    assert all(each["name"] in listed.stdout for each in known)
+    assert all(kind["name"] in listed.stdout for kind in known)
 
 
 @pytest.mark.parametrize("noun", COLLECTIONS, ids=lambda noun: noun.name)

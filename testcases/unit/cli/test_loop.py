@@ -214,7 +214,9 @@ def test_quiet_prints_what_did_not_pass_and_the_summary() -> None:
 def test_a_value_that_is_set_is_what_is_run_recorded_and_repeated() -> None:
     result = qos("run", "--json", "--set", "limit = 8 us", "--set", "many=[1]")
     document = json.loads(result.stdout)
-    (source,) = [each for each in document["provenance"]["sources"] if each["name"] == "a.qos"]
+    (source,) = [
+        source for source in document["provenance"]["sources"] if source["name"] == "a.qos"
+    ]
     assert "let limit = 8 us\n" in source["text"]
     assert "let many = [1]\n" in source["text"]
     assert document["provenance"]["policy"]["set"] == "limit = 8 us, many=[1]"

@@ -298,7 +298,7 @@ def changed(record: Path, tmp_path: Path, old: str, new: str) -> Path:
 
 def test_another_result_than_the_recorded_one_is_refused(record: Path, tmp_path: Path) -> None:
     outcome = json.loads((record / "outcome.json").read_text(encoding="utf-8"))
-    case = next(each for each in outcome["cases"] if each["name"] == "tunnelled")
+    case = next(case for case in outcome["cases"] if case["name"] == "tunnelled")
     case["repeats"][0]["g"]["sent"] = {"value": "7", "unit": "pkt", "text": "7 pkt"}
     (tmp_path / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
     seal(tmp_path)
@@ -306,7 +306,7 @@ def test_another_result_than_the_recorded_one_is_refused(record: Path, tmp_path:
     done = qos("pcap", tmp_path, "tunnelled", "a.tx", "-o", path)
     assert done.exit_code == exits.WRONG
     assert "the trial did not come to the recorded result: `g.sent` is " in done.output
-    assert {each.name for each in tmp_path.iterdir()} == {"outcome.json", "SHA256SUMS"}
+    assert {file.name for file in tmp_path.iterdir()} == {"outcome.json", "SHA256SUMS"}
 
 
 def test_another_version_is_said(record: Path, tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_packets_come_out_of_cells_as_they_are_behind(captured, aal, decode):
     behind = [bytes(Ether(frame)[IP])[: Ether(frame)[IP].len] for frame in frames]
     assert len(found) == len(behind) == PACKETS
     assert found == behind
-    assert {len(each) for each in found} == {40, 576, 1_400}
+    assert {len(size) for size in found} == {40, 576, 1_400}
 
 
 def test_each_connection_has_a_channel(captured):

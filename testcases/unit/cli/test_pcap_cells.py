@@ -69,10 +69,10 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cells(path: Path) -> list[tuple[int, int, bytes]]:
     """Return the VCI, payload type and payload of each cell."""
     records = [record for record, _ in RawPcapNgReader(io.BytesIO(path.read_bytes()))]
-    headers = [int.from_bytes(each[16:20], "big") for each in records]
+    headers = [int.from_bytes(record[16:20], "big") for record in records]
     return [
-        (header >> 4 & 0xFFFF, header >> 1 & 7, each[20:])
-        for header, each in zip(headers, records, strict=True)
+        (header >> 4 & 0xFFFF, header >> 1 & 7, record[20:])
+        for header, record in zip(headers, records, strict=True)
     ]
 
 
@@ -144,9 +144,9 @@ def test_keys_of_cells_are_shown_to_their_owner_only(
     assert stat.S_IMODE(keys.stat().st_mode) == 0o600
     secrets = key_table(keys).values()
     assert len({*secrets}) == len(secrets) >= 9
-    held = [each.read_bytes() for each in (*record.rglob("*.json"), sealed)]
+    held = [content.read_bytes() for content in (*record.rglob("*.json"), sealed)]
     for secret in secrets:
-        assert not any(secret in each or secret.hex().encode() in each for each in held)
+        assert not any(secret in content or secret.hex().encode() in content for content in held)
 
 
 def test_cells_in_the_clear_have_no_keys(record: Path, tmp_path: Path) -> None:

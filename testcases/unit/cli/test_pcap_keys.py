@@ -117,8 +117,8 @@ def test_keys_are_shown_to_their_owner_only(record: Path, tmp_path: Path) -> Non
     held = [*record.rglob("*.json"), path]
     for secret in secrets:
         assert secret not in done.output
-        assert not any(secret.encode() in each.read_bytes() for each in held)
-        assert not any(bytes.fromhex(secret) in each.read_bytes() for each in held)
+        assert not any(secret.encode() in content.read_bytes() for content in held)
+        assert not any(bytes.fromhex(secret) in content.read_bytes() for content in held)
 
 
 def test_a_link_without_encryption_has_no_keys(record: Path, tmp_path: Path) -> None:
@@ -311,7 +311,7 @@ def test_fragments_give_packets_again_in_the_order_of_the_other_end(
         tunnel_header=IP(),
     )
     seen, sent = packets(cut), sorted(bytes(packet) for packet in packets(plain))
-    large = sum(len(each) == 1_500 for each in sent)
+    large = sum(len(packet) == 1_500 for packet in sent)
     assert 0 < large < len(sent)
     assert len(seen) == len(sent) + 2 * large
     if there.startswith("cut"):
@@ -319,5 +319,5 @@ def test_fragments_give_packets_again_in_the_order_of_the_other_end(
         whole = defragment([IP(bytes(peer.decrypt(packet))) for packet in seen])
     else:
         assert sum(bool(packet.flags.MF) for packet in seen) == 2 * large
-        whole = [peer.decrypt(IP(bytes(each))) for each in defragment(seen)]
-    assert sorted(bytes(each) for each in whole) == sent
+        whole = [peer.decrypt(IP(bytes(packet))) for packet in defragment(seen)]
+    assert sorted(bytes(packet) for packet in whole) == sent

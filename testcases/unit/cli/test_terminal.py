@@ -224,15 +224,15 @@ def swept(load, lost, verdict, **more):
 
 
 SWEEP = [swept("10%", 0, "pass"), swept("20%", 3, "fail"), swept("30%", 12, "fail")]
-NAMES = tuple(each["name"] for each in SWEEP)
+NAMES = tuple(case["name"] for case in SWEEP)
 
 
 def run(cases=SWEEP, *, verbose=False):
     tables = dict.fromkeys(NAMES, NAMES)
     console = Console(3, quiet=False, progress=None, tables=tables, verbose=verbose)
-    for each in cases:
-        console.ended(each, 0.5)
-    rest = [{**each, "ran": False} for each in SWEEP[len(cases) :]]
+    for case in cases:
+        console.ended(case, 0.5)
+    rest = [{**case, "ran": False} for case in SWEEP[len(cases) :]]
     document = {
         "summary": {"pass": 1, "fail": 2},
         "seed": "0",
@@ -357,13 +357,13 @@ def test_of_several_tests_single_cases_have_lines_unless_they_only_report() -> N
 
 def test_a_long_table_says_how_many_rows_it_has(capsys: pytest.CaptureFixture[str]) -> None:
     cases = [swept(f"{n}%", 0, "pass") for n in range(1, 100)]
-    names = tuple(each["name"] for each in cases)
+    names = tuple(case["name"] for case in cases)
     for verbose, rows in ((False, 40), (True, 99)):
         console = Console(
             99, quiet=False, progress=None, tables=dict.fromkeys(names, names), verbose=verbose
         )
-        for each in cases:
-            console.ended(each, 0.0)
+        for case in cases:
+            console.ended(case, 0.0)
         told = capsys.readouterr().out
         assert told.count("%  ✓ pass ") == rows
         assert ("40 of 99 rows are shown; `-v` prints all" in told) is not verbose
@@ -384,12 +384,12 @@ def test_the_names_of_a_table_are_not_gone_through_for_each_of_its_cases(
 ) -> None:
     """So 10,000 cases took seconds, as the square of their number."""
     cases = [swept(f"{n}%", 0, "pass") for n in range(1, 100)]
-    names = ReadTable(each["name"] for each in cases)
+    names = ReadTable(case["name"] for case in cases)
     tables = dict.fromkeys(tuple(names), names)
     console = Console(99, quiet=False, progress=None, tables=tables)
     before = ReadTable.reads
-    for each in cases:
-        console.ended(each, 0.0)
+    for case in cases:
+        console.ended(case, 0.0)
     assert ReadTable.reads - before <= 2
     assert "99 cases" in capsys.readouterr().out
 
@@ -398,10 +398,10 @@ def test_what_searches_found_is_a_table_with_its_notes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     cases = json.loads(PHASES.read_text(encoding="utf-8"))
-    names = tuple(each["name"] for each in cases)
+    names = tuple(case["name"] for case in cases)
     console = Console(2, quiet=False, progress=None, tables=dict.fromkeys(names, names))
-    for each in cases:
-        console.ended(each, 1.0)
+    for case in cases:
+        console.ended(case, 1.0)
     told = capsys.readouterr().out.splitlines()
     assert [" ".join(line.split()) for line in told[4:8]] == [
         "size verdict ndr.load pdr.load offered lower upper mean",

@@ -105,9 +105,9 @@ def test_connections_are_one_stream_or_one_each(tmp_path):
     flow = "packets { rate = 100 pkt/s, size = 700 B @ip, connections = 3, phases = P } from a to b"
     (even,) = export(write(tmp_path, flow.replace("P", "even"))).flows
     assert even.rate.pps == 300
-    each = export(write(tmp_path, flow.replace("P", "random"))).flows
-    assert [flow.rate.pps for flow in each] == [100] * 3
-    assert len({flow.name for flow in each}) == 3
+    flows = export(write(tmp_path, flow.replace("P", "random"))).flows
+    assert [flow.rate.pps for flow in flows] == [100] * 3
+    assert len({flow.name for flow in flows}) == 3
 
 
 PLAIN = "packets { rate = 100 pkt/s, size = 700 B @ip } from a to b"
@@ -175,7 +175,7 @@ test t on wire {
     done = run_qos("export", str(path), "--to", "otg", "--json")
     assert done.exit_code == exits.WRONG
     found = json.loads(done.stdout)["diagnostics"]
-    assert [(each["code"], each["line"]) for each in found] == [
+    assert [(diagnostic["code"], diagnostic["line"]) for diagnostic in found] == [
         ("E0701", 10),
         ("E0701", 11),
         ("E0701", 12),

@@ -29,7 +29,7 @@ def device(tmp_path: Path):
         path.write_text(f"qos 1\n{text}", encoding="utf-8")
         checked = Checked([path], discover())
         assert not checked.problems.errors
-        return {each.name: each for each in devices_of(checked)}["it"]
+        return {device.name: device for device in devices_of(checked)}["it"]
 
     return found
 

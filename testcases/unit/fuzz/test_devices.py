@@ -82,10 +82,9 @@ device pipe {
 def test_a_scenario_that_breaks_another_promise_is_no_smaller_one(tmp_path):
     """One cell is enough for the second; three at once break the first, and so the second, too."""
     found = explore(target(TWO, tmp_path), Block(0, 60, "0")).findings
-    assert {each.statement for each in found} == {"short", "dead"}
-    assert {each.statement for each in found if each.statement in broken(each.text, tmp_path)} == {
-        "short", "dead",
-    }  # fmt: skip
+    assert {finding.statement for finding in found} == {"short", "dead"}
+    shown = {item.statement for item in found if item.statement in broken(item.text, tmp_path)}
+    assert shown == {"short", "dead"}
 
 
 @pytest.mark.slow
@@ -148,7 +147,7 @@ device guard(patience: Time = 1 us) {
 
 def test_what_a_machine_never_does_is_known(tmp_path):
     subject = target(WATCHES, tmp_path)
-    of_machine = {each for each in subject.reachable if each.startswith(("state", "transition"))}
+    of_machine = {name for name in subject.reachable if name.startswith(("state", "transition"))}
     assert of_machine == {
         "state: watch.idle",
         "state: watch.seen",
@@ -256,7 +255,7 @@ def items_before_and_after_the_change(text: str) -> tuple[float, float]:
 def test_a_fault_is_found_that_only_a_falling_load_shows(tmp_path):
     (folder := tmp_path / "found").mkdir()
     checked = Checked([STDLIB / "devices" / "broken" / "meters.qos"], discover())
-    (subject,) = (each for each in list_targets(checked) if each.name == "flood_guard")
+    (subject,) = (target for target in list_targets(checked) if target.name == "flood_guard")
     (finding,) = explore(subject, Block(0, 100, "0")).findings
     assert finding.statement == "opens"
     assert re.search(

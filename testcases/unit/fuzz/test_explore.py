@@ -47,7 +47,10 @@ class Lists:
 
 def test_each_broken_promise_is_found_with_its_smallest_example() -> None:
     explored = explore(Lists(), BLOCK)
-    found = {each.statement: (each.text, each.reason, each.shrunk) for each in explored.findings}
+    found = {
+        finding.statement: (finding.text, finding.reason, finding.shrunk)
+        for finding in explored.findings
+    }
     assert found == {"small": ("[11]", "11", True), "short": ("[0, 0, 0]", "3", True)}
 
 
@@ -78,7 +81,7 @@ def test_what_gets_smaller_breaks_the_promise_that_was_found_and_no_other() -> N
         found = explore(steps, BLOCK._replace(seed=str(seed))).findings
         first.add(found[0].statement)
         assert found[0].statement == steps.broken[0]
-        smallest = {each.statement: each.text for each in found}
+        smallest = {finding.statement: finding.text for finding in found}
         assert smallest == {"modest": "500000", "uneven": "16"}
     assert "modest" in first
 
@@ -105,9 +108,11 @@ def test_an_example_that_failed_before_is_tried_first() -> None:
     database = InMemoryExampleDatabase()
     first = explore(Lists(), BLOCK, database)
     again = explore(Lists(), BLOCK, database)
-    assert {each.text for each in again.findings} == {each.text for each in first.findings}
-    small = min(again.findings, key=lambda each: each.examples)
-    assert small.examples < min(each.examples for each in first.findings)
+    assert {finding.text for finding in again.findings} == {
+        finding.text for finding in first.findings
+    }
+    small = min(again.findings, key=lambda finding: finding.examples)
+    assert small.examples < min(finding.examples for finding in first.findings)
 
 
 def test_examples_of_a_database_that_cannot_be_read_are_left_out() -> None:
@@ -179,7 +184,7 @@ class Own(Lists):
 
 def test_what_makes_itself_small_is_not_shrunk_by_hypothesis() -> None:
     explored = explore(Own(), BLOCK._replace(examples=10))
-    assert {each.statement: each.text for each in explored.findings} == {
+    assert {finding.statement: finding.text for finding in explored.findings} == {
         "shorter than 2": "2",
         "shorter than 3": "3",
     }, "both are of the first example"

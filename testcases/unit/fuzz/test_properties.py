@@ -162,8 +162,8 @@ def test_a_value_that_breaks_another_promise_is_no_smaller_example(found, seed) 
     """What is below 700 in few digits, such as 100, breaks the other one."""
     explored = found(STEPS, BLOCK._replace(seed=seed))
     smallest = {
-        each.statement: re.findall(r"forall n: Int in \[(\d+)\]", each.text)
-        for each in explored.findings
+        finding.statement: re.findall(r"forall n: Int in \[(\d+)\]", finding.text)
+        for finding in explored.findings
     }
     assert int(smallest["modest"][0]) >= 700
     assert smallest["small"] == ["10"]

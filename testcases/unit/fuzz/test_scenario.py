@@ -54,7 +54,9 @@ def drawn(device) -> list[Scenario]:
     how = settings(max_examples=DRAWN, database=None, phases=(Phase.generate,))
     with pytest.raises(NoSuchExample), explore._examples_drawn_anew():
         find(scenarios(device), found.append, settings=how, random=Random(1))  # noqa: S311
-    return [each for each in found if isinstance(each, Scenario) and not each.facing]
+    return [
+        scenario for scenario in found if isinstance(scenario, Scenario) and not scenario.facing
+    ]
 
 
 def test_a_port_is_known_from_which_a_wire_leads_to_another(device):
@@ -99,7 +101,7 @@ def test_a_load_that_changes_is_drawn_and_fits_its_links(device):
     texts = [written(scenario) for scenario in changing]
     assert all("  point p {" in text and "    at " in text for text in texts)
     found = [subject._planned(text) for text in texts]
-    refused = Counter(each for each in found if isinstance(each, str))
+    refused = Counter(refusal for refusal in found if isinstance(refusal, str))
     assert refused["what E0305 asks for"] < len(texts) / 10
     assert refused.total() < len(texts) / 4
 

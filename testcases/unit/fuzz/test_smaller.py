@@ -34,12 +34,12 @@ def smallest(whole: Scenario, breaks: Callable[[Scenario], bool]) -> Scenario:
     """Return the smallest scenario that is found."""
     assert breaks(whole)
     search = passes(whole)
-    each = next(search)
+    smaller = next(search)
     while True:
-        broken = breaks(each)
-        whole = each if broken else whole
+        broken = breaks(smaller)
+        whole = smaller if broken else whole
         try:
-            each = search.send(broken)
+            smaller = search.send(broken)
         except StopIteration:
             return whole
 
@@ -56,7 +56,7 @@ def test_everything_goes_that_is_not_needed() -> None:
 def test_a_flow_goes_and_the_run_gets_longer_for_it() -> None:
     whole = scenario(packets(rate=2_000), packets(rate=1_000), items=90)
     assert whole.measured_ps == 10 * MS_PS
-    found = smallest(whole, lambda each: each.measured_ps >= 8 * MS_PS and each.items > 40)
+    found = smallest(whole, lambda example: example.measured_ps >= 8 * MS_PS and example.items > 40)
     assert len(found.flows) == 1
     assert found.items == 41
 
@@ -66,14 +66,14 @@ def test_a_flow_goes_and_another_sends_more_for_it() -> None:
         return sum((flow.per_second for flow in whole.flows), Fraction(0))
 
     whole = scenario(packets(rate=3_000), packets(rate=3_000))
-    found = smallest(whole, lambda each: load(each) >= 15_000)
+    found = smallest(whole, lambda example: load(example) >= 15_000)
     assert len(found.flows) == 1
     assert load(found) >= 15_000
 
 
 @pytest.mark.parametrize(("flow", "ends"), [(packets(0, 1), (0, 1)), (packets(1, 0), (1, 0))])
 def test_the_second_device_goes_and_a_host_takes_its_place(flow, ends) -> None:
-    found = smallest(scenario(flow, facing="east"), lambda each: each.flows != ())
+    found = smallest(scenario(flow, facing="east"), lambda example: example.flows != ())
     assert found.facing == ""
     assert {found.flows[0].origin, found.flows[0].target} == set(ends)
 
@@ -89,7 +89,7 @@ def test_either_of_two_devices_may_stay() -> None:
 def test_hosts_go_with_which_nobody_speaks() -> None:
     ends = tuple(Port(f"p[{number}]", "packet") for number in range(4))
     whole = scenario(packets(3, 1), ends=ends, media=("fast_ethernet",) * 4)
-    found = smallest(whole, lambda each: each.ends[each.flows[0].origin].name == "p[3]")
+    found = smallest(whole, lambda example: example.ends[example.flows[0].origin].name == "p[3]")
     assert [end.name for end in found.ends] == ["p[1]", "p[3]"]
     assert (found.flows[0].origin, found.flows[0].target) == (1, 0)
 
@@ -98,8 +98,8 @@ def test_instants_go_that_are_not_needed() -> None:
     replay = Source("replay", gaps_us=(1_000, 3, 20_000, 10))
     whole = scenario(packets()._replace(source=replay))
 
-    def late(each: Scenario) -> bool:
-        return each.flows[0].last_ps > 15_000 * 10**6
+    def late(example: Scenario) -> bool:
+        return example.flows[0].last_ps > 15_000 * 10**6
 
     found = smallest(whole, late)
     assert found.flows[0].source.gaps_us in ((3, 20_000), (1_000, 20_000))
@@ -132,7 +132,7 @@ def falling(**more) -> Sending:
 
 
 def test_a_change_goes_that_is_not_needed() -> None:
-    found = smallest(scenario(falling(), restarts=True), lambda each: each.restarts)
+    found = smallest(scenario(falling(), restarts=True), lambda example: example.restarts)
     assert not found.changes
 
 

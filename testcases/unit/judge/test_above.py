@@ -73,7 +73,14 @@ def test_a_share_is_judged_by_its_count_as_losses_are(planned) -> None:
         "expect none: user.delay.above(5 ms) == 0",
         "expect pdv: user.delay.above(5 ms) < 1% with 95% confidence",
     )
-    assert [each["verdict"] for each in found] == ["pass", "pass", "fail", "pass", "pass", "pass"]
+    assert [statement["verdict"] for statement in found] == [
+        "pass",
+        "pass",
+        "fail",
+        "pass",
+        "pass",
+        "pass",
+    ]
     many, none = found[1], found[4]
     assert many["interval"]["repeats"] == 10
     assert " above: with 95 % confidence the ratio is below " in none["note"]
@@ -81,7 +88,7 @@ def test_a_share_is_judged_by_its_count_as_losses_are(planned) -> None:
 
 def test_too_few_delays_are_cautioned(planned, problems) -> None:
     (found,) = judged(planned, "expect rare: user.delay.above(5 ms) < 0.0001%")
-    assert [each.code for each in problems.all] == ["W0611"]
+    assert [problem.code for problem in problems.all] == ["W0611"]
     assert "delays cannot show `user.delay.above(5 ms) < 0.0001%`" in found["caution"]
     assert found["caution"].endswith("none of them above")
 
@@ -95,5 +102,5 @@ def test_a_share_is_approximate_unless_none_is_above(planned) -> None:
         "expect l3: user.delay.above(1 s) < 99% with 95% confidence",
         "report user.delay.above(3 us)",
     ]
-    errors = [each["measured"].get("error") for each in judged(planned, *asked, run=run)]
+    errors = [statement["measured"].get("error") for statement in judged(planned, *asked, run=run)]
     assert errors == ["1/1024", "1/1024", None, None, "1/1024"]

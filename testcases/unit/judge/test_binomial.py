@@ -52,7 +52,7 @@ def test_all_or_nothing_has_one_bound():
     ],
 )
 def test_bounds_as_printed(lost, sent, low, high):
-    found = [float(each) for each in clopper_pearson(lost, sent, Fraction(1, 20))]
+    found = [float(bound) for bound in clopper_pearson(lost, sent, Fraction(1, 20))]
     assert found == pytest.approx([float(low), float(high)], rel=1e-5, abs=0)
 
 

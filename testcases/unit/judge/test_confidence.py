@@ -454,7 +454,7 @@ def test_mean_delays_are_as_skewed_as_they_are_far_above_the_shortest(
 ) -> None:
     condition = Operation("<", (leaf, constant(1, leaf.dimension)))
     statement = Statement("expect", "", "", condition, SPAN, Fraction("0.95"))
-    repeats = [Shortest(*each) for each in zip(SPREAD, shortest_ps, strict=True)]
+    repeats = [Shortest(*times) for times in zip(SPREAD, shortest_ps, strict=True)]
     found = judge_repeats(statement, repeats, 5).interval.upper.value
     t = 2.131847
     reach = (t + skewness * (1 + 2 * t**2) / (6 * 5**0.5)) * (2.5 / 5) ** 0.5
@@ -485,7 +485,7 @@ def test_repeats_are_asked_for_until_the_side_that_fails_decides() -> None:
     From the other side it is 5.4 away, with 7.2: that takes 16.
     """
     width, over = (1, 1, 1, 1, 9), ("0.1", "0.15", "0.2", "0.25", "0.3")
-    found = tuple(10 + each + Fraction(more) for each, more in zip(width, over, strict=True))
+    found = tuple(10 + ps + Fraction(more) for ps, more in zip(width, over, strict=True))
     shown = judged("within", SEEN, SENT, constant(10), received=found, sent=width)
     assert shown.verdict == "inconclusive"
     assert shown.note == f"1 to 4 more repeats would probably decide; {EACH_FAILS.format(5)}"
@@ -495,7 +495,7 @@ def test_repeats_of_which_one_alone_drew_something_may_differ() -> None:
     """Mean 10: 95 % reach 12.6."""
     condition = Operation("<", (SEEN, constant("12.5")))
     statement = Statement("expect", "", "", condition, SPAN, Fraction("0.95"))
-    seen = [Seen({"received": each}, drawn=each == SPREAD[-1]) for each in SPREAD]
+    seen = [Seen({"received": count}, drawn=count == SPREAD[-1]) for count in SPREAD]
     assert judge_repeats(statement, seen, len(seen)).verdict == "inconclusive"
 
 

@@ -18,7 +18,7 @@ def delays(*buckets: tuple[int, int, int]) -> Delays:
 
 
 def of(*repeats: Delays, lost: tuple[int, ...] = (0, 0, 0, 0, 0)) -> Distribution:
-    totals = [each.count + gone for each, gone in zip(repeats, lost, strict=False)]
+    totals = [repeat.count + gone for repeat, gone in zip(repeats, lost, strict=False)]
     return Distribution(repeats, totals, lost[: len(repeats)])
 
 

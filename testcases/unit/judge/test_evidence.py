@@ -83,9 +83,9 @@ def test_a_plan_warns_of_what_its_items_cannot_show(
     planned, problems, criterion, repeats, message
 ) -> None:
     assert planned(text(criterion, repeats=repeats))
-    assert [each.message for each in problems.all] == ([message] if message else [])
-    assert all(("repeat" in each.help) is ("cannot show" in message) for each in problems.all)
-    assert all(len(each.notes) == 1 for each in problems.all)  # no cases are counted
+    assert [problem.message for problem in problems.all] == ([message] if message else [])
+    assert all(("repeat" in problem.help) is ("cannot show" in message) for problem in problems.all)
+    assert all(len(problem.notes) == 1 for problem in problems.all)  # no cases are counted
 
 
 def test_what_is_only_reported_needs_no_number_of_items(planned, problems) -> None:
@@ -105,7 +105,7 @@ def test_the_items_of_all_members_of_a_flow_count_together(planned, problems) ->
     assert planned(two)
     assert not problems.all
     assert planned(two.replace("f.delay", "f[0].delay"))
-    assert [each.message for each in problems.all] == [
+    assert [problem.message for problem in problems.all] == [
         "of 20 delays, `f[0].delay.p97_5` is the longest"
     ]
 
@@ -337,7 +337,7 @@ def test_a_template_in_another_file_is_warned_of_at_its_argument(
     assert planned("import lib\n" + BUILT.replace("PACE", pace).replace("= brief", "= lib.brief"))
     (warning,) = problems.all
     assert warning.span.text == "most = 1%"
-    assert [(each.span.text, each.text) for each in warning.secondary] == [
+    assert [(label.span.text, label.text) for label in warning.secondary] == [
         ("f.cell_loss_ratio < most", "this criterion"),
         ("point low { load = pace, measure = 20 ms }", "measured here"),
     ]

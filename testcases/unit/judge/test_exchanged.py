@@ -44,7 +44,9 @@ def metrics(planned, room):
 def test_exchanges_of_endpoints_and_packets_of_other_flows_are_pooled(planned, room) -> None:
     found, seen = metrics(planned, room)
     counted = ("ask.exchanges", "one", "two")
-    assert found == tuple(sum(seen[each, name] for each in counted) for name in ("sent", "lost"))
+    assert found == tuple(
+        sum(seen[population, name] for population in counted) for name in ("sent", "lost")
+    )
     assert found[0] > 40
 
 

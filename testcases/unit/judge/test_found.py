@@ -350,5 +350,5 @@ def test_an_ndr_that_is_not_as_close_as_asked_is_not_regular() -> None:
     ],
 )
 def test_an_interval_in_words(lower, upper, words):
-    ends = (None if each is None else Fraction(str(each)) for each in (lower, upper))
+    ends = (None if end is None else Fraction(str(end)) for end in (lower, upper))
     assert describe_bounds(*ends, CELL_RATE) == words

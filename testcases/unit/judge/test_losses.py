@@ -178,6 +178,6 @@ def test_delays_above_a_bound_depend_on_each_other_as_two_thresholds_show():
     slow = Delays(20, min_ps=10, max_ps=49, buckets=((10, 20, 8), (30, 40, 10), (40, 50, 2)))
     usual = Delays(20, min_ps=10, max_ps=49, buckets=((10, 20, 8), (20, 30, 10), (40, 50, 2)))
     above = replace(DELAY, statistic="above_40", dimension=RATIO)
-    found = pool_losses(above, [Repeat({}, each) for each in (slow, *[usual] * 4)])
+    found = pool_losses(above, [Repeat({}, losses) for losses in (slow, *[usual] * 4)])
     effect = found.design_effect(CONFIDENCE)
     assert float(effect) == pytest.approx(80 / 39.2 * 1.6797, rel=1e-3)

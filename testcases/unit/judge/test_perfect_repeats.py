@@ -36,8 +36,8 @@ def delays(counts: tuple[int, ...]) -> Delays:
 
 
 def losses(rows: list[tuple[tuple[int, ...], int]]) -> Losses:
-    found, lost = [delays(counts) for counts, _ in rows], [each for _, each in rows]
-    totals = [each.count + gone for each, gone in zip(found, lost, strict=True)]
+    found, lost = [delays(counts) for counts, _ in rows], [lost for _, lost in rows]
+    totals = [summary.count + gone for summary, gone in zip(found, lost, strict=True)]
     of = Distribution(found, totals, lost)
     return Losses(sum(lost), sum(totals), len(rows), (), of)
 
@@ -81,7 +81,7 @@ class Arrivals(NamedTuple):
 def verdict(received: list[int], least: int) -> Judgement:
     condition = Operation(">", (RECEIVED, Constant(Fraction(least), CELLS)))
     statement = Statement("expect", "", "", condition, SPAN, CONFIDENCE)
-    return judge_repeats(statement, [Arrivals(each) for each in received], len(received))
+    return judge_repeats(statement, [Arrivals(count) for count in received], len(received))
 
 
 @given(st.lists(st.integers(900, 1_000), min_size=5, max_size=8), st.integers(800, 999))

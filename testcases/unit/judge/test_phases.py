@@ -20,7 +20,7 @@ NDR = Found("ndr", "load", CELL_RATE, "ndr.rate")
 
 
 def search(*goals, drawn=()):
-    trials = tuple(SearchTrial(None, TrialResult(drawn=each)) for each in drawn)
+    trials = tuple(SearchTrial(None, TrialResult(drawn=is_drawn)) for is_drawn in drawn)
     return SearchResult(searches.search(), trials, dict(enumerate(goals)), 0)
 
 
@@ -102,7 +102,7 @@ def test_trials_that_share_what_was_found_are_one_value_over_all_repeats(asked, 
     phases = (AT_NDR, ALONE)
     judged, due = of(asked, phases, phases)
     assert (len(judged), due) == ((2, 2) if averaged else (6, 6))
-    assert {isinstance(each.readings, MeanReadings) for each in judged} == {averaged}
+    assert {isinstance(readings.readings, MeanReadings) for readings in judged} == {averaged}
     assert counts(asked, phases) == (3, 3)
 
 

@@ -219,7 +219,7 @@ def test_the_tolerance_is_shown_as_written_and_beside_a_measured_target_as_its_w
 
 
 def test_a_quantile_of_several_trials_of_a_repeat_is_a_mean_of_values() -> None:
-    repeats = [MeanReadings([Seen(each)]) for each in agreeing(5, range(1, 101))]
+    repeats = [MeanReadings([Seen(seen)]) for seen in agreeing(5, range(1, 101))]
     asked = Operation("<", (Operation("-", (P90, MEAN), TIME), ps(45)))
     statement = Statement("expect", "", "", asked, SPAN, DEFAULT_CONFIDENCE)
     shown = judge_repeats(statement, repeats, 5)
@@ -375,7 +375,7 @@ def test_a_quantile_of_nothing_decides_nothing() -> None:
             return super().read(leaf) if self.its.count else None
 
     statement = Statement("expect", "", "", Operation("<", (P90, ps(5))), SPAN, DEFAULT_CONFIDENCE)
-    shown = judge_repeats(statement, [Empty(each) for each in empty], 5)
+    shown = judge_repeats(statement, [Empty(group) for group in empty], 5)
     assert (shown.verdict, shown.note) == ("inconclusive", "no data in repeat 3")
 
 

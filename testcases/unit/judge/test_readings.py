@@ -119,7 +119,7 @@ def test_flows_that_send_nothing_in_the_window_are_named(seen):
 
 
 def test_all_that_is_recorded_is_measured_in_units_of_its_items(seen):
-    found = {(whose, name): each for whose, name, *each in readings(seen).all()}
+    found = {(whose, name): row for whose, name, *row in readings(seen).all()}
     assert found["f", "sent"] == [3, CELLS]
     assert found["web", "sent"] == [2, PACKETS]
     assert found["f", "transfer_delay.mean"] == [2 * US, TIME]
@@ -142,7 +142,7 @@ def test_a_series_has_a_value_in_each_interval(seen):
     assert readings(seen, series=None).series(sent, 10 * US_PS) == []
     rates = [measured("bit_rate", flow, statistic="payload") for flow in ("f", "web")]
     cells, packets = (read.series(rate, 10 * US_PS) for rate in rates)
-    assert cells == [each * 48 * 8 / (10 * US) for each in (2, 1)]  # the third arrives at 11 us
+    assert cells == [number * 48 * 8 / (10 * US) for number in (2, 1)]  # the third arrives at 11 us
     assert sum(packets) / 2 == read.read(rates[1])
 
 

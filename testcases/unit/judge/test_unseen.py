@@ -92,7 +92,9 @@ def test_one_packet_may_spoil_the_worst_call() -> None:
 @pytest.mark.parametrize(("last", "lost"), [(1_000, 2.9957), (999, 4.7439)])
 def test_what_is_received_may_be_less_by_what_may_have_been_lost(last, lost) -> None:
     """Five repeats that do not differ, or do: the Poisson bounds of none and of one."""
-    rows = [{"planned": 1_000, "received": each} for each in (1_000, 1_000, 1_000, 1_000, last)]
+    rows = [
+        {"planned": 1_000, "received": received} for received in (1_000, 1_000, 1_000, 1_000, last)
+    ]
     assert lower_end(RECEIVED, rows) <= 1_000 - lost / 5 + 1e-3
     assert last < 1_000 or lower_end(RECEIVED, rows) == pytest.approx(1_000 - lost / 5, abs=1e-3)
 
@@ -117,7 +119,7 @@ def test_what_many_losses_did_to_fairness_others_will_do() -> None:
 def test_either_side_of_a_difference_may_lose_more() -> None:
     """And what is sent is known."""
     other, sent = measured("received", CELLS, 0, flow="g"), measured("sent", CELLS, 0)
-    rows = [{"planned": 1_000, "received": each, "sent": 900} for each in (1_000, 999) * 3]
+    rows = [{"planned": 1_000, "received": received, "sent": 900} for received in (1_000, 999) * 3]
     shown = judged(Operation("-", (RECEIVED, other), CELLS), rows).interval
     reach = 7.7537 / 6 - 0.5  # three were lost of 6,000, and may be as many by the Poisson bound
     assert float(shown.lower.value) == pytest.approx(-reach, rel=1e-3)

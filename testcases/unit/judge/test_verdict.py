@@ -227,10 +227,10 @@ def test_a_share_of_an_unknown_target_does_not_tell_how_near_it_is() -> None:
 
 def test_of_intervals_the_end_nearest_to_failing_decides() -> None:
     its = [Limits(*map(Fraction, ends)) for ends in ((12, 15), (11, 30), (11, 12))]
-    assert find_deciding([compared(each.least, ">=", each) for each in its]) == 1
-    assert find_deciding([compared(each.least, "<=", each) for each in its]) == 1
+    assert find_deciding([compared(interval.least, ">=", interval) for interval in its]) == 1
+    assert find_deciding([compared(interval.least, "<=", interval) for interval in its]) == 1
     open_ended = [*its, Limits(Fraction(11), None)]
-    assert find_deciding([compared(each.least, "<=", each) for each in open_ended]) == 3
+    assert find_deciding([compared(interval.least, "<=", interval) for interval in open_ended]) == 3
 
 
 def test_what_has_no_data_does_not_decide_before_what_has() -> None:

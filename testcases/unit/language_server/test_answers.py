@@ -237,8 +237,8 @@ def test_what_is_imported_is_read_again_when_it_has_changed(
     session = answers.session
     assert not session.diagnose(suite, SUITE)
     session.texts[library] = LIBRARY.replace("uplink", "other")
-    assert [each.code for each in session.diagnose(suite, SUITE)] == ["E0101"]
+    assert [problem.code for problem in session.diagnose(suite, SUITE)] == ["E0101"]
     session.close(library)
     assert not session.diagnose(suite, SUITE)
     library.unlink()
-    assert [each.code for each in session.diagnose(suite, SUITE)] == ["E0106"]
+    assert [problem.code for problem in session.diagnose(suite, SUITE)] == ["E0106"]

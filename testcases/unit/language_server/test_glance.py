@@ -39,7 +39,9 @@ def session():
 
 def told(found):
     return (
-        None if found is None else [(each.code, each.span.place, each.span.text) for each in found]
+        None
+        if found is None
+        else [(problem.code, problem.span.place, problem.span.text) for problem in found]
     )
 
 

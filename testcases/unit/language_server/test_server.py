@@ -102,9 +102,9 @@ async def play(folder: Path) -> None:
     assert can.document_formatting_provider
 
     # A file whose braces do not match does not end the server; mistakes come with their fixes.
-    assert [each.code for each in await editor.open("a.qos", BROKEN)] == ["E0003"]
+    assert [problem.code for problem in await editor.open("a.qos", BROKEN)] == ["E0003"]
     found = await editor.change("a.qos", WRONG)
-    (wrong,) = [each for each in found if each.code == "E0104"]
+    (wrong,) = [problem for problem in found if problem.code == "E0104"]
     context = types.CodeActionContext([wrong])
     actions = await client.text_document_code_action_async(
         types.CodeActionParams(editor.which("a.qos"), wrong.range, context)
@@ -150,7 +150,7 @@ async def play(folder: Path) -> None:
             editor.which("a.qos"), types.FormattingOptions(2, insert_spaces=True)
         )
     )
-    assert [each.new_text for each in edits or []] == [WHOLE]
+    assert [edit.new_text for edit in edits or []] == [WHOLE]
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()

@@ -27,7 +27,7 @@ def test_the_middle_of_ratios_is_geometric():
 
 def test_each_load_is_decided_before_the_next():
     ended = carried_out(search(ndr(), method="binary"), forwards(40_000, drawn=True))
-    assert {len(each.trials) for each in ended.progress.tried[0]} == {11}
+    assert {len(load.trials) for load in ended.progress.tried[0]} == {11}
     order = [trial.load for trial in ended.trials]
     assert order == [load for load in ended.loads for _ in range(11)]
 
@@ -46,7 +46,7 @@ def test_a_repeated_trial_may_save_a_load():
 
 def test_pdr_uses_the_trials_of_ndr():
     device = forwards(40_000)
-    one, two = (carried_out(search(each, method="binary"), device) for each in (ndr(), pdr()))
+    one, two = (carried_out(search(goal, method="binary"), device) for goal in (ndr(), pdr()))
     both = carried_out(search(ndr(), pdr(), method="binary"), device)
     assert both.found == {**one.found, **two.found}
     assert set(both.loads) == {*one.loads, *two.loads}

@@ -25,7 +25,7 @@ def test_ndr_of_a_sharp_knee_takes_three_loads():
 def test_mlrsearch_confirms_only_the_bounds():
     """Of 21 trials, 11 decide; a load that is only passed on the way has one."""
     ended = carried_out(search(ndr()), forwards(40_000, drawn=True))
-    trials = [len(each.trials) for each in ended.progress.tried[0]]
+    trials = [len(load.trials) for load in ended.progress.tried[0]]
     assert trials == [11, 11, 1]
     assert [what for _, what in classes(ended)] == ["lower bound", "upper bound", "undecided"]
 

@@ -48,7 +48,7 @@ def test_each_packet_has_its_own(road, data):
 def test_table_2_1(road, name, expected):
     """As printed: signed gaps would give 6, 12, 6, 0 for the spike, and arrivals 2, 2, 0, 2."""
     seen = [ArrivalGapVariation().measure(road.case(name), f"packet_{n}") for n in range(1, 7)]
-    assert seen == [None, None, *(each * 10**9 for each in expected)]
+    assert seen == [None, None, *(gap * 10**9 for gap in expected)]
 
 
 def test_what_was_not_recorded_is_no_data(tally) -> None:

@@ -76,7 +76,7 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
 def measured(kind: Kind, tally: Callable[..., Tally]) -> list[object]:
     metric = kind.build()
     statistics = [EXAMPLES.get(name, name) for name in metric.statistics] or [""]
-    values = [metric.measure(each, name) for each in seen(tally) for name in statistics]
+    values = [metric.measure(counted, name) for counted in seen(tally) for name in statistics]
     return [value for value in values if value is not None]
 
 

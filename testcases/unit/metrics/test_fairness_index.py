@@ -13,7 +13,8 @@ from qospec.metrics.fairness_index import FairnessIndex, LossFairnessIndex
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=9), st.integers(1, 1000))
 def test_it_lies_between_one_share_and_one(shares, factor):
     seen = [
-        FairnessIndex().measure(of(tuple(each))) for each in (shares, [factor * x for x in shares])
+        FairnessIndex().measure(of(tuple(split)))
+        for split in (shares, [factor * x for x in shares])
     ]
     if not any(shares):
         assert seen == [None, None]

@@ -36,9 +36,9 @@ def test_it_is_off_by_half_a_picosecond_at_most(road, data):
 @given(data=st.data())
 def test_of_several_connections_it_is_the_largest(road, data):
     came, tally = road.drawn(data)
-    each = [by_the_book([t.delay_ps for t in mine])[0] for mine in came if len(mine) > 1]
+    means = [by_the_book([t.delay_ps for t in mine])[0] for mine in came if len(mine) > 1]
     got = InterarrivalJitter().measure(tally, "as_sent")
-    assert got is None if not each else abs(got - max(each)) <= Fraction(1, 2)
+    assert got is None if not means else abs(got - max(means)) <= Fraction(1, 2)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_one_size_needs_no_recording(road, data):
     shifted, recorded = road.tally(alike, sizes=(200,)), road.tally(alike, sizes=(46, 200))
     assert replace(shifted.latencies, buckets=()) == replace(recorded.latencies, buckets=())
     for statistic in ("p10", "p50", "p99"):
-        both = [Latency().measure(each, statistic) for each in (shifted, recorded)]
+        both = [Latency().measure(tally, statistic) for tally in (shifted, recorded)]
         if None in both:
             assert both == [None, None]
         else:

@@ -45,7 +45,7 @@ def test_each_packet_has_its_own(road, data):
 
 def deviations(latencies_ps):
     mean = Fraction(sum(latencies_ps), max(1, len(latencies_ps)))
-    return [abs(each - mean) for each in latencies_ps]
+    return [abs(latency - mean) for latency in latencies_ps]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def deviations(latencies_ps):
 )
 def test_table_2_1(road, name, expected, mean):
     seen = [LatencyDeviation().measure(road.case(name), f"packet_{n}") for n in range(1, 7)]
-    assert seen == [each * 10**9 for each in expected]
+    assert seen == [gap * 10**9 for gap in expected]
     assert LatencyDeviation().measure(road.case(name), "mean") == mean * 10**9
 
 

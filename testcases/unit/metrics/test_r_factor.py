@@ -31,9 +31,9 @@ def test_voice_calls_are_followed_packet_by_packet(road, data):
     tally = road.tally(trips, cuts=cuts, connections=3, sizes=sizes)
     assert tally == road.tally(trips, connections=3, sizes=sizes), "cuts change something"
     mine = [[trip for trip in trips if trip.connection == number] for number in range(3)]
-    expected = [by_the_book(each, road.call.playout_ps) for each in mine]
+    expected = [by_the_book(counts, road.call.playout_ps) for counts in mine]
     assert [call.heard for call in tally.calls] == expected
-    rated = [rate_call(road.call, each) for each in expected if each.sent]
+    rated = [rate_call(road.call, call) for call in expected if call.sent]
     for statistic, of in (("min", min), ("max", max), ("mean", lambda r: Fraction(sum(r), len(r)))):
         found = RFactor().measure(tally, statistic)
         assert found == (of(rated) if rated else None)

@@ -18,12 +18,12 @@ MS = 10**9
     start=st.integers(0, 5),
 )
 def test_it_lasts_from_the_change_to_the_last_loss(road, lost, changed, start) -> None:
-    trips = [road.trip(n * MS, 0, lost=each) for n, each in enumerate(lost)]
+    trips = [road.trip(n * MS, 0, lost=is_lost) for n, is_lost in enumerate(lost)]
     if len(trips) <= start:
         return
     tally = road.tally(trips, start_ps=start * MS)
     tally = replace(tally, outages=tally.outages._replace(changed_ps=changed * MS))
-    after = [n for n, each in enumerate(lost) if each and n >= start]
+    after = [n for n, is_lost in enumerate(lost) if is_lost and n >= start]
     expected = max(0, max(after, default=0) - start - changed) * MS
     assert RecoveryTime().measure(tally) == expected
 

@@ -16,10 +16,10 @@ FIRST = 2
 def measure(traffic, stop, every=S, **given):
     """Return the tally of the trial, and those of its intervals."""
     n = traffic.connections
-    each = Intervals(0, n, every)
-    given = {"followed": (("samples", 0, n),), "series": (each,)} | given
+    intervals = Intervals(0, n, every)
+    given = {"followed": (("samples", 0, n),), "series": (intervals,)} | given
     seen, *_ = observe(traffic, stop, **given)
-    return seen.tally(0, n), list(seen.series.tallies(each, 0))
+    return seen.tally(0, n), list(seen.series.tallies(intervals, 0))
 
 
 def test_a_window_in_each_round_trip():
@@ -57,8 +57,8 @@ def test_the_window_is_weighed_by_time():
     traffic = replace(STEADY, initial_window=10, send_buffer=10**6, receive_buffer=10**6)
     tally, intervals = measure(traffic, 4 * RTT, every=RTT)
     windows = [
-        tuple(CongestionWindow().measure(each, name) for name in ("min", "mean", "max"))
-        for each in intervals
+        tuple(CongestionWindow().measure(tally, name) for name in ("min", "mean", "max"))
+        for tally in intervals
     ]
     assert windows[0] == (None, None, None)
     # The line takes 8.3 ns for each segment, so that a window grows within less than a us.
@@ -72,7 +72,7 @@ def test_intervals_add_up_however_they_are_batched():
     again, _ = measure(STEADY, 3 * S, there=[FIRST + 8, FIRST + 30], chunk=10**7)
     assert again.samples == tally.samples
     for quantity, whole in tally.samples.items():
-        parts = [each.samples[quantity] for each in intervals]
+        parts = [tally.samples[quantity] for tally in intervals]
         assert sum(part.weight for part in parts) == whole.weight
         assert sum(part.total for part in parts) == whole.total
 

@@ -22,7 +22,7 @@ from qospec.payload.nonces import Nonces
 
 
 def nonces(*elements: object) -> Nonces:
-    nodes = tuple(Node(f"n{number}", each) for number, each in enumerate(elements))  # type: ignore[arg-type]
+    nodes = tuple(Node(f"n{number}", element) for number, element in enumerate(elements))  # type: ignore[arg-type]
     connections = connected((Contract("cbr", 1, 0),) * 2)  # type: ignore[arg-type]
     return Nonces(Experiment(*connections, (), nodes, (), MeasurementSpec(0, 1, ()), ("s",)))
 

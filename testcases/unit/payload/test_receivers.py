@@ -23,6 +23,6 @@ def test_only_the_oam_cell_of_a_vc_that_has_a_position_brings_it() -> None:
         (oam + 1, 900),
         (user + 1, 0),
     ]
-    connection, seal = (np.array(each) for each in zip(*cells, strict=True))
+    connection, seal = (np.array(column) for column in zip(*cells, strict=True))
     receivers._follow(connection.astype(np.int32), seal.astype(np.int64), state, at)
     assert at.tolist() == [1, 0, 2, 0, 1, 0, 2, 0, 901]

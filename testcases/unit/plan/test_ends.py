@@ -96,7 +96,7 @@ def test_fragments_are_to_be_put_together_ahead_of_what_decrypts(planned, proble
 def test_a_late_exchange_of_keys_has_a_remedy(planned, problems, sealed, note, remedy):
     spi = 32_000 if "spi" in sealed else 256
     planned(texts(f"{GCM}, {sealed}", f"{GCM}, overlap = 1 ms, spi = {spi}", measure="5 s"))
-    (told,) = [each for each in problems.all if each.code == "W0618"]
+    (told,) = [problem for problem in problems.all if problem.code == "W0618"]
     assert (told.notes[1], told.help) == (note, remedy)
 
 
@@ -140,4 +140,4 @@ test t on road {{
 @pytest.mark.parametrize(("payload", "codes"), [("true", ["W0629"]), ("false", [])])
 def test_cells_that_arrive_encrypted_are_errored(planned, problems, payload, codes):
     assert planned(CELLS.format(payload=payload))
-    assert [each.code for each in problems.all] == codes
+    assert [problem.code for problem in problems.all] == codes

@@ -267,6 +267,6 @@ def test_the_remedy_names_the_largest_packets_that_fit(
     assert not problems.all
     for size_bytes in (sent_bytes, largest_bytes + 1):
         assert not planned(text.replace("SIZE", f"{size_bytes} B"))
-    assert {each.help for each in problems.all} == {
+    assert {problem.help for problem in problems.all} == {
         f"send packets of at most {largest_bytes} B @ip, or use a medium that takes them"
     }

@@ -43,13 +43,13 @@ STATEMENTS
 
 def verdicts(planned, ran, *conditions: str, text: str = GATEWAY + TWO_FLOWS) -> list[str]:
     """Return the verdict of each condition, or its text where it is not `pass`."""
-    lines = "\n".join(f"  expect e{n}: {each}" for n, each in enumerate(conditions))
+    lines = "\n".join(f"  expect e{n}: {criterion}" for n, criterion in enumerate(conditions))
     (case,) = planned(text.replace("STATEMENTS", lines))
     judged = ran(case).judgements
     return [
         condition
-        for condition, each in zip(conditions, judged, strict=True)
-        if each.verdict != "pass"
+        for condition, judgement in zip(conditions, judged, strict=True)
+        if judgement.verdict != "pass"
     ]
 
 
@@ -107,8 +107,8 @@ def test_an_element_that_would_be_left_out_is_kept_where_it_is_measured(planned,
     conditions = ("left.sort.rest.items == 150 pkt", "left.sort.urgent.items == 0 pkt")
     assert not verdicts(planned, ran, *conditions, text=text)
     lean, whole = (
-        planned(text.replace("STATEMENTS", f"  expect e: {each}"))[0].networks[""].experiment
-        for each in ("web.lost == 0 pkt", conditions[0])
+        planned(text.replace("STATEMENTS", f"  expect e: {criterion}"))[0].networks[""].experiment
+        for criterion in ("web.lost == 0 pkt", conditions[0])
     )
     assert {node.path for node in whole.nodes} - {node.path for node in lean.nodes} == {"left.sort"}
     assert lean.measurement.taps == ()

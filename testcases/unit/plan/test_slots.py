@@ -37,7 +37,7 @@ def test_a_flow_alone_loses_cells_just_below_the_bound_and_none_at_it(
 ):
     for cdvt, warned in ((enough, []), (below, ["W0613"])):
         (case,) = planned(TEXT.replace("RATE", rate).replace("CDVT", cdvt))
-        assert [each.code for each in problems.all] == warned
+        assert [problem.code for problem in problems.all] == warned
         assert [judgement.verdict for judgement in ran(case).judgements] == [
             "fail" if warned else "pass"
         ]
@@ -47,7 +47,7 @@ def test_a_delay_on_the_way_keeps_the_slots(planned, problems):
     behind = TEXT.replace("upc = gcra", "upc = gcra\n  pipe = delay { time = 3 us }")
     behind = behind.replace("west.rx -> upc", "west.rx -> pipe -> upc")
     planned(behind.replace("RATE", "400").replace("CDVT", "0.49 ms"))
-    assert [each.code for each in problems.all] == ["W0613"]
+    assert [problem.code for problem in problems.all] == ["W0613"]
 
 
 @pytest.mark.parametrize(

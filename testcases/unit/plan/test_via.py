@@ -86,8 +86,8 @@ def test_a_flow_passes_the_same_switch_as_often_as_its_way_says(
         for n in range(len(experiment.nodes))
     ]
     rounds = [component for component in find_components(onward) if is_cyclic(component, onward)]
-    passed = [{experiment.nodes[n].path for n in each} for each in rounds]
-    assert [comes_round in each for each in passed] == [True] * bool(comes_round)
+    passed = [{experiment.nodes[n].path for n in numbers} for numbers in rounds]
+    assert [comes_round in names for names in passed] == [True] * bool(comes_round)
     assert [j.verdict for j in ran(case).judgements] == ["pass"] * 8
 
 

@@ -96,7 +96,9 @@ def test_what_a_flow_lacks_does_not_depend_on_the_load(refused):
 
 @pytest.mark.parametrize("base", [THROUGHPUT, NDR_PDR])
 def test_a_trial_that_sends_nothing_is_told_by_its_duration(refused, base):
-    errors = [each for each in refused(base, more=", duration = 10 us") if each.code == "E0610"]
+    errors = [
+        problem for problem in refused(base, more=", duration = 10 us") if problem.code == "E0610"
+    ]
     assert [error.span.text for error in errors] == ["duration = 10 us"]
     assert errors[0].help == "give `duration` at least 672 us"
 
@@ -131,12 +133,14 @@ def test_a_search_that_would_say_little_names_the_argument(refused, base, more, 
 def test_each_size_that_does_not_fit_is_the_item_of_the_argument_at_fault(refused):
     sizes = "[32 B @frame, 64 B @frame, 9_000 B @frame]"
     found = refused(THROUGHPUT.replace("[64 B @frame]", sizes))
-    assert [(each.code, each.span.text) for each in found] == [
+    assert [(problem.code, problem.span.text) for problem in found] == [
         ("E0301", "32 B @frame"),
         ("E0301", "9_000 B @frame"),
     ]
     fits = ("64 B @frame", "1_518 B @frame")
-    assert [each.help for each in found] == [f"the nearest size that fits is `{f}`" for f in fits]
+    assert [problem.help for problem in found] == [
+        f"the nearest size that fits is `{f}`" for f in fits
+    ]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +207,7 @@ def test_a_use_without_a_flow_names_what_was_written(planned, problems, name):
     (found,) = problems.errors
     assert found.message == f"`{name}` needs a flow that uses `load`"
     assert found.span.text == f"rfc2544.{name}"
-    assert [each.text for each in found.secondary] == ["`load` is given values in `throughput`"]
+    assert [label.text for label in found.secondary] == ["`load` is given values in `throughput`"]
 
 
 @pytest.mark.parametrize(

@@ -51,5 +51,5 @@ def test_without_random_phases_one_trial_decides_a_load(carried_out):
         (document,) = carried_out(base, "processor", sent).values()
         trials[phases] = document["phases"][0]["trials"]
         assert found(document)["ndr"]["complete"]
-    assert len({each["load"]["value"] for each in trials["even"]}) == len(trials["even"])
+    assert len({trial["load"]["value"] for trial in trials["even"]}) == len(trials["even"])
     assert len(trials["random"]) > 5 * len(trials["even"])

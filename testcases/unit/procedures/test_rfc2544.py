@@ -74,10 +74,10 @@ def test_latency_is_measured_at_the_throughput(router):
 @pytest.mark.slow
 def test_the_curve_of_frame_loss_ends_with_the_second_load_without_loss(router):
     found = trials(router[SMALL], "frame_loss")
-    assert [Fraction(each["load"]["value"]) / 10**6 for each in found] == [*range(100, 0, -10)]
+    assert [Fraction(trial["load"]["value"]) / 10**6 for trial in found] == [*range(100, 0, -10)]
     first = found[0]
     assert first["lost"] / first["sent"] == pytest.approx(1 - SERVED_PER_S / SMALL_PER_S, abs=0.01)
-    assert [each["lost"] == 0 for each in found] == [False] * 8 + [True] * 2
+    assert [trial["lost"] == 0 for trial in found] == [False] * 8 + [True] * 2
 
 
 BACKGROUND = """flow background = packets { rate = 10 Mbit/s @line, size = 500 B @ip } from b to a
@@ -222,7 +222,7 @@ def test_a_burst_is_as_long_as_it_takes_to_send_its_frames(carried_out, link):
     (document,) = carried_out(base, "processor", flow, out=link, into=link).values()
     found = trials(document, "back_to_back")
     assert len(found) > 3
-    assert all(each["sent"] == Fraction(each["load"]["value"]) for each in found)
+    assert all(trial["sent"] == Fraction(trial["load"]["value"]) for trial in found)
     per_s = Fraction(100_000_000, (84 + (4 if link == TAGGED else 0)) * 8)
     assert reported(document)["buffer_time"] * per_s == pytest.approx(WAITING, abs=3)
 
@@ -347,7 +347,7 @@ def test_without_an_overload_a_recovery_is_inconclusive(carried_out):
     base = f"rfc2544.recovery(line = 100 Mbit/s @line, {SIZES}, duration = 100 ms)"
     fast = "expect fast: overload.user.recovery_time < 1 ms"
     found = carried_out(base, "processor", SENT, fast)
-    assert {name: each["verdict"] for name, each in found.items()} == {
+    assert {name: statement["verdict"] for name, statement in found.items()} == {
         SMALL: "pass",
         LARGE: "inconclusive",
     }

@@ -97,7 +97,7 @@ def cases(tmp_path_factory):
     problems = Problems()
     found = plan(check([path], discover(), problems), "0", Bounds(), problems)
     assert not problems.errors
-    return {each.test: each for each in found}
+    return {result.test: result for result in found}
 
 
 @pytest.fixture(scope="module")

@@ -32,8 +32,8 @@ def with_damage(document: dict[str, Any], place: tuple[str | int, ...], value: o
     whole: Any = deepcopy(document)
     *path, last = place
     holder = whole
-    for each in path:
-        holder = holder[each]
+    for key in path:
+        holder = holder[key]
     holder[last] = value
     return whole
 
@@ -43,9 +43,9 @@ def undeclared(value: Any, shape: Shape, path: str) -> set[str]:
     while isinstance(shape, Optional | Nullable):
         shape = shape.shape
     if isinstance(value, list):
-        return {found for each in value for found in undeclared(each, shape[0], path)}
+        return {found for item in value for found in undeclared(item, shape[0], path)}
     if isinstance(shape, MapOf):
-        return {found for each in value.values() for found in undeclared(each, shape.values, path)}
+        return {found for item in value.values() for found in undeclared(item, shape.values, path)}
     if not isinstance(shape, dict) or value is None:
         return set()
     known = [name for name in value if name in shape]
@@ -226,7 +226,7 @@ def test_a_duration_is_a_number_that_can_be_added_up(recorded, value: object) ->
 
 @pytest.mark.parametrize("name", schema.OUTCOME)
 def test_a_missing_field_is_reported_unless_it_is_optional(recorded, name: str) -> None:
-    left = {each: recorded.outcome[each] for each in recorded.outcome if each != name}
+    left = {key: recorded.outcome[key] for key in recorded.outcome if key != name}
     told = [] if isinstance(schema.OUTCOME[name], Optional) else [f"it has no `{name}`"]
     assert list(schema.violations(left, schema.OUTCOME)) == told
 
@@ -251,7 +251,7 @@ def test_the_documentation_says_of_each_field_whether_it_is_optional(
     table = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| `")]
     names = [(name, "*optional*" in said) for first, said in rows for name in words(first)]
-    assert dict(names) == {name: isinstance(each, Optional) for name, each in shape.items()}
+    assert dict(names) == {name: isinstance(declared, Optional) for name, declared in shape.items()}
 
 
 def words(cell: str) -> list[str]:

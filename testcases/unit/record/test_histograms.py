@@ -60,7 +60,7 @@ def test_each_delay_is_counted_where_it_belongs(repeats):
 @given(st.lists(DELAYS, min_size=1, max_size=3))
 def test_above_the_least_each_is_counted_once(repeats):
     """Buckets that are moved do not begin where steps do, so each is a bucket off at most."""
-    moved = [(each := delays(*times)).less(each.min_ps) for times in repeats]
+    moved = [(summary := delays(*times)).less(summary.min_ps) for times in repeats]
     found = histogram(moved)
     assert sum(counts(found)) == sum(map(len, repeats))
     assert found["least"]["value"] == "0"

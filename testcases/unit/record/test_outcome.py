@@ -146,7 +146,9 @@ def test_criteria_are_counted_by_what_they_claim(swept) -> None:
 def test_a_statement_counts_once_by_its_strongest_claim(claims, strongest) -> None:
     idle = {"claim": "exact", "verdict": "not applicable"}
     statements = [idle, *({"claim": claim, "verdict": "pass"} for claim in claims)]
-    cases = [{"test": f"t{n % 2}", "statements": [each]} for n, each in enumerate(statements)]
+    cases = [
+        {"test": f"t{n % 2}", "statements": [statement]} for n, statement in enumerate(statements)
+    ]
     tests = [{"name": "t0", "covers": ["table"]}, {"name": "t1", "covers": ["table"]}]
     found = count_statements(tests, cases)
     assert {claim for claim, count in found.items() if count} == {strongest}

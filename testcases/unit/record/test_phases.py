@@ -88,7 +88,7 @@ test t on bench {
     ndr, pdr = document["phases"][0]["goals"]
     assert (ndr["lower"] and ndr["lower"]["value"], pdr["lower"]["value"]) == (lower, "100000")
     for goal in (pdr,) if lower is None else (ndr, pdr):
-        (note,) = [each for each in goal["notes"] if "large" in each or "small" in each]
+        (note,) = [note for note in goal["notes"] if "large" in note or "small" in note]
         assert note == "`small` lost 70 % of its cells at the load found"
 
 

@@ -43,12 +43,23 @@ def test_limits_are_told_apart_from_each_other_and_from_what_they_are_compared_w
     low, high = Fraction("0.1"), Fraction("0.10001")
     side = Side(low, TIME, limits=Bounds(low, high))
     found = told_apart(side, Side(Fraction("0.100009"), TIME), *limits_of(side))
-    assert [each["text"] for each in found] == ["100 ms", "100.009 ms", "100 ms", "100.01 ms"]
+    assert [quantity["text"] for quantity in found] == [
+        "100 ms",
+        "100.009 ms",
+        "100 ms",
+        "100.01 ms",
+    ]
     assert limits_of(Side(low, TIME, limits=Bounds(low, None)))[1].value is None
     assert limits_of(Side(low, TIME)) == limits_of(None) == (None, None)
 
 
 def test_one_side_alone_has_few_digits() -> None:
     third = Side(Fraction(1, 3), TIME)
-    assert [each and each["text"] for each in told_apart(third, None)] == ["333.3 ms", None]
-    assert [each and each["text"] for each in told_apart(None, third)] == [None, "333.3 ms"]
+    assert [quantity and quantity["text"] for quantity in told_apart(third, None)] == [
+        "333.3 ms",
+        None,
+    ]
+    assert [quantity and quantity["text"] for quantity in told_apart(None, third)] == [
+        None,
+        "333.3 ms",
+    ]

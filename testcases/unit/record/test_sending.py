@@ -195,6 +195,6 @@ def test_algorithms_that_are_tested_are_defined_with_their_sources(
     suite = check([path], discover(), problems)
     assert not problems.errors, problems.errors
     definitions = describe_frame(suite.suite, [], "0", {"qospec": "1"})["definitions"]
-    found = [each for each in definitions if each["role"] in ("dropping", "congestion")]
-    assert {each["name"] for each in found} == named
-    assert all(each["source"] and each["summary"] for each in found)
+    found = [entry for entry in definitions if entry["role"] in ("dropping", "congestion")]
+    assert {entry["name"] for entry in found} == named
+    assert all(entry["source"] and entry["summary"] for entry in found)

@@ -50,7 +50,7 @@ def series(planned, text, metric, every="2 ms"):
     """Return a series, and what is reported of the whole first repeat."""
     found = case(planned, text, f"report shown: f.{metric} every {every}")
     kept = found["statements"][0]["series"]
-    values = [None if each == "-" else Fraction(each) for each in kept["values"].split()]
+    values = [None if value == "-" else Fraction(value) for value in kept["values"].split()]
     name, _, statistic = metric.partition(".")
     full = {"delay": "transfer_delay"}.get(name, name) + (f".{statistic}" if statistic else "")
     whole = found["metrics"]["f"][full]

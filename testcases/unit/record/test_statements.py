@@ -71,7 +71,7 @@ def test_a_report_is_of_the_repeats_that_have_data(planned) -> None:
 
 def test_without_a_confidence_it_holds_in_every_repeat(planned) -> None:
     mean = document(planned, RUN, "report f.throughput")["repeats"]
-    rates = sorted(int(each["f"]["throughput"]["value"]) for each in mean)
+    rates = sorted(int(metrics["f"]["throughput"]["value"]) for metrics in mean)
     bound = f"{(rates[-1] + rates[-2]) // 2} cell/s"
     (found,) = document(planned, RUN, f"expect f.throughput < {bound}")["statements"]
     assert (found["verdict"], found["interval"]) == ("fail", None)

@@ -123,9 +123,9 @@ def fields(role: str) -> list[object]:
 def written(kind: Kind, field: str) -> str:
     """Return a record with the example of one field, and what has to be given with it."""
     examples = [
-        f"{each['name']} = {each['example']}"
-        for each in describe_kind(kind)["fields"]
-        if each["required"] or each["name"] == field
+        f"{entry['name']} = {entry['example']}"
+        for entry in describe_kind(kind)["fields"]
+        if entry["required"] or entry["name"] == field
     ]
     beside = BESIDE.get(f"{kind.name}.{field}") or BESIDE.get(kind.name, "")
     if beside and f"{beside.partition(' ')[0]} = " not in ", ".join(examples):

@@ -29,7 +29,7 @@ FIELDS = [
 def field(kind: Kind, name: str) -> dict[str, Any]:
     parameter = kind.parameters[name]
     named = parameter.alias or parameter.name
-    return next(each for each in describe_kind(kind)["fields"] if each["name"] == named)
+    return next(field for field in describe_kind(kind)["fields"] if field["name"] == named)
 
 
 @pytest.mark.parametrize(("kind", "name"), FIELDS)
@@ -92,4 +92,4 @@ def test_the_long_text_is_apart_from_the_summary() -> None:
 
 def test_fields_that_are_given_by_name_only_come_last() -> None:
     fields = describe_kind(CATALOGUE.kinds["element", "srtcm"])["fields"]
-    assert [each["name"] for each in fields[:3]] == ["cir", "cbs", "ebs"]
+    assert [field["name"] for field in fields[:3]] == ["cir", "cbs", "ebs"]

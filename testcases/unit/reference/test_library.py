@@ -35,14 +35,14 @@ def test_a_parameter_says_where_it_is_from() -> None:
 
 
 def test_a_medium_is_a_line_by_name() -> None:
-    media = {each["name"]: each for each in describe_media(LIBRARY)}
+    media = {medium["name"]: medium for medium in describe_media(LIBRARY)}
     assert media["std.media.oc3"]["fields"] == media["std.media.stm1"]["fields"]
-    assert all(each["kind"] == "line" for each in media.values())
+    assert all(medium["kind"] == "line" for medium in media.values())
     assert "std.devices.sitline.calibrated_pipeline" not in media
 
 
 def test_places_name_no_folder_of_this_machine() -> None:
-    places = [each["place"] for each in (*describe_devices(LIBRARY), *describe_media(LIBRARY))]
+    places = [entry["place"] for entry in (*describe_devices(LIBRARY), *describe_media(LIBRARY))]
     assert all(place.startswith("std/") for place in places)
 
 

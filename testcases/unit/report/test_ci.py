@@ -18,27 +18,27 @@ def test_a_criterion_that_is_not_met_is_a_result_of_sarif_at_its_place(document)
     assert run["tool"]["driver"]["semanticVersion"] == document["qospec"]
     rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
     found = run["results"]
-    assert {each["ruleId"] for each in found} == rules == {"fail", "inconclusive", "error"}
-    for each in found:
-        assert each["level"] == ("warning" if each["ruleId"] == "inconclusive" else "error")
-    (lost,) = [each for each in found if "no_loss: " in each["message"]["text"]]
+    assert {result["ruleId"] for result in found} == rules == {"fail", "inconclusive", "error"}
+    for result in found:
+        assert result["level"] == ("warning" if result["ruleId"] == "inconclusive" else "error")
+    (lost,) = [result for result in found if "no_loss: " in result["message"]["text"]]
     assert LOST in lost["message"]["text"]
     at = lost["locations"][0]["physicalLocation"]
     assert (at["artifactLocation"]["uri"], at["region"]["startLine"]) == PLACE
-    keys = [each["partialFingerprints"]["qospec/v1"] for each in found]
+    keys = [result["partialFingerprints"]["qospec/v1"] for result in found]
     assert len(set(keys)) == len(keys)
 
 
 def test_a_code_quality_report_has_the_same_lines(document):
     issues = json.loads(render(document, {}, "codequality"))
-    (lost,) = [each for each in issues if "no_loss: " in each["description"]]
+    (lost,) = [issue for issue in issues if "no_loss: " in issue["description"]]
     assert (lost["location"]["path"], lost["location"]["lines"]["begin"]) == PLACE
     assert (lost["check_name"], lost["severity"]) == ("fail", "critical")
-    assert len({each["fingerprint"] for each in issues}) == len(issues)
+    assert len({issue["fingerprint"] for issue in issues}) == len(issues)
 
 
 def test_an_annotation_cannot_be_ended_or_forged_by_a_text(document):
-    case = next(each for each in document["cases"] if each["verdict"] == "error")
+    case = next(case for case in document["cases"] if case["verdict"] == "error")
     case["name"] = "t:load=1%,n=2"
     case["errors"] = ["50 % of it\n::stop-commands::x\r\n::error::y"]
     case["statements"] = []

@@ -89,8 +89,8 @@ def test_a_turned_table_shows_verdicts_too_and_blanks_where_there_is_no_case():
 @pytest.mark.parametrize("reports", [1, 2, 3])
 def test_a_table_is_turned_only_if_that_takes_fewer_lines(reports):
     cases = sweep(["64B", "128B", "256B", "512B", "1_024B"], ["50%", "100%"])
-    for each in cases:
-        each["statements"] = [report(f"r{n}", n) for n in range(reports)]
+    for case in cases:
+        case["statements"] = [report(f"r{n}", n) for n in range(reports)]
     assert bool(build_grids(cases, 80, 40)[0].title) == (reports == 1)
 
 

@@ -54,7 +54,7 @@ def test_a_verdict_is_what_build_servers_know(junit, name, kind, type_, message)
 
 
 def test_a_case_that_only_reports_has_passed_and_prints_what_it_measured(document):
-    case = next(each for each in document["cases"] if each["name"] == "repeated")
+    case = next(case for case in document["cases"] if case["name"] == "repeated")
     case["verdict"] = "measured"
     case["statements"] = [
         {**case["statements"][0], "kind": "report", "verdict": "", "label": "sent", "bound": None}
@@ -105,7 +105,7 @@ def test_a_case_that_was_not_run_is_a_failure(interrupted):
 
 def test_what_a_test_covers_is_a_property_of_its_cases(junit):
     repeated = cases(junit)["repeated"].child(Properties)
-    found = [each.value for each in repeated if each.name == "covers"]
+    found = [entry.value for entry in repeated if entry.name == "covers"]
     assert found == ["EANTC 2006, data plane", "REQ-017"]
     skipped = cases(junit)["skipped"].child(Properties)
-    assert "covers" not in [each.name for each in skipped or ()]
+    assert "covers" not in [entry.name for entry in skipped or ()]

@@ -60,16 +60,16 @@ def described(document):
 
 def test_what_is_equal_is_one_row_with_the_tests_it_is_in(described):
     parts = list_parts(described)
-    assert [(each["rate"], each["tests"]) for each in parts["lines"]] == [
+    assert [(line["rate"], line["tests"]) for line in parts["lines"]] == [
         ("1 Gbit/s @line", []),
         ("2 Gbit/s @line", ["repeated"]),
     ]
     (device,) = parts["devices"]
-    assert [(each["names"], each["tests"]) for each in device["nodes"]] == [
+    assert [(node["names"], node["tests"]) for node in device["nodes"]] == [
         (["east"], []),
         (["core"], ["data_plane"]),
     ]
-    assert [(each["names"], each["nodes"]) for each in device["elements"]] == [
+    assert [(element["names"], element["nodes"]) for element in device["elements"]] == [
         (["q[0]", "q[1]", "q[2]"], []),
         (["upc"], ["core"]),
     ]

@@ -64,7 +64,7 @@ def test_each_cause_has_a_line_of_its_own() -> None:
         "7 to 8 packets of files per repeat: dut.bulk (early)",
         "2 packets of files per repeat: dut.bulk (overflow)",
     ]
-    assert [(each["least"], each["most"]) for each in list_discarded(case)] == [(7, 8), (2, 2)]
+    assert [(entry["least"], entry["most"]) for entry in list_discarded(case)] == [(7, 8), (2, 2)]
 
 
 FILM = ("film", "dut.priority", "overflow")
@@ -83,7 +83,7 @@ FILM = ("film", "dut.priority", "overflow")
 )
 def test_only_the_flows_that_a_criterion_names_are_reported(text, said) -> None:
     case = made((1, *EARLY, 9), (1, *FILM, 2), text=text)
-    assert [each for each in ("files", "film") if f"of {each}:" in str(list_reasons(case))] == said
+    assert [word for word in ("files", "film") if f"of {word}:" in str(list_reasons(case))] == said
 
 
 def test_members_and_oam_cells_are_of_their_flow() -> None:
@@ -146,8 +146,8 @@ def test_failures_precede_what_is_inconclusive_and_are_distinguished() -> None:
     verdicts = ("pass", "inconclusive", "fail", "not applicable", "", "inconclusive", "fail")
     its = [{"label": n, "verdict": verdict} for n, verdict in enumerate(verdicts)]
     found = list_unmet({"verdict": "fail", "statements": its})
-    assert [each["label"] for each in found] == [2, 6, 1, 5]
-    assert [each["apart"] for each in found] == ["", "", "inconclusive", "inconclusive"]
+    assert [entry["label"] for entry in found] == [2, 6, 1, 5]
+    assert [entry["apart"] for entry in found] == ["", "", "inconclusive", "inconclusive"]
 
 
 def test_what_kept_exchanges_from_their_end_is_a_reason_too() -> None:
@@ -193,7 +193,7 @@ def test_of_several_places_each_has_its_share_of_the_waiting() -> None:
     shares = {"near.cpu": ("49/50", "98 %"), "far.cpu": ("1/50", "2 %")}
     case["waits"][0]["places"] = [
         {"element": name, "share": {"value": value, "text": text}}
-        | {key: {"text": each} for key, each in texts.items()}
+        | {key: {"text": text} for key, text in texts.items()}
         for name, (value, text) in shares.items()
     ]
     (took,) = [line for line in list_reasons(case) if "waiting at" in line]

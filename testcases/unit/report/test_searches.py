@@ -76,8 +76,8 @@ def goal(lower, upper, *notes, complete=True):
 def case(*its):
     """Return a case that was repeated, with what each repeat found."""
     phases = [
-        {"kind": "search", "name": "load", "variable": "load", "goals": [each], "trials": []}
-        for each in its
+        {"kind": "search", "name": "load", "variable": "load", "goals": [goal], "trials": []}
+        for goal in its
     ]
     return {"name": "t", "phases": phases}
 
@@ -102,7 +102,7 @@ def test_of_repeats_the_interval_contains_all(its, expected):
 
 def test_a_case_without_the_search_has_a_blank():
     (of,) = list_goals([case(goal(1_000_000, 2_000_000)), {"name": "t"}])
-    assert [each.strip() for each in align_goal(of)[1]] == ["1 .. 2", ""]
+    assert [text.strip() for text in align_goal(of)[1]] == ["1 .. 2", ""]
 
 
 @pytest.mark.parametrize(
@@ -223,13 +223,13 @@ def test_what_several_points_measured_is_one_chart_with_a_line_for_each(phased):
             statement for statement in case["statements"] if "delay.mean" in statement["label"]
         ]
         case["statements"] += [report | {"label": f"delay[{at}.user]"} for at in ("low", "high")]
-    column = {each["label"]: each for each in list_charted(phased["cases"])}["delay"]
+    column = {entry["label"]: entry for entry in list_charted(phased["cases"])}["delay"]
     assert [case["parameters"]["point"] for case in column["cases"]] == ["low"] * 2 + ["high"] * 2
     assert len(column["statements"]) == 4
 
 
 def test_a_frame_loss_curve_is_drawn_over_the_load_with_a_line_for_each_case(phased):
-    column = {each["label"]: each for each in list_charted(phased["cases"])}["loss_free"]
+    column = {entry["label"]: entry for entry in list_charted(phased["cases"])}["loss_free"]
     (chart,) = build_curves(column, column["cases"])
     assert (chart["over"], chart["by"], chart["unit"]) == ("offered", "size", "%")
     assert [line["name"] for line in chart["lines"]] == ["64 B", "128 B"]

@@ -144,8 +144,8 @@ def test_cases_that_lack_different_points_are_not_alike():
     ],
 )
 def test_what_a_group_shares_is_what_no_case_that_passes_has(failing, passing, text):
-    group = [case(*each) for each in failing]
-    others = [case(*each, verdict="pass") for each in passing]
+    group = [case(*facts) for facts in failing]
+    others = [case(*facts, verdict="pass") for facts in passing]
     elsewhere = case("85%", verdict="pass", test="another")
     assert describe_shared(group, [*group, *others, elsewhere]) == text
 

@@ -51,7 +51,9 @@ def test_csv_has_a_line_for_each_statement_and_each_interval(with_series):
     head, *lines = csv.reader(io.StringIO(text), strict=True)
     first = ["test", "case", "repeat", "statement", "kind", "verdict", "start_s", "value", "unit"]
     assert head == [*first, "scenario", "pvcs", "tolerance", "switch"]
-    statements = [(case, each) for case in with_series["cases"] for each in case["statements"]]
+    statements = [
+        (case, statement) for case in with_series["cases"] for statement in case["statements"]
+    ]
     assert len(lines) == len(statements) + len(ROWS)
     assert {len(line) for line in lines} == {len(head)}
     case, statement = statements[0]

@@ -198,7 +198,7 @@ def test_a_run_that_was_interrupted_is_no_pass(interrupted):
     assert write_headline(interrupted).endswith("Of these, 3 pass and 1 case was skipped.")
     interrupted["cases"] = interrupted["cases"][4:]
     assert {test["verdict"] for test in views.list_tests(interrupted)} == {""}, "not inconclusive"
-    assert {each["verdict"] for each in views.list_requirements(interrupted)} == {""}
+    assert {requirement["verdict"] for requirement in views.list_requirements(interrupted)} == {""}
     assert write_headline(interrupted) == (
         "0 of 3 cases ended; the run was interrupted. No case was run."
     )
@@ -288,8 +288,11 @@ def test_each_term_of_a_criterion_has_a_column_that_names_what_it_measured():
         for n in (0, 7)
     ]
     found = arrange_columns(its)
-    assert [(each["label"], each["subject"], each["verdict"]) for each in found] == [
+    assert [(entry["label"], entry["subject"], entry["verdict"]) for entry in found] == [
         ("policed", "line.policed", "pass"),
         ("policed", "tv.policed", "fail"),
     ]
-    assert [each["measured"]["text"] for each in found[1]["statements"]] == ["0 cell", "7 cell"]
+    assert [statement["measured"]["text"] for statement in found[1]["statements"]] == [
+        "0 cell",
+        "7 cell",
+    ]

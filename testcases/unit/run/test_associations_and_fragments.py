@@ -19,8 +19,8 @@ def test_both_drivers_show_the_same_of_tunnels(name: str) -> None:
     plans = plan(check([ACCEPT / f"{name}.qos"], discover(), problems), "0", Bounds(), problems)
     assert not problems.all
     assert plans
-    for each in plans:
-        experiment = each.networks[""].experiment
+    for planned in plans:
+        experiment = planned.networks[""].experiment
         batches = seen(experiment, 10**6, by_events=False)
         assert sum(batches.sent.values()) > 10
         assert seen(experiment, 5, by_events=True) == batches

@@ -65,7 +65,7 @@ def interrupted(tmp_path, listener):
         plans=plans[::-1],
         seed="0",
         jobs=1,
-        commands={each.case.name: "" for each in plans},
+        commands={planned.case.name: "" for planned in plans},
         bounds=Bounds(),
         version="0",
     )

@@ -78,7 +78,7 @@ def queued(service_s: Fraction, room: int, late_s: Fraction = Fraction(0)) -> An
         served = [
             1 + int(((items - 1) / load - late) / service_s) for late in (Fraction(0), late_s)
         ]
-        certain, possible = (items - 1 - each >= room for each in served)
+        certain, possible = (items - 1 - count >= room for count in served)
         return load * service_s > 1 and certain, load * service_s > 1 and possible
 
     return answer

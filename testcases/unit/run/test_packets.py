@@ -113,8 +113,8 @@ def test_what_a_line_does_not_take_is_reported_before_the_run(
     planned, problems, changes, code, words
 ):
     assert not planned(text(**changes))
-    assert {each.code for each in problems.all} == {code}
-    assert any(words in each.message for each in problems.all)
+    assert {problem.code for problem in problems.all} == {code}
+    assert any(words in problem.message for problem in problems.all)
 
 
 def test_a_link_that_is_too_narrow_is_shown_where_it_is(planned, problems):

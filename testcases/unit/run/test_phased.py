@@ -115,7 +115,7 @@ def test_two_goals_share_the_trials_of_a_load(planned) -> None:
     numbers: dict[str, list[int]] = {}
     for load, number in keys:
         numbers.setdefault(load, []).append(number)
-    assert all(each == list(range(1, len(each) + 1)) for each in numbers.values())
+    assert all(order == list(range(1, len(order) + 1)) for order in numbers.values())
     assert max(map(len, numbers.values())) > 1
 
 
@@ -142,7 +142,7 @@ def test_what_runs_ahead_and_in_which_order_it_ends_changes_nothing(
         ended = list(schedule.ended())
         wasted += 1
         if gives_up:
-            left = [each for each in running if not schedule.drops(each)]
+            left = [job for job in running if not schedule.drops(job)]
             given_up += len(running) - len(left)
             running = left
     assert ended[0].result.document == expected
@@ -176,7 +176,7 @@ def test_a_trial_follows_from_its_name_and_the_files(tmp_path: Path, planned) ->
     schedule, names = Schedule([run]), set()
     while (job := schedule.next_job()) is not None:
         name = pickle.loads(pickle.dumps(job.name))  # noqa: S301 -- our own bytes
-        expected, result = (each.do(name, lambda _: None).result for each in (here, there))
+        expected, result = (process.do(name, lambda _: None).result for process in (here, there))
         assert result == expected
         names.add(name)
         schedule.take(job, here.do(name, lambda _: None))
@@ -427,7 +427,7 @@ def test_what_a_point_has_seen_can_be_sent_to_another_process(planned) -> None:
     result = run_one(plan, ("any",), lambda _: None, keeps=True)
     sent = pickle.loads(pickle.dumps(result))  # noqa: S301 -- our own bytes
     assert sent.judgements == result.judgements
-    first, second = (Readings(discover(), {"": each.seen}) for each in (result, sent))
+    first, second = (Readings(discover(), {"": trial.seen}) for trial in (result, sent))
     assert list(first.all()) == list(second.all())
     (report,) = (statement for statement in plan.case.statements if statement.every_ps)
     assert first.series(report.expression, report.every_ps) == second.series(
@@ -463,7 +463,7 @@ def test_progress_of_a_search_grows_with_its_bounds(planned) -> None:
         schedule.take(job, do(run, job))
     assert shares[0] == 0
     assert 0.5 < max(shares) <= 1
-    assert all(0 <= each <= 1 for each in shares)
+    assert all(0 <= share <= 1 for share in shares)
 
 
 def test_a_case_that_is_cut_has_what_its_finished_trials_gave(planned) -> None:

@@ -138,9 +138,9 @@ def test_trials_at_a_load_that_was_found_count_as_one(planned, problems) -> None
     }
     case = document(phased(planned, problems, repeat=5, **text))
     found = statements(case)
-    assert [found[each]["interval"]["repeats"] for each in ("sure", "kept", "alone")] == [5, 5, 25]
+    assert [found[name]["interval"]["repeats"] for name in ("sure", "kept", "alone")] == [5, 5, 25]
     busy = [repeat["busy.f"] for repeat in case["repeats"] if "busy.f" in repeat]
-    means = [Fraction(each["transfer_delay.mean"]["value"]) for each in busy]
+    means = [Fraction(metrics["transfer_delay.mean"]["value"]) for metrics in busy]
     whole = Fraction(found["sure"]["measured"]["value"])
     assert float(whole) == pytest.approx(float(sum(means) / len(means)))
 
@@ -242,7 +242,7 @@ def test_a_point_says_how_many_of_how_many_were_lost(planned, problems) -> None:
     case = document(phased(planned, problems, **changes, SOURCE=source))
     busy, half = case["phases"][2:]
     seen = [repeat["busy.f"] for repeat in case["repeats"]]
-    lost, sent = (sum(int(each[of]["value"]) for each in seen) for of in ("lost", "sent"))
+    lost, sent = (sum(int(metrics[of]["value"]) for metrics in seen) for of in ("lost", "sent"))
     assert lost > 0
     assert busy["note"] == f"{lost:_} of {sent:_} cells were lost in 3 trials"
     assert half["note"] == ""
@@ -262,7 +262,7 @@ def test_reasons_name_the_goals_of_criteria_that_do_not_hold(
     source = "constant { rate = rate }, phases = even"
     case = document(phased(planned, problems, **{"report mean": expected}, SOURCE=source))
     assert statements(case)["high"]["verdict"] == verdict
-    whys = [each for each in case["why"] if "upper bound" in each]
+    whys = [reason for reason in case["why"] if "upper bound" in reason]
     assert [why.split("`")[1] for why in whys] == [named]
 
 
@@ -276,14 +276,14 @@ def test_reasons_of_what_is_measured_at_a_point_name_no_later_goals(planned, pro
     case = document(phased(planned, problems, **changes, SOURCE=source))
     assert case["phases"][4]["goals"][0]["upper"] is not None
     assert statements(case)["quick"]["verdict"] == "fail"
-    whys = [each for each in case["why"] if "upper bound" in each]
+    whys = [reason for reason in case["why"] if "upper bound" in reason]
     assert [why.split("`")[1] for why in whys] == ["ndr"]
 
 
 def test_a_case_that_only_searches_is_measured(planned, problems) -> None:
     none = {"require offered: f.sent > 0\n": "\n"}
     kept = [line for line in TEXT.splitlines() if line.startswith(("  expect", "  report"))]
-    none.update(dict.fromkeys((f"{each}\n" for each in kept), "\n"))
+    none.update(dict.fromkeys((f"{text}\n" for text in kept), "\n"))
     case = document(phased(planned, problems, **none))
     assert (case["verdict"], case["statements"]) == ("measured", [])
 
@@ -300,7 +300,7 @@ def test_a_point_measures_at_places_inside_the_network_too(planned, problems) ->
         "expect served: busy.f.lost == 0": "\n  ".join(asked),
     }
     found = statements(document(phased(planned, problems, **text)))
-    verdicts = [found[each]["verdict"] for each in ("enters", "leaves", "elsewhere")]
+    verdicts = [found[name]["verdict"] for name in ("enters", "leaves", "elsewhere")]
     assert verdicts == ["pass", "pass", "pass"]
 
 

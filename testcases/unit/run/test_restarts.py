@@ -46,8 +46,8 @@ def plan_of(planned, problems):
 
 def tally(planned_network, **how):
     seen = run(planned_network.experiment, **how)
-    each = planned_network.populations["user"]
-    return seen.tally(each.first, each.stop)
+    population = planned_network.populations["user"]
+    return seen.tally(population.first, population.stop)
 
 
 @pytest.mark.parametrize("sent", [EVEN, ODD])

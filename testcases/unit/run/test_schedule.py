@@ -18,7 +18,7 @@ class Steps:
     def next_job(self, place, *, ahead):
         known = len(self.results)
         numbers = range(known, self.count if ahead else min(known + 1, self.count))
-        number = next((each for each in numbers if each not in self.given), None)
+        number = next((number for number in numbers if number not in self.given), None)
         if number is None:
             return None
         self.given.add(number)
@@ -85,7 +85,7 @@ def test_a_job_ahead_that_ends_after_its_case_is_ignored() -> None:
     schedule = Schedule([Steps("a", 1)])
     job = schedule.next_job()
     schedule.take(job, "a0")
-    assert [each.place for each in schedule.ended()] == [0]
+    assert [ended.place for ended in schedule.ended()] == [0]
     schedule.take(job._replace(name="a7"), "a7")
     schedule.progressed(job, 0.5)
     assert list(schedule.ended()) == []

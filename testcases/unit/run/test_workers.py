@@ -78,8 +78,8 @@ def test_a_case_whose_worker_is_killed_is_tried_once_more_and_all_others_run(
     tmp_path: Path,
 ) -> None:
     gave = ended(tmp_path, "one", "dies once", "two", "three")
-    documents = {each["name"]: each for each in gave}
-    assert Counter(each["name"] for each in gave) == dict.fromkeys(documents, 1)
+    documents = {document["name"]: document for document in gave}
+    assert Counter(document["name"] for document in gave) == dict.fromkeys(documents, 1)
     assert set(documents) == {"one", "dies once", "two", "three"}
     assert len(list(tmp_path.glob("dies once *"))) == 2
     assert sum(len(list(tmp_path.glob(f"{name} *"))) for name in ("one", "two", "three")) == 3
@@ -89,12 +89,12 @@ def test_a_case_whose_worker_is_killed_is_tried_once_more_and_all_others_run(
 @pytest.mark.slow
 def test_a_case_that_kills_each_worker_is_lost_after_two_and_no_other_is(tmp_path: Path) -> None:
     gave = ended(tmp_path, "dies", "one", "leaves", "two")
-    lost = {each["name"]: each["lost"] for each in gave if "lost" in each}
+    lost = {document["name"]: document["lost"] for document in gave if "lost" in document}
     assert lost == {
         "dies": "its worker process was killed by SIGKILL; perhaps the machine ran out of memory",
         "leaves": "its worker process ended with exit code 7",
     }
-    assert {each["name"] for each in gave if "lost" not in each} == {"one", "two"}
+    assert {document["name"] for document in gave if "lost" not in document} == {"one", "two"}
     assert len(list(tmp_path.glob("dies *"))) == len(list(tmp_path.glob("leaves *"))) == 2
 
 

@@ -57,19 +57,19 @@ def trial(number: int, loss: Fraction, seconds: int = 1, *, drawn: bool = True) 
 
 
 def trials(*groups: tuple[int, int, str]) -> list[Trial]:
-    each = [(seconds, loss) for count, seconds, loss in groups for _ in range(count)]
-    return [trial(n, Fraction(loss), seconds) for n, (seconds, loss) in enumerate(each, 1)]
+    tried = [(seconds, loss) for count, seconds, loss in groups for _ in range(count)]
+    return [trial(n, Fraction(loss), seconds) for n, (seconds, loss) in enumerate(tried, 1)]
 
 
 def its(asked: Goal, at: tuple[tuple[int, int, str], ...]) -> list[Trial]:
     """Return the trials at a point that count for a goal."""
-    return [each for each in trials(*at) if is_counted(asked, each)]
+    return [trial for trial in trials(*at) if is_counted(asked, trial)]
 
 
 @pytest.mark.parametrize(("at", "expected"), list(zip(POINTS, CLASSIFIED, strict=True)))
 def test_mlrsearch_classifies_loads_as_in_the_example_of_rfc_9971(at, expected):
     """But for trials that are shorter than a goal's: they say nothing for it."""
-    found = [classify(each, sum_trials(each, its(each, at))) for each in GOALS.values()]
+    found = [classify(goal, sum_trials(goal, its(goal, at))) for goal in GOALS.values()]
     assert tuple(found) == expected
 
 
@@ -84,7 +84,7 @@ def test_conditional_throughput_is_as_in_the_example_of_mlrsearch(name, throughp
 
 def test_a_load_without_trials_is_undecided():
     varying = goal(0, varies=True)
-    assert {classify(each, sum_trials(each, ())) for each in (*GOALS.values(), varying)} == {
+    assert {classify(goal, sum_trials(goal, ())) for goal in (*GOALS.values(), varying)} == {
         UNDECIDED
     }
 

@@ -60,8 +60,8 @@ def test_nothing_changes_what_was_given():
     """An assumption is tried on a progress, which stays as it is."""
     before = told(search(ndr()), (2_000, 0))
     after = before.add_trial(Trial(Fraction(3_000), 1, SECOND, 5, 1))
-    assert [each.load for each in before.tried[0]] == [2_000]
-    assert [each.load for each in after.tried[0]] == [2_000, 3_000]
+    assert [point.load for point in before.tried[0]] == [2_000]
+    assert [point.load for point in after.tried[0]] == [2_000, 3_000]
     assert choose_next_trial(before) == choose_next_trial(before)
 
 
@@ -116,8 +116,8 @@ def queueing(request):
 @pytest.mark.parametrize("goals", [(SHORT, LONG), (LONG, SHORT)])
 def test_goals_with_trials_of_different_lengths_find_what_each_would_find_alone(goals, method):
     """A load that is good in 1 s, which a queue holds out, and bad in 10 s is no contradiction."""
-    asked = [search(*each, method=method, step=1_000) for each in (goals, (SHORT,), (LONG,))]
-    both, short, long = (carried_out(each, queueing) for each in asked)
+    asked = [search(*wanted, method=method, step=1_000) for wanted in (goals, (SHORT,), (LONG,))]
+    both, short, long = (carried_out(planned, queueing) for planned in asked)
     assert both.found == short.found | long.found
     for name, most in (("short", 104_000), ("long", 46_400)):
         assert both.found[name].lower <= most < both.found[name].upper

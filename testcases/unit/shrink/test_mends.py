@@ -82,7 +82,7 @@ def test_a_value_mends_from_its_first_to_its_last() -> None:
         lambda mend, value: mend.old == "8 pkt" and value is not None and 14 <= value < 60
     )
     (cure,) = cures
-    near, far = (Fraction(each.new.split()[0]) for each in (cure.near, cure.far))
+    near, far = (Fraction(mend.new.split()[0]) for mend in (cure.near, cure.far))
     assert 14 <= near < 16
     assert 50 < far < 60
 
@@ -111,7 +111,7 @@ def test_what_passes_by_a_hair_holds_up_no_smaller_test() -> None:
     """With 2.99 us it passes, too, but what is a little smaller would not."""
     (cure,) = found(lambda mend, value: mend.old == "6 us" and value is not None and value < 3)
     assert cure.near not in cure.mends
-    assert {each.new for each in cure.mends} == {cure.roundest.new, cure.far.new}
+    assert {mend.new for mend in cure.mends} == {cure.roundest.new, cure.far.new}
 
 
 TOPOLOGY = """
@@ -138,7 +138,7 @@ def test_what_a_topology_gives_devices_is_tried_too_and_nothing_else_of_it() -> 
 
 def test_a_range_below_the_old_value_runs_upwards_too() -> None:
     (cure,) = found(lambda mend, value: mend.old == "14 us" and value is not None and value < 10)
-    low, high = (Fraction(each.new.split()[0]) for each in (cure.far, cure.near))
+    low, high = (Fraction(mend.new.split()[0]) for mend in (cure.far, cure.near))
     assert low < high < 10
     shown = f"`each` of `box` = {cure.far.new} to {cure.near.new}"
     assert cure.shown.removeprefix(shown).lstrip(",").endswith("instead of 14 us")

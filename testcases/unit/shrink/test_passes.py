@@ -66,11 +66,11 @@ def test_numbers_that_devices_are_made_of_stay_as_they_are(text: str) -> None:
 
 
 def test_what_a_device_does_not_need_goes_but_nothing_that_gives_it_another_number() -> None:
-    changed = [each for (each,) in proposed(passes.removals, IN_A_DEVICE)]
+    changed = [text for (text,) in proposed(passes.removals, IN_A_DEVICE)]
     for gone in (" limit = 64 pkt", "[a]", "q = processor"):
-        assert any((gone in IN_A_DEVICE) != (gone in each) for each in changed), gone
-    assert all("max(2, 3)" in each or "per_packet" not in each for each in changed)
-    assert all("[15, 25]" in each or "weights" not in each for each in changed)
+        assert any((gone in IN_A_DEVICE) != (gone in text) for text in changed), gone
+    assert all("max(2, 3)" in text or "per_packet" not in text for text in changed)
+    assert all("[15, 25]" in text or "weights" not in text for text in changed)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_node_between_two_links_is_bypassed() -> None:
 def test_a_name_gives_way_to_its_value_if_that_is_known(text: str, after: str | None) -> None:
     found = [place for (place,) in proposed(passes.names, text)]
     first = " ".join(text.splitlines()[0].split())
-    assert (after in found) if after is not None else all(first in each for each in found)
+    assert (after in found) if after is not None else all(first in text for text in found)
 
 
 def test_what_depends_on_nothing_is_worked_out_if_it_has_an_end() -> None:

@@ -178,9 +178,9 @@ def proposed_for(tmp_path: Path, made, test: str) -> list[list[str]]:
     bench = Bench(tmp_path / "a.qos", "0", Clock(None, lambda: None))
     tried = bench.run(draft.text)
     context = Context(draft, Values(bench.checked), devices=True, tried=tried)
-    texts = [[draft.changed(each) for each in place] for place in made(context)]
+    texts = [[draft.changed(edit) for edit in place] for place in made(context)]
     return [
-        [" ".join(each[each.index("test ") :].split()).partition("{ ")[2] for each in place]
+        [" ".join(text[text.index("test ") :].split()).partition("{ ")[2] for text in place]
         for place in texts
     ]
 
@@ -278,7 +278,7 @@ def test_with_care_goals_and_changes_go_as_wholes() -> None:
     )
     places = proposed(passes.removals, text, careful=True)
     assert ["test t { search x in 1 .. 2 { goal a { loss = 0 }, trial = 1 s } }"] in places
-    assert all("trial" in each for place in places for each in place if "goal" in each)
+    assert all("trial" in text for place in places for text in place if "goal" in text)
 
 
 def test_phases_go_with_the_values_that_depend_on_them() -> None:

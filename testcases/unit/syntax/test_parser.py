@@ -42,8 +42,8 @@ def valued(text: str) -> ast.Expression:
 
 def nodes(node: object) -> Iterator[ast.Node]:
     if isinstance(node, tuple):
-        for each in node:
-            yield from nodes(each)
+        for item in node:
+            yield from nodes(item)
     elif is_dataclass(node) and isinstance(node, ast.Node):
         yield node
         for field in fields(node):
@@ -228,7 +228,7 @@ def test_a_declaration_has_its_node(text: str, node: type[ast.Node]) -> None:
 def test_a_file_has_edition_imports_and_declarations() -> None:
     file = tree("qos 1\nimport std.media, traffic as load\nimport lab\nlet a = 1 s\n")
     assert file.edition == 1
-    assert [each.name for each in file.imports] == ["media", "load", "lab"]
+    assert [imported.name for imported in file.imports] == ["media", "load", "lab"]
     assert [part.text for part in file.imports[0].path] == ["std", "media"]
     assert len(file.declarations) == 1
     assert file.unparsed == frozenset()
@@ -261,10 +261,10 @@ def test_every_node_spans_what_it_was_read_from() -> None:
         for node in nodes(file):
             assert node.span.start < node.span.end
             assert node.span.text == node.span.text.strip()
-            inner = [each for field in fields(node) for each in nodes(getattr(node, field.name))]
+            inner = [child for field in fields(node) for child in nodes(getattr(node, field.name))]
             assert all(
-                node.span.start <= each.span.start and each.span.end <= node.span.end
-                for each in inner
+                node.span.start <= child.span.start and child.span.end <= node.span.end
+                for child in inner
             )
     assert valued(valued("a +  b * (c)").span.text) == valued("a + b * c")
 

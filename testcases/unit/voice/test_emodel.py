@@ -31,8 +31,8 @@ def test_emodel_of_all_defaults_is_93_2() -> None:
     """G.107, 7.7: R = 93.2 with the values of table 2; its parts by the formulas."""
     rating = rate_connection(Connection())
     assert round(rating.r, 1) == Fraction("93.2")
-    assert [round(each, 4) for each in rating] == [
-        Fraction(each) for each in ("94.7688", "1.4136", "0", "0.149", "0", "0", "93.2062")
+    assert [round(term, 4) for term in rating] == [
+        Fraction(term) for term in ("94.7688", "1.4136", "0", "0.149", "0", "0", "93.2062")
     ]
 
 
@@ -68,11 +68,23 @@ def test_emodel_of_the_delays_that_leave_traditional_quality(codec: str, delay_m
 @pytest.mark.parametrize(
     ("codec", "percent", "tabulated"),
     [
-        *(("g729a", each, ie) for each, ie in ((0.5, 13), (1, 15), (1.5, 17), (2, 19), (3, 23))),
-        *(("g729a", each, ie) for each, ie in ((4, 26), (8, 36), (16, 49))),
-        *(("g723_1_6k3", each, ie) for each, ie in ((0.5, 17), (1, 19), (1.5, 22), (2, 24))),
-        *(("g723_1_6k3", each, ie) for each, ie in ((3, 27), (4, 32), (8, 41), (16, 55))),
-        *(("g711_plc", each, ie) for each, ie in ((1, 5), (2, 7), (3, 10), (5, 15), (7, 20))),
+        *(
+            ("g729a", percentage, ie)
+            for percentage, ie in ((0.5, 13), (1, 15), (1.5, 17), (2, 19), (3, 23))
+        ),
+        *(("g729a", percentage, ie) for percentage, ie in ((4, 26), (8, 36), (16, 49))),
+        *(
+            ("g723_1_6k3", percentage, ie)
+            for percentage, ie in ((0.5, 17), (1, 19), (1.5, 22), (2, 24))
+        ),
+        *(
+            ("g723_1_6k3", percentage, ie)
+            for percentage, ie in ((3, 27), (4, 32), (8, 41), (16, 55))
+        ),
+        *(
+            ("g711_plc", percentage, ie)
+            for percentage, ie in ((1, 5), (2, 7), (3, 10), (5, 15), (7, 20))
+        ),
     ],
 )
 def test_emodel_equipment_impairment_under_loss(codec, percent, tabulated: int) -> None:
@@ -122,8 +134,8 @@ def test_emodel_sidetone_masks_an_echo_or_adds_to_it() -> None:
     """G.107, 7.4: below 9 dB half of Ist is added to TERV, above 20 dB Ist is added by squares."""
     plain = Connection(echo_delay_ms=100, talker_echo_loudness_rating=40)
     low, usual, high = (
-        rate_connection(plain._replace(sidetone_masking_rating=each))
-        for each in (8, 15, Fraction("20.001"))
+        rate_connection(plain._replace(sidetone_masking_rating=masking))
+        for masking in (8, 15, Fraction("20.001"))
     )
     below = rate_connection(plain._replace(sidetone_masking_rating=20))
     assert low.idte < usual.idte
@@ -150,7 +162,7 @@ def test_emodel_delay_matters_less_to_those_who_are_less_sensitive() -> None:
 def in_floats(c: Connection) -> float:
     """Return R by the formulas of G.107, clause by clause."""
     slr, rlr, stmr, ds, dr, telr, wepl, t, tr, ta, qdu, ie, bpl, ppl, burst, nc, nfor, ps, pr, a = (
-        float(each) for each in c[:20]
+        float(text) for text in c[:20]
     )
     olr, lstr = slr + rlr, stmr + dr
     nos = ps - slr - ds - 100 + 0.004 * (ps - olr - ds - 14) ** 2

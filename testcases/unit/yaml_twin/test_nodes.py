@@ -24,7 +24,7 @@ def scalars(text: str) -> list[Scalar]:
         if isinstance(node, Scalar):
             scalars.append(node)
         elif isinstance(node, Mapping):
-            waiting[:0] = [each for entry in node.entries for each in entry]
+            waiting[:0] = [scalar for entry in node.entries for scalar in entry]
         else:
             waiting[:0] = node.items
     return scalars

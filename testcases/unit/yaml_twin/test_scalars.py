@@ -22,7 +22,7 @@ STYLES = {
 @pytest.mark.parametrize("entry", STYLES.values(), ids=STYLES)
 def test_a_mistake_is_shown_at_its_very_character(told: Told, entry: str) -> None:
     text = f"# ü😀\nqos: '1'\nlet:\n  {entry}\n"
-    (found, *_) = [each for each in told(text) if "`ü` (U+00FC, latin" in each]
+    (found, *_) = [message for message in told(text) if "`ü` (U+00FC, latin" in message]
     offset = text.rindex("ü")
     line = text.count("\n", 0, offset) + 1
     assert found.startswith(f"{line}:{offset - text.rfind(chr(10), 0, offset)} `ü` E0009")

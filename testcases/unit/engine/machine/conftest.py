@@ -210,7 +210,7 @@ class Alone:
     @property
     def inside(self) -> dict[str, int]:
         """Return how many instances are in each state."""
-        return {name: each.instances for name, each in self.counts.states.items()}
+        return {name: state.instances for name, state in self.counts.states.items()}
 
 
 @pytest.fixture

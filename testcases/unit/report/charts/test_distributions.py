@@ -206,7 +206,7 @@ def test_criteria_that_differ_have_the_colour_of_their_case(charts):
 def test_criteria_that_differ_are_shown_with_the_name_of_their_case(charts):
     shared = criterion("p99", "<", MS)
     own = [{**criterion("mean", "within", n * 20 * US), "tolerance": seconds(US)} for n in (1, 2)]
-    (chart,) = charts(*(([TAIL], shared, each) for each in own))
+    (chart,) = charts(*(([TAIL], shared, values) for values in own))
     assert [name["text"] for name in chart["names"]] == [
         "1%: mean 20 us ± 1 us",
         "2%: mean 40 us ± 1 us",

@@ -179,11 +179,11 @@ def test_words_of_changes_do_not_reach_into_each_other(charts):
     for many in ([(at, "load = 9") for at in range(3, 39, 9)], [(at, "x") for at in range(1, 39)]):
         (chart,) = charts([changing(*many)])
         lines = [LEFT, *(change["x"] for change in chart["changes"]), RIGHT + 14]
-        for number, each in enumerate(chart["changes"]):
+        for number, change in enumerate(chart["changes"]):
             room = lines[number + 2] - lines[number + 1]
-            if each["anchor"] == "end":
+            if change["anchor"] == "end":
                 room = lines[number + 1] - lines[number]
-            assert 0 < len(each["short"]) * CHARACTER <= max(room, CHARACTER)
+            assert 0 < len(change["short"]) * CHARACTER <= max(room, CHARACTER)
 
 
 def test_the_page_lists_what_has_numbers_and_colours_what_is_of_one_case(document):

@@ -104,12 +104,12 @@ def test_all_values_lie_on_their_axis_between_short_labels(values, unit):
 def numbers(chart):
     """Yield the coordinates of a chart, at any depth, with the edge that each may not pass."""
     if isinstance(chart, dict):
-        for name, each in chart.items():
+        for name, part in chart.items():
             if name not in ("search", "titles", "note"):
-                yield from numbers(each)
+                yield from numbers(part)
     elif isinstance(chart, list | tuple):
-        for each in chart:
-            yield from numbers(each)
+        for part in chart:
+            yield from numbers(part)
     elif isinstance(chart, float | int):
         yield chart
     elif isinstance(chart, str) and re.match(r"M-?[\d.]+ ", chart):
@@ -137,8 +137,10 @@ TIMES_PS = st.one_of(st.integers(-(2**40), 2**40), st.integers(-3, 3), st.intege
 def pooled(times_ps):
     """Return delays as a trial gives them, each in a bucket of its own."""
     ordered = sorted(times_ps)
-    buckets = tuple((each, each + 1, ordered.count(each)) for each in sorted(set(ordered)))
-    squares = sum(each**2 for each in ordered)
+    buckets = tuple(
+        (time_ps, time_ps + 1, ordered.count(time_ps)) for time_ps in sorted(set(ordered))
+    )
+    squares = sum(time_ps**2 for time_ps in ordered)
     return Delays(len(ordered), sum(ordered), squares, ordered[0], ordered[-1], buckets)
 
 
@@ -221,7 +223,7 @@ def test_any_extent_lies_between_the_ends_of_its_scale(rows):
     named = [dict(zip(("min", "mean", "max"), map(quantity, row), strict=True)) for row in rows]
     for extent, row in zip(build_spans(named), rows, strict=True):
         assert (extent is None) <= (row[0] is None or row[2] is None or row[0] == row[2] == 0)
-        assert all(0 <= each <= 100 for each in (extent or {}).values())
+        assert all(0 <= share <= 100 for share in (extent or {}).values())
 
 
 @given(st.lists(MAYBE, min_size=1, max_size=6), st.sampled_from(["s", "cell", "1", "%"]))
@@ -259,4 +261,4 @@ def test_a_page_of_any_values_is_written(document, timing, values):
     page = _Attributes()
     page.feed(render({**document, "cases": cases}, timing, "html"))
     assert page.seen
-    assert not [each for each in page.seen if each and re.search(r"\b(nan|inf)\b|e\+", each)]
+    assert not [text for text in page.seen if text and re.search(r"\b(nan|inf)\b|e\+", text)]
