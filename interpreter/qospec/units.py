@@ -18,6 +18,7 @@ from qospec.dataclass import NamedTuple, dataclass
 from qospec.resources import SPEC
 
 PS_PER_S = 10**12
+PS_PER_MS = 10**9
 """Picoseconds in a second: engine and fields count time in whole ones."""
 
 BASE = ("time", "data", "length", "pkt", "frame", "cell", "call")

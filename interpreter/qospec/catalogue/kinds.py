@@ -121,6 +121,19 @@ class ProfileFile(DataFile):
     steps: tuple[tuple[int, Fraction], ...]
 
 
+@dataclass(frozen=True)
+class TraceFile(DataFile):
+    """A file with the rate of a link over time: of the two below, one is empty.
+
+    Attributes:
+        opportunities_ps: When bytes may be sent, not descending; after the last it begins anew.
+        rates: From when on, in ps, and how many bits per second; ascending from 0.
+    """
+
+    opportunities_ps: tuple[int, ...]
+    rates: tuple[tuple[int, int], ...] = ()
+
+
 class Curve(NamedTuple):
     """Times by the size of a packet: points (bytes of IP, ps), ascending; a single one is for all.
 
@@ -155,11 +168,11 @@ class Domain:
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, windows, codes, buffer, burst, limits by mark, ratios by mark,
     delay per length, load, size mix, curve, duration, times, lifetime, address, key, capture,
-    profile, dropping, congestion, contract, width, frame rate, call rate, calls. Bounds are in the
-    base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s, calls/s, calls, 1), inclusive; a load
-    of packets has those of as many bytes. Of an element's rate, load or burst `layers` may be
-    counted; data without any is counted in none. `implied` is the kind that stands for a field of
-    kinds that is not given.
+    profile, trace, dropping, congestion, contract, width, frame rate, call rate, calls. Bounds are
+    in the base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s, calls/s, calls, 1),
+    inclusive; a load of packets has those of as many bytes. Of an element's rate, load or burst
+    `layers` may be counted; data without any is counted in none. `implied` is the kind that stands
+    for a field of kinds that is not given.
     """
 
     name: str

@@ -23,6 +23,7 @@ from qospec.catalogue.kinds import (
     Lifetime,
     Load,
     SizeMix,
+    TraceFile,
 )
 from qospec.check.evaluate.dimensions import BASE_UNITS, TYPES
 from qospec.units import DATA, RATIO, WHOLE, choose_unit, format_value
@@ -38,6 +39,12 @@ STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196
 """A cell on that line."""
 NAMES = ("a", "b", "c")
+TRACES = (
+    TraceFile("a.up", "", "", (SLOT_PS, SLOT_PS, 3 * SLOT_PS)),
+    TraceFile(
+        "a.csv", "", "", (), ((0, 149_760_000), (3 * SLOT_PS, 0), (9 * SLOT_PS, 333_333_333))
+    ),
+)
 _MOST_DRAWS = 4
 """Of fields that do not fit together, before a whole example is given up."""
 
@@ -204,6 +211,7 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "duration": _durations,
     "key": lambda _: st.none(),
     **dict.fromkeys(("capture", "profile"), lambda _: st.none()),  # no element has one
+    "trace": lambda _: st.sampled_from(TRACES),
     "address": lambda _: st.sampled_from(["10.1.0.7", "2001:db8::1"]),
     "width": lambda _: _ratios,
     "contract": lambda _: st.none(),  # one concerns only where packets become cells

@@ -67,6 +67,7 @@ LABELS = {
     "address": DomainLabel("an address", '"10.1.0.7"'),
     "capture": DomainLabel("the name of a pcap or pcapng file", '"site.pcapng"'),
     "profile": DomainLabel("the name of a CSV file of rates over time", '"day.csv"'),
+    "trace": DomainLabel("the name of a trace of Mahimahi or a CSV file of rates", '"lte.up"'),
     "key": DomainLabel(
         "hexadecimal digits, or `file:` and the name of a file with them",
         '"00112233445566778899aabbccddeeff"',

@@ -66,7 +66,10 @@ def _explain_long(what: str, kind: str, most_bytes: int, span: Span) -> CheckErr
 
 
 def list_data(case: Case) -> Iterator[DataFile]:
-    """Yield the files that say what the flows of a case send."""
+    """Yield the files that say what the flows of a case send, and how links do."""
+    for network in case.networks.values():
+        read = (getattr(instance.element, "file", None) for instance in network.elements)
+        yield from (file for file in read if isinstance(file, DataFile))
     for flow in case.flows:
         later = (change.flow for change in flow.changes)
         for sent in (flow, *later):

@@ -38,6 +38,7 @@ from qospec.check.records.captures import read_capture
 from qospec.check.records.curves import read_curve
 from qospec.check.records.keys import read_key
 from qospec.check.records.profiles import read_profile
+from qospec.check.records.traces import read_trace
 from qospec.diagnostics import correct_spelling, suggest_name
 from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
 from qospec.protocol.encapsulation import LAYERS
@@ -132,6 +133,7 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         "key": read_key,
         "packet profile": partial(read_profile, counts=PACKET_RATE),
         "profile": partial(read_profile, counts=CELL_RATE),
+        "trace": read_trace,
         "width": _read_width,
     }
     return others[domain.name](value, name, span)

@@ -13,7 +13,7 @@ from qospec.catalogue.kinds import LONGEST_PS, ProfileFile, UnfitError
 from qospec.check.evaluate.context import make_error
 from qospec.check.modules import files
 from qospec.check.records.captures import find_data
-from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, find_unit
+from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, RATE, TIME, find_unit
 
 if TYPE_CHECKING:
     from qospec.check.evaluate.values import Value
@@ -24,7 +24,7 @@ MOST_BYTES = 2**24
 MOST_STEPS = 10_000
 """Each is a source of its own while a trial runs."""
 HIGHEST_RATE = Fraction(10**11)
-UNITS = {CELL_RATE: "cell/s", PACKET_RATE: "pkt/s"}
+UNITS = {CELL_RATE: "cell/s", PACKET_RATE: "pkt/s", RATE: "Mbit/s"}
 """An example for the first line, by what is sent."""
 _COLUMN = re.compile(r"\s*(time|rate)\s*\[([^\]]+)\]\s*")
 _NUMBER = re.compile(r"\s*[0-9]{1,18}(\.[0-9]{1,18})?\s*")
@@ -39,7 +39,7 @@ def read_profile(value: Value, name: str, span: Span, *, counts: Dimension) -> P
     found = find_data(value, (name, "profile", "day.csv"), MOST_BYTES, span)
     with files.explain_unread(f"the profile `{found.name}`", span):
         try:
-            steps = _read_steps(found.path, found.digest, counts)
+            steps = read_steps(found.path, found.digest, counts)
         except UnfitError as cause:
             raise make_error(
                 "E0214", f"the profile `{found.name}`: {cause}", span, help=cause.help
@@ -48,7 +48,7 @@ def read_profile(value: Value, name: str, span: Span, *, counts: Dimension) -> P
 
 
 @functools.lru_cache(maxsize=16)
-def _read_steps(path: str, _digest: str, counts: Dimension) -> tuple[tuple[int, Fraction], ...]:
+def read_steps(path: str, _digest: str, counts: Dimension) -> tuple[tuple[int, Fraction], ...]:
     """Return the rates of a file; raises UnfitError, or OSError of the system."""
     (_, header), *lines = _read_rows(path) or [(1, [])]
     units = _read_header(header, counts)
@@ -105,7 +105,7 @@ def _read_header(row: list[str], counts: Dimension) -> dict[str, tuple[int, Frac
 def _read_row(
     row: list[str], units: dict[str, tuple[int, Fraction]], place: str
 ) -> tuple[int, Fraction]:
-    """Return from when on, in ps, and how many items per second."""
+    """Return from when on, in ps, and how many items or bits per second."""
     values = {}
     for name, (number, factor) in units.items():
         cell = row[number] if number < len(row) else ""
@@ -122,5 +122,5 @@ def _read_row(
             "give it fewer decimals, or split the file",
         )
     if values["rate"] > HIGHEST_RATE:
-        raise UnfitError(f"{place}: the rate is too high", "write at most 10^11 items per second")
+        raise UnfitError(f"{place}: the rate is too high", "write at most 10^11 per second")
     return int(at_ps), values["rate"]
