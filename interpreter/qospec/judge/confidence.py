@@ -131,7 +131,9 @@ def _judge_drawn(
     else:
         shown = _shown(expression, rows, confidence, counted, repeats)
     verdict, notes, more = _decide(constraints, statement, confidence)
-    notes += [] if found or more is None else _unanimity(expression, repeats)
+    differ = len(set(map(tuple, rows))) > 1
+    if (more is not None and not found) or (verdict == "fail" and differ):
+        notes += _unanimity(expression, repeats)
     few = _too_few_items(expression, estimates, confidence, constraints)
     notes = [few if few and note == TOO_CLOSE else note for note in notes]
     if counted is not None and len(set(map(tuple, rows))) == 1:
@@ -205,7 +207,7 @@ def _before_the_last(
 
 
 def _unanimity(expression: Operation, repeats: Sequence[RepeatReadings]) -> list[str]:
-    """Return a note if no repeat meets a criterion that all of them together do not decide."""
+    """Return a note if no repeat meets a criterion by itself."""
     alone = [decide_value(expression, repeat.read) for repeat in repeats]
     return [] if any(met is not False for met in alone) else [EACH_FAILS.format(len(repeats))]
 

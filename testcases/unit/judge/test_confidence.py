@@ -594,3 +594,10 @@ def test_what_is_reported_of_repeats_without_data_is_the_mean_of_the_others(
 def test_of_words_and_of_equal_numbers_there_is_no_mean(values) -> None:
     found = [Side(Fraction(v) if isinstance(v, int) else v, CELLS) for v in values]
     assert compute_mean_over_repeats(found, Fraction("0.95")) is None
+
+
+def test_of_a_failure_it_is_said_as_well_that_each_repeat_fails() -> None:
+    every = judged("<", SEEN, constant(5), received=SPREAD)
+    assert (every.verdict, every.note) == ("fail", EACH_FAILS.format(5))
+    some = judged("<", SEEN, constant(9), received=(8, 20, 21, 22, 20))
+    assert EACH_FAILS.format(5) not in some.note
