@@ -1,5 +1,8 @@
 """The paths of the specification and the library, the same in a checkout and a wheel."""
 
+import os
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -9,3 +12,29 @@ SPEC = _PACKAGE / "spec"
 
 STDLIB = _PACKAGE / "stdlib"
 """Devices, traffic and report templates: what `import std.x` finds."""
+
+
+@cache
+def hash_program() -> str:
+    """Return the SHA-256 of all files of the package, with their names, as they are now.
+
+    A version is a promise that a checkout does not keep: between two releases, its files change.
+    """
+    from hashlib import sha256  # it is loaded with a library that few commands need
+
+    whole = sha256()
+    for path in sorted(list_program()):
+        name = os.path.relpath(path, _PACKAGE)
+        whole.update(f"{sha256(Path(path).read_bytes()).hexdigest()}  {name}\n".encode())
+    return whole.hexdigest()
+
+
+def list_program(folder: str = "") -> Iterator[str]:
+    """Yield the files of the package but compiled ones; `pathlib` takes ten times as long."""
+    with os.scandir(folder or _PACKAGE) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if entry.name != "__pycache__":
+                    yield from list_program(entry.path)
+            elif entry.is_file():
+                yield entry.path

@@ -156,9 +156,11 @@ def _merge_timings(timings: Sequence[Document], planned: Sequence[Document]) -> 
     seconds: dict[str, Any] = {}
     for timing in timings:
         seconds |= timing["cases"]
+    (program, *others) = {timing.get("program", "") for timing in timings}
     return {
         "started": min(timing["started"] for timing in timings),
         "finished": max(timing["finished"] for timing in timings),
         "cases": {name: seconds[name] for case in planned if (name := case["name"]) in seconds},
         "compiling": round(sum(timing.get("compiling", 0) for timing in timings), 3),
+        **({"program": program} if program and not others else {}),
     }

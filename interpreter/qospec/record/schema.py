@@ -103,6 +103,9 @@ def _is_hexadecimal(value: Any, size_bytes: int) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(f"[0-9a-f]{{{2 * size_bytes}}}", value))
 
 
+SHA256 = Checked("a SHA-256", lambda value: _is_hexadecimal(value, 32))
+
+
 def _is_source(value: Any) -> bool:
     """Return whether a value names a file of the library or of the project, and no other."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or "\0" in value:
@@ -394,11 +397,12 @@ TIMING = {
     "finished": TIME,
     "compiling": Optional(DURATION),
     "cases": MapOf(DURATION),
+    "program": Optional(SHA256),
 }
 SIGNATURE = {
     "schema": int,
     "algorithm": Checked("`Ed25519`", lambda value: value == "Ed25519"),
-    "outcome": Checked("a SHA-256", lambda value: _is_hexadecimal(value, 32)),
+    "outcome": SHA256,
     "public_key": Checked("a key of 32 bytes", lambda value: _is_hexadecimal(value, 32)),
     "signature": Checked("a signature of 64 bytes", lambda value: _is_hexadecimal(value, 64)),
 }

@@ -23,6 +23,7 @@ from qospec.record import outcome
 from qospec.record.schema import TIME_FORMAT
 from qospec.record.sharing import SharedValues
 from qospec.record.store import BegunRun
+from qospec.resources import hash_program
 from qospec.run.interruption import Interruption
 from qospec.run.job import JobName, JobResult, explain_lost
 from qospec.run.phased import PhasedRun
@@ -128,7 +129,8 @@ def execute(
 ) -> Document:
     """Run all cases, write the record, and return the outcome, which may be interrupted.
 
-    Those that are `done` are taken as they are, with the `times` in seconds that they took.
+    Those that are `done`, by this very program, are taken as they are, with the `times` in seconds
+    that they took.
     """
     frame = outcome.describe_frame(
         request.suite, request.plans, request.seed, describe_provenance(request)
@@ -141,7 +143,8 @@ def execute(
     with record.reserve():
         for case in done:
             record.add(places[case["name"]], case)
-        begun = BegunRun(frame, planned, [*done], {"cases": {**times}} if done else {})
+        before = {"cases": {**times}, "program": hash_program()} if done else {}
+        begun = BegunRun(frame, planned, [*done], before)
         return _run(request, record, listener, begun)
 
 
@@ -166,7 +169,10 @@ def resume(
 def _run(
     request: RunRequest, record: Record, listener: ProgressListener, begun: BegunRun
 ) -> Document:
-    started = _timestamp(datetime.now(UTC))
+    started, program = _timestamp(datetime.now(UTC)), hash_program()
+    is_mixed = begun.done and begun.timing.get("program") != program
+    if is_mixed or request.assemble is not None:
+        program = ""  # workers elsewhere promise no more than its version
     ended_before = {case["name"] for case in begun.done}
     own = [
         (number, plan)
@@ -200,12 +206,15 @@ def _run(
             take(job)
         ended = [*begun.done, *(result.document for result in done)]
         whole = outcome.complete_outcome(begun.frame, begun.planned, ended, stopped=stopped)
-        record.end(whole, _add_times(begun.timing, done, started))
+        record.end(whole, _add_times(begun.timing, done, started, program))
     return whole
 
 
-def _add_times(before: Document, done: Sequence[JobResult], started: str) -> Document:
-    """Return the timing of a run, with that of the cases that had ended before it went on."""
+def _add_times(before: Document, done: Sequence[JobResult], started: str, program: str) -> Document:
+    """Return the timing of a run, with that of the cases that had ended before it went on.
+
+    `program` is what made all of its results; "" if that is not known, or was not always the same.
+    """
     seconds = {result.document["name"]: round(result.seconds, 3) for result in done}
     compiling_s = sum(result.compiling_s for result in done)
     return {
@@ -213,6 +222,7 @@ def _add_times(before: Document, done: Sequence[JobResult], started: str) -> Doc
         "finished": _timestamp(datetime.now(UTC)),
         "cases": before.get("cases", {}) | seconds,
         "compiling": round(before.get("compiling", 0) + compiling_s, 3),
+        **({"program": program} if program else {}),
     }
 
 

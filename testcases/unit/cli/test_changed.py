@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from qospec import cli
-from qospec.cli import exits
+from qospec import cli, resources
+from qospec.cli import exits, reusing
 from qospec.cli.reusing import _is_newer
 from qospec.cli.watching import _list_states
+from qospec.run import runner
 from qospec.run.job import JobName
 from qospec.run.workshop import Order, StaleError, Workshop, check_once, hash_sources
 
@@ -79,7 +80,7 @@ def test_another_seed_limit_or_selection_runs_what_it_concerns() -> None:
     assert len(list_run(change("one.qos"))) == 2
     assert list_run(change()) == ["two:n=1", "two:n=2"]
     assert len(list_run(change("--seed", "1"))) == 4
-    assert len(list_run(change())) == 4
+    assert list_run(change()) == [], "earlier records are of that seed"
     assert len(list_run(change("--max-cells", "5000"))) == 4
     assert list_run(change("--max-cells", "5000", "-k", "n=1")) == []
 
@@ -113,6 +114,63 @@ def test_results_of_another_program_are_not_kept() -> None:
     assert _is_newer({"started": "2001-01-01T00:00:00Z"})
     assert _is_newer({})
     assert not _is_newer({"started": "2999-01-01T00:00:00Z"})
+
+
+def test_results_are_kept_from_several_records_each_of_which_is_named(here: Path) -> None:
+    change("one.qos")
+    change("two.qos")
+    (one, two) = sorted((here / "records").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    kept = change()
+    assert list_run(kept) == []
+    assert f"2 of 4 cases kept from records/{one.name}" in kept.stderr
+    assert f"2 of 4 cases kept from records/{two.name}" in kept.stderr
+    (joined,) = {*(here / "records").iterdir()} - {one, two}
+    run = CliRunner().invoke(cli.qos, ["run", "--no-progress", "--record", "anew"])
+    assert run.exit_code == exits.PASSED, run.output
+    (anew,) = (here / "anew").iterdir()
+    files = {path.relative_to(anew) for path in anew.rglob("*") if path.is_file()}
+    assert files == {path.relative_to(joined) for path in joined.rglob("*") if path.is_file()}
+    timed = {"timing.json", "SHA256SUMS", "report.html"}
+    compared = [file for file in files if file.name not in timed]
+    assert len(compared) == 6
+    assert [f for f in compared if (anew / f).read_bytes() != (joined / f).read_bytes()] == []
+
+
+def test_a_damaged_record_is_passed_over_for_an_older_one(here: Path) -> None:
+    change("one.qos")
+    change()
+    newest = max((here / "records").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    (newest / "outcome.json").write_text("{}")
+    result = change()
+    assert list_run(result) == ["two:n=1", "two:n=2"]
+    assert "is damaged" in result.stderr
+
+
+def test_a_file_of_the_package_that_is_older_than_a_record_is_another_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As of another checkout of the same version, all of whose files are older."""
+    change("one.qos")
+    for module in (reusing, runner):
+        monkeypatch.setattr(module, "hash_program", lambda: 64 * "0")
+    changed = change("one.qos")
+    assert list_run(changed) == ["one:n=1", "one:n=2"]
+    assert "0 of 2 cases kept: no record has one as it is now" in changed.stderr
+    assert list_run(change("one.qos")) == []
+
+
+def test_a_program_is_known_by_the_names_and_bytes_of_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resources, "_PACKAGE", tmp_path)
+    found = set()
+    for name, text in (("a.py", "1"), ("a.py", "2"), ("b.py", "2"), ("c/d.qos", "2")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+        resources.hash_program.cache_clear()
+        found.add(resources.hash_program())
+    resources.hash_program.cache_clear()
+    assert len(found) == 4
 
 
 def test_a_run_that_goes_on_keeps_what_it_has_anyway() -> None:

@@ -21,6 +21,7 @@ from qospec.writing import explain_failure
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from qospec.cli.reusing import Unchanged
     from qospec.cli.terminal import Console
     from qospec.document import Document
     from qospec.model.suite import Suite
@@ -64,7 +65,7 @@ REPORTED_S = 1
 )
 @click.option("--failed", is_flag=True, help="Run only what did not pass in the last run.")
 @click.option(
-    "--changed", is_flag=True, help="Run only what has changed since the last run; keep the rest."
+    "--changed", is_flag=True, help="Run only what no record has as it is now; keep the rest."
 )
 @click.option("--watch", is_flag=True, help="Run what has changed whenever a file is saved.")
 @click.option("-x", "--exit-first", is_flag=True, help="Stop at the first case that does not pass.")
@@ -103,8 +104,8 @@ def run(**asked: Any) -> None:
     more = {name: asked[name] for name in ("jobs", "part", "exit_first")}
     more["assemble"] = cluster.assemble if cluster else None
     assignment = replace(_make_run_request(request, suite, plans), **more)
-    unchanged = _find_unchanged(assignment, root) if asked["changed"] else ([], {})
-    own = _select_own(plans, asked["part"], resumed[1].done if resumed else unchanged[0])
+    unchanged = _find_unchanged(assignment, root if asked["changed"] else None)
+    own = _select_own(plans, asked["part"], resumed[1].done if resumed else unchanged.done)
     workers = len(cluster.workers) if cluster else asked["jobs"]
     budget.keep(suite, own, root, budget_s=asked["budget"], jobs=workers, here=asked["jobs"])
     wanted = not asked["no_progress"]
@@ -168,21 +169,26 @@ def _select_own(
     return [plan for plan in own if plan.case.name not in names]
 
 
-def _find_unchanged(assignment: RunRequest, root: Path) -> tuple[list[Document], dict[str, float]]:
-    """Return the results of the last run that hold, and how long they took in s, and say so."""
+def _find_unchanged(assignment: RunRequest, root: Path | None) -> Unchanged:
+    """Return the results in the records of a folder that hold, and say how many are from which."""
     from qospec.cli.reusing import find_unchanged
     from qospec.record import store
 
+    def note(problem: str) -> None:
+        output.say(f"note: {problem}: nothing is kept from it", err=True)
+
     try:
-        last = store.find_last(root)
-        done, times = find_unchanged(assignment, last) if last else ([], {})
+        records = store.list_records(root) if root else []
     except store.RecordError as error:
-        output.say(f"note: {error}: all cases are run", err=True)
-        return [], {}
-    if last is not None:
-        of = f"{len(done)} of {loading.count_things(len(assignment.plans), 'case')}"
-        output.say(f"{of} kept from {last.folder}", err=True)
-    return done, times
+        note(str(error))
+        records = []
+    found = find_unchanged(assignment, reversed(records), note)
+    cases = loading.count_things(len(assignment.plans), "case")
+    for record, count in found.counts.items():
+        output.say(f"{count} of {cases} kept from {record.folder}", err=True)
+    if records and not found.done:
+        output.say(f"0 of {cases} kept: no record has one as it is now", err=True)
+    return found
 
 
 def _print_end(kept: store.Record, document: Document, planned: int, *, quiet: bool) -> None:
@@ -277,7 +283,7 @@ def _execute(
     root: Path,
     resumed: Resumed,
     console: Console,
-    unchanged: tuple[list[Document], dict[str, float]],
+    unchanged: Unchanged,
 ) -> tuple[Document, store.Record]:
     from qospec.record import store
     from qospec.run import runner, workers
@@ -290,7 +296,7 @@ def _execute(
         if resumed is not None:
             return runner.resume(assignment, resumed[0], console, resumed[1]), resumed[0]
         kept = store.create(root, assignment.seed)
-        return runner.execute(assignment, kept, console, *unchanged), kept
+        return runner.execute(assignment, kept, console, unchanged.done, unchanged.times), kept
     except StaleError as error:
         exits.end_for_environment(str(error))
     except (store.RecordError, workers.UnreachableError) as error:
