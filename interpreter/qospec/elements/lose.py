@@ -51,6 +51,7 @@ class Lose(Fault):
     overhead: Around = 0
     """How many bytes around each packet may be wrong, too, such as 18 of Ethernet."""
 
+    hit_by = ("first", "probability", "bit_error_rate")
     answers_at_once = True
     causes = ("injected",)
     keeps_spacing = True

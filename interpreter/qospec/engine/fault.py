@@ -72,6 +72,8 @@ class Fault(Element):
 
     hits: ClassVar[tuple[KindName, ...]] = ()
     """The kinds of the items that it may hit; none: it may hit any."""
+    hit_by: ClassVar[tuple[str, ...]] = ("first", "probability")
+    """The fields of which one says that it hits anything."""
 
     first: OptionalNumber = None
     """The number of the first item of each connection that it hits, from 1."""
@@ -95,7 +97,8 @@ class Fault(Element):
 
     def __post_init__(self) -> None:
         if not self.hits_some:
-            raise ValueError("it would hit nothing: give `first` or `probability`")
+            *others, last = (f"`{field}`" for field in self.hit_by)
+            raise ValueError(f"it would hit nothing: give {', '.join(others)} or {last}")
         self._check_runs()
         if self.first is None and (self.every is not None or self.count > 1):
             raise ValueError("count and every tell what follows `first`: give it, too")

@@ -128,7 +128,7 @@ def test_a_number_and_a_probability_hit_what_either_does(lab, two_vcs):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({}, "it would hit nothing: give `first` or `probability`"),
+        ({}, "it would hit nothing: give `first`, `probability` or `bit_error_rate`"),
         ({"count": 2, "probability": Fraction(1)}, "count and every tell what follows `first`"),
         ({"every": 2, "probability": Fraction(1)}, "count and every tell what follows `first`"),
         ({"first": 1, "count": 3, "every": 2}, "every: 2 is less than `count`, 3"),
