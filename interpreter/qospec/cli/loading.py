@@ -151,7 +151,8 @@ def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[Ca
     found = _check_request(request, problems)
     whole, suite = found.suite, _select_cases(found.suite, request)
     chosen = found._replace(suite=suite)
-    plans = plan(chosen, request.seed, Bounds(request.max_cells), problems)
+    all_of_it = _count_cases(suite) == _count_cases(whole)
+    plans = plan(chosen, request.seed, Bounds(request.max_cells), problems, whole=all_of_it)
     for warning in evidence.warn_of_evidence(plans):
         problems.add(warning)
     verify_backend(request.backend, suite, problems)
@@ -166,6 +167,10 @@ def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[Ca
         output.say(f"nothing selected: {_explain_nothing(request, whole)}", err=True)
         sys.exit(exits.NOTHING)
     return suite, list(plans)
+
+
+def _count_cases(suite: Suite) -> int:
+    return sum(len(test.cases) for test in suite.tests)
 
 
 def verify_backend(name: str, suite: Suite, problems: Problems) -> None:

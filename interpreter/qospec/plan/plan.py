@@ -39,7 +39,7 @@ from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import MOST_ITEMS, items_sent
 from qospec.plan.phases import at_use, between_ends, checked_ends
 from qospec.plan.proofs.proofs import Proofs, proved
-from qospec.plan.survey import survey_network
+from qospec.plan.survey import Overall, survey_network
 from qospec.plan.tables import group_by_flow
 from qospec.protocol.streams import INSERTED, Population, Streams
 from qospec.search.method import begin, count_trials_of_load
@@ -63,6 +63,14 @@ class Bounds:
     """What a plan may cost. `most_items` is per trial; the command's `--max-cells` raises it."""
 
     most_items: int = MOST_ITEMS
+
+
+class Planning(NamedTuple):
+    """What cases are planned with; `overall` takes what is so in all cases, if that is asked."""
+
+    bounds: Bounds
+    problems: Problems
+    overall: Overall | None = None
 
 
 @dataclass(frozen=True)
@@ -147,22 +155,32 @@ class CasePlan:
 
 
 def plan(
-    checked: CheckedSuite, seed: str, bounds: Bounds, problems: Problems
+    checked: CheckedSuite,
+    seed: str,
+    bounds: Bounds,
+    problems: Problems,
+    *,
+    whole: bool = False,
 ) -> tuple[CasePlan, ...]:
     """Return the plan of every case; what does not fit is in `problems`.
 
-    The plan of a case that is left out holds no networks.
+    The plan of a case that is left out holds no networks. If the suite is the `whole` one, and not
+    what was selected of it, problems tell what is so in none of its cases, too.
     """
     plans = []
+    overall = Overall() if whole else None
+    planning = Planning(bounds, problems, overall)
     for test in checked.suite.tests:
         for case in test.cases:
             found = (
                 CasePlan(test.name, case, {}, 0)
                 if case.skip
-                else _case(checked, test, case, seed, bounds, problems)
+                else _case(checked, test, case, seed, planning)
             )
             if found is not None:
                 plans.append(found)
+    if overall is not None and not problems.errors:
+        overall.report(problems)
     return tuple(plans)
 
 
@@ -174,7 +192,7 @@ def plan_trial(
     Its draws have the same seed in all trials: what runs a trial adds to it.
     """
     problems = Problems()
-    planned = _planned(whole.test, case, phase.span, whole.seed, bounds, problems)
+    planned = _planned(whole.test, case, phase.span, whole.seed, Planning(bounds, problems))
     return planned or problems.errors
 
 
@@ -186,27 +204,33 @@ def outline_plan(checked: CheckedSuite, test: Test, case: Case, seed: str) -> Ca
 
 
 def _case(
-    checked: CheckedSuite, test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems
+    checked: CheckedSuite,
+    test: Test,
+    case: Case,
+    seed: str,
+    planning: Planning,
 ) -> CasePlan | None:
     if case.chosen is not None:
         examiner = checked.examiners[test.name]
         return CasePlan(test.name, case, {}, 0, span=test.span, examiner=examiner)
     if case.phases:
         unfit, whole = Problems(), outline_plan(checked, test, case, seed)
-        found = _phased(whole, checked.makers[case.name], bounds, unfit)
+        found = _phased(whole, checked.makers[case.name], planning._replace(problems=unfit))
         for problem in at_use(unfit.all, checked.makers[case.name]):
-            problems.add(problem)
+            planning.problems.add(problem)
         return found
     draws = test.name if case.run.common_draws else case.name
-    found = _planned(test.name, case, test.span, (seed, draws), bounds, problems)
+    found = _planned(test.name, case, test.span, (seed, draws), planning)
     return found and replace(found, span=test.span)
 
 
 def _phased(
-    whole: CasePlan, maker: CaseMaker, bounds: Bounds, problems: Problems
+    whole: CasePlan,
+    maker: CaseMaker,
+    planning: Planning,
 ) -> CasePlan | None:
     """Return the plan of a case with phases: each planned at both ends, the highest last."""
-    case = whole.case
+    case, problems = whole.case, planning.problems
     plans: list[PhasePlan] = []
     networks: dict[str, Planned] = {}
     for number, phase in enumerate(case.phases):
@@ -218,7 +242,7 @@ def _phased(
         if problems.errors:
             return None
         found = [
-            _planned(whole.test, made, phase.span, whole.seed, bounds, problems)
+            _planned(whole.test, made, phase.span, whole.seed, planning)
             for made in (ends if ends.low is not ends.high else ends[:1])
         ]
         highest = found[-1]
@@ -236,8 +260,13 @@ def _phased(
 
 
 def _planned(
-    test: str, case: Case, span: Span, seed: tuple[str, ...], bounds: Bounds, problems: Problems
+    test: str,
+    case: Case,
+    span: Span,
+    seed: tuple[str, ...],
+    planning: Planning,
 ) -> CasePlan | None:
+    bounds, problems = planning.bounds, planning.problems
     whole, case = case, with_outages(with_changes(case))
     cells, bounded = items_sent(case)
     if cells > bounds.most_items:
@@ -245,7 +274,7 @@ def _planned(
         return None
     networks = {}
     for name, network in case.networks.items():
-        planned = _network(case, network, name, seed, problems)
+        planned = _network(case, network, name, seed, planning)
         if planned is None:
             return None
         networks[name] = planned
@@ -253,9 +282,14 @@ def _planned(
 
 
 def _network(
-    case: Case, network: Network, name: str, seed: tuple[str, ...], problems: Problems
+    case: Case,
+    network: Network,
+    name: str,
+    seed: tuple[str, ...],
+    planning: Planning,
 ) -> Planned | None:
-    survey = survey_network(case, name, problems)
+    problems = planning.problems
+    survey = survey_network(case, name, problems, planning.overall)
     if survey is None:
         return None
     members = survey.members

@@ -38,22 +38,59 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 
-def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
+class Overall:
+    """What is so in no case of a suite: told once all of its cases have been surveyed."""
+
+    def __init__(self) -> None:
+        self._classes, self._passages = Classes(), Passages()
+        self._arbitrations = Arbitrations()
+        self._known: dict[Hashable, Network] = {}
+
+    def add(self, case: Case, name: str, members: Sequence[Member], routes: Routes) -> None:
+        """Note what is so in one of a case's networks."""
+        network = case.networks[name]
+        key = (id(network), tuple(map(_route_of, members)))
+        if key not in self._known:
+            self._known[key] = network  # kept, so that no other network gets its identity
+            self._classes.add(case, routes)
+        self._passages.add(case, name, members, routes)
+        self._arbitrations.add(case, members, routes)
+
+    def report(self, problems: Problems) -> None:
+        """Report classes that no case uses, places that nothing passes, idle arbitrations."""
+        found = Problems()
+        for problem in (
+            *self._classes.unfed(),
+            *self._passages.unused(),
+            *self._arbitrations.idle(),
+        ):
+            found.add(problem)
+        tell_at_use(found, self._known.values(), problems)
+
+
+def survey_network(
+    case: Case, name: str, problems: Problems, overall: Overall | None = None
+) -> Survey | None:
     """Return the routes of a case's items in one of its networks.
 
-    None if they do not fit; `problems` then says why.
+    None if they do not fit; `problems` then says why. What they are is added to `overall`, if it is
+    given.
     """
     found, network = Problems(), case.networks[name]
-    survey = _survey_network(case, name, found)
+    survey = _survey_network(case, name, found, overall)
     tell_at_use(found, [network], problems)
     return survey
 
 
-def _survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
+def _survey_network(
+    case: Case, name: str, problems: Problems, overall: Overall | None
+) -> Survey | None:
     network = case.networks[name]
     members = tuple(members_of(case.flows, network, case.run))
     within = _testers_fit(case, network, members, problems)
     routes = _routes(case, network, members, problems) if within else None
+    if routes is not None and overall is not None:
+        overall.add(case, name, members, routes)
     survey = None if routes is None else _survey(case, network, members, routes, problems)
     if survey is None:
         return None
@@ -87,7 +124,7 @@ def _verify(
     known: dict[Hashable, Routes | None] = {}
     formed: dict[Hashable, tuple[Survey, bool] | None] = {}
     fitting: set[Hashable] = set()
-    classes, passages, arbitrations = Classes(), Passages(), Arbitrations()
+    overall = Overall()
     examined: list[Examined] = []
     plain = _plain_cases(checked, problems, examined, most_items)
     for case, name, network in ((one, *named) for one in plain for named in one.networks.items()):
@@ -95,14 +132,11 @@ def _verify(
         members = tuple(members_of(case.flows, network, case.run))
         key = (id(network), tuple(map(_route_of, members)))
         if key not in known:
-            routes = known[key] = _routes(case, network, members, problems)
-            if routes is not None:
-                classes.add(case, routes)
+            known[key] = _routes(case, network, members, problems)
         routes = known[key]
         if routes is None or not _testers_fit(case, network, members, problems):
             continue
-        passages.add(case, name, members, routes)
-        arbitrations.add(case, members, routes)
+        overall.add(case, name, members, routes)
         sent = tuple(map(_sizes_of, members))
         latencies = feasibility.latencies_asked(case, name)
         load = (id(routes), sent, latencies, *_load_of(case, members, routes))
@@ -117,8 +151,7 @@ def _verify(
             survey = found[0]._replace(members=members)
             if _load_fits(case, name, survey, problems, formed=found[1]):
                 fitting.add(load)
-    for problem in (*classes.unfed(), *passages.unused(), *arbitrations.idle()):
-        problems.add(problem)
+    overall.report(problems)
     return examined
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.check import check
+from qospec.plan.plan import Bounds, plan
 from qospec.plan.survey import verify
 
 TEXT = """
@@ -126,4 +127,14 @@ def test_a_line_without_slots_aligns_nothing(tmp_path, problems, hosts, aligned,
     path = tmp_path / "a.qos"
     path.write_text("qos 1\nimport std.media\n" + text, encoding="utf-8")
     verify(check([path], discover(), problems), problems)
+    assert [problem.code for problem in problems.all] == warned
+
+
+@pytest.mark.parametrize(("whole", "warned"), [(True, ["W0633"]), (False, [])])
+def test_a_plan_of_all_cases_warns_as_a_check_does(tmp_path, problems, whole, warned):
+    """Another case may have something to decide, so of some cases it says nothing."""
+    path = tmp_path / "a.qos"
+    text = CROSSING.replace("SENT", "phases = random")
+    path.write_text("qos 1\nimport std.media\n" + text, encoding="utf-8")
+    assert plan(check([path], discover(), problems), "0", Bounds(), problems, whole=whole)
     assert [problem.code for problem in problems.all] == warned
