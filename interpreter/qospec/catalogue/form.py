@@ -43,7 +43,8 @@ class Form(NamedTuple):
             last; below 0, of one that was taken off although none had put it there.
         inside: How the packets are encrypted, and the form of those inside; None if they are not.
         fragmented: If some were cut, the form in which they were sent on, and that of the packets.
-        frames: If they are cells of packets, how these are adapted, and their form.
+        frames: If they are cells of packets, how these are adapted, their form, and the MTU, in
+            bytes, of what cut them.
         rekeyed: Whether the association that encrypts them is replaced on the way.
         spi: The index of that association.
         keys: The keys that are given for it; None for one that is drawn. Of cells, () if they are
@@ -60,7 +61,7 @@ class Form(NamedTuple):
     headers: tuple[int, ...] = ()
     inside: tuple[Esp, Form] | None = None
     fragmented: tuple[Form, Form] | None = None
-    frames: tuple[Adaptation, Form] | None = None
+    frames: tuple[Adaptation, Form, int] | None = None
     rekeyed: bool = False
     spi: int = 0
     keys: Keys = ()
@@ -265,7 +266,8 @@ class Form(NamedTuple):
             )
         cells = sum(adaptation.count_cells(size) * count for size, count in self.sizes)
         sizes = ((CELL_BYTES, cells),) if cells else ()
-        return Form("cell", sizes, self.sent, frames=(adaptation, self), family=self.family)
+        frames = (adaptation, self, mtu_bytes)
+        return Form("cell", sizes, self.sent, frames=frames, family=self.family)
 
     def reassemble_cells(self, adaptation: Adaptation, mtu_bytes: int) -> Form:
         """Return the form of packets of which these are the cells.
@@ -281,16 +283,16 @@ class Form(NamedTuple):
             )
         if self.keys:
             raise UnfitError("these cells are still encrypted", "put a `cell_decrypt` ahead of it")
-        made, packets = self.frames
+        made, packets, made_mtu_bytes = self.frames
         if made != adaptation:
             raise EndsDifferError(
                 f"these cells are made with {made}, and not with {adaptation}",
                 "give both ends the same `aal` and `encapsulation`",
             )
-        if packets.largest_bytes > mtu_bytes:
-            raise UnfitError(
-                f"packets of {packets.largest_bytes} B exceed its MTU of {mtu_bytes} B",
-                "give both ends the same `mtu`",
+        if made_mtu_bytes != mtu_bytes:
+            raise EndsDifferError(
+                f"they are cut with an MTU of {made_mtu_bytes} B, and not of {mtu_bytes} B",
+                f"write `mtu = {max(made_mtu_bytes, mtu_bytes)} B` at both ends",
             )
         return packets
 

@@ -214,7 +214,8 @@ def test_packets_have_their_form_again():
     [
         ({"aal": "aal3_4"}, EndsDifferError, "made with `aal5` and `llc_snap`, and not with `aal3"),
         ({"encapsulation": "lane"}, EndsDifferError, "and not with `aal5` and `lane`"),
-        ({"mtu": 1_000}, UnfitError, "packets of 1500 B exceed its MTU of 1000 B"),
+        ({"mtu": 1_500}, EndsDifferError, "cut with an MTU of 9180 B, and not of 1500 B"),
+        ({"mtu": 9_188}, EndsDifferError, "cut with an MTU of 9180 B, and not of 9188 B"),
     ],
 )
 def test_two_ends_that_do_not_agree(fields, error, message):
