@@ -62,10 +62,10 @@ class LinkTrace(Element):
     """Let packets through as a link did whose rate was recorded; drop what finds no room to wait.
 
     Packets leave in the order in which they came. A trace of Mahimahi lists, in milliseconds, when
-    1,504 bytes may be sent, a packet of IP with 4 bytes around it; what nobody uses is lost, and
-    after the last line it begins anew. A CSV file whose first line is `time [s],rate [Mbit/s]`
-    lists from when on IP packets have which rate; the last one stays. Times count from the
-    beginning of the trial.
+    1,504 bytes may be sent, a packet of IP with 4 bytes around it; what nobody uses who came before
+    is lost, and after the last line it begins anew. A CSV file whose first line is
+    `time [s],rate [Mbit/s]` lists from when on IP packets have which rate; the last one stays.
+    Times count from the beginning of the trial.
 
     Not modelled: delays and losses of the recorded link; put a `delay` and a `lose` beside it.
     """
@@ -147,12 +147,15 @@ def _leave(state: Whole, items: Whole, item: int, now_ps: int, leaves_ps: int, o
 
 @kernel
 def _use_opportunities(state: Whole, size_bytes: int, now_ps: int) -> int:
-    """Return the opportunity that sends the last of so many bytes, which may begin now."""
+    """Return the opportunity that sends the last of so many bytes, which come now.
+
+    One at the same time is over: `mm-link` spends what is due before it reads a packet.
+    """
     period_ps = state[state[RING] - 1]
-    if now_ps > state[BEGAN] + period_ps:  # all of these rounds are over
-        state[BEGAN] += (now_ps - state[BEGAN] - 1) // period_ps * period_ps
+    if now_ps >= state[BEGAN] + period_ps:  # all of these rounds are over
+        state[BEGAN] += (now_ps - state[BEGAN]) // period_ps * period_ps
         state[PLACE], state[LEFT] = 0, OPPORTUNITY_BYTES
-    while state[BEGAN] + state[TABLE + state[PLACE]] < now_ps:
+    while state[BEGAN] + state[TABLE + state[PLACE]] <= now_ps:
         _go_on(state, period_ps)
     while size_bytes > state[LEFT]:
         size_bytes -= state[LEFT]

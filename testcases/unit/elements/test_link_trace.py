@@ -49,12 +49,12 @@ def leave_by_mahimahi(at_ms, packets):
     """Return when each packet leaves: opportunity by opportunity, as `mm-link` goes over its queue.
 
     Each is of 1,504 bytes, of which a packet takes 4 more than it has; the last time of the trace
-    is when it begins anew.
+    is when it begins anew. `rationalize` spends what is due before a packet is put into the queue.
     """
     left, waiting, base_ps, place = [], [[at, size + 4] for at, size in packets], 0, 0
     while waiting:
         now_ps, room = base_ps + at_ms[place] * MS, 1_504
-        while waiting and waiting[0][0] <= now_ps and room:
+        while waiting and waiting[0][0] < now_ps and room:
             taken = min(room, waiting[0][1])
             room -= taken
             waiting[0][1] -= taken
@@ -142,6 +142,13 @@ def test_what_finds_two_before_it_is_lost(lab, element, by_events):
     assert after.at_ps.tolist() == [10 * MS, 20 * MS, 30 * MS]
     assert [(cause, number) for cause, *_, number in got.lost] == [("overflow", 2), ("overflow", 4)]
     assert [until for _, until in got.waits] == [10 * MS, 20 * MS, 30 * MS]
+
+
+def test_what_comes_with_an_opportunity_waits_for_the_next(lab):
+    """`mm-link` spends what is due, up to now, and then reads what has come."""
+    packets = [(0, 100), (MS, 100), (5 * MS, 100), (8 * MS - 1, 100)]
+    (after,) = carry(lab, of_opportunities(0, 1, 3, 5), packets).departures
+    assert after.at_ps.tolist() == [MS, 3 * MS, 6 * MS, 8 * MS]
 
 
 def test_a_long_pause_is_passed_over_at_once(lab):
