@@ -69,8 +69,12 @@ def read_texts(
     items = value.items if isinstance(value, List) else (value,)
     places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
     for item, place in zip(items, places, strict=True):
-        if isinstance(item, Text):
+        if isinstance(item, Text) and item.text.strip():
             found.append((item.text, place.span))
+        elif isinstance(item, Text):
+            message = f"{shown} is a list of texts, and this text is empty"
+            help_text = "write what the publication calls it, or leave it out"
+            evaluator.context.report(make_error("E0204", message, place.span, help=help_text))
         elif not isinstance(item, Poison):
             message = f"{shown} is a list of texts, not {item.what}"
             evaluator.context.report(make_error("E0204", message, node.span))
