@@ -136,9 +136,10 @@ def choose_title(document: Record) -> str:
 def list_requirements(document: Record) -> list[dict[str, Any]]:
     """Return what the tests cover, each with `name`, `verdict` and `tests`.
 
-    Each also has the `criteria` counted by their claims; `only` are those by which nothing is
-    reproduced, if it makes no others. A test that covers nothing is listed under its own name,
-    after the others, with `stated` false.
+    Its tests have the verdict of those of their criteria that are of it. Each also has the
+    `criteria` counted by their claims; `only` are those by which nothing is reproduced, if it makes
+    no others. A test that covers nothing is listed under its own name, after the others, with
+    `stated` false.
     """
     found: dict[tuple[bool, str], list[dict[str, Any]]] = {}
     for test in list_tests(document):
@@ -150,13 +151,36 @@ def list_requirements(document: Record) -> list[dict[str, Any]]:
         {
             "name": name,
             "stated": stated,
-            "tests": its,
-            "verdict": find_worst(test["verdict"] for test in its if test["verdict"]),
+            "tests": (judged := [{**test, "verdict": _judge(test, name)} for test in its]),
+            "verdict": find_worst(test["verdict"] for test in judged if test["verdict"]),
             "criteria": (of := count_by_claim(_list_covering(its, name if stated else ""))),
             "only": find_only_claim(of),
         }
         for (stated, name), its in sorted(found.items(), key=lambda item: not item[0][0])
     ]
+
+
+def _judge(test: Record, name: str) -> str:
+    """Return the verdict of a test on what it covers: without those criteria that are of others.
+
+    Where none of its criteria applies it is `skip`.
+    """
+    if not test["verdict"] or not any(_list_named(test["cases"])):
+        return str(test["verdict"])
+    return find_worst(
+        _judge_case(case, covering["statements"])
+        for case, covering in zip(test["cases"], _list_covering([test], name), strict=True)
+    )
+
+
+def _judge_case(case: Record, kept: Sequence[Record]) -> str:
+    found = {statement["verdict"] for statement in case["statements"]}
+    if case["verdict"] != "pass" and case["verdict"] not in found:
+        return str(case["verdict"])  # it is not from a statement
+    if not any(one["kind"] == "expect" and one["verdict"] in VERDICTS for one in kept):
+        return "skip"
+    others = [statement for statement in case["statements"] if statement["kind"] != "expect"]
+    return find_worst(one["verdict"] for one in (*kept, *others) if one["verdict"] in VERDICTS)
 
 
 def _list_covering(tests: Iterable[Record], name: str) -> Iterator[dict[str, Any]]:

@@ -103,6 +103,31 @@ def test_a_requirement_counts_only_criteria_that_are_of_it(claiming):
         assert "O45" in render(claiming, {}, form)
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "others", "all_of_it", "found"),
+    [
+        (("pass", "fail"), (), "fail", ("pass", "fail")),
+        (("pass", "pass"), (), "pass", ("pass", "pass")),
+        (("not applicable", "pass"), (), "pass", ("skip", "pass")),
+        (("pass", "fail"), ("inconclusive",), "fail", ("inconclusive", "fail")),
+        (("pass", "pass"), (), "error", ("error", "error")),
+    ],
+)
+def test_criteria_of_another_statement_do_not_decide_a_requirement(
+    claiming, verdicts, others, all_of_it, found
+):
+    case = claiming["cases"][0]
+    like = next(s for s in case["statements"] if s.get("claim") == "exact")
+    case["statements"] = [
+        {**like, "verdict": verdict, "covers": [name]}
+        for verdict, name in zip(verdicts, ("O1", "O2"), strict=True)
+    ] + [{**like, "kind": "require", "verdict": verdict} for verdict in others]
+    case["verdict"] = all_of_it
+    claiming["cases"] = [case]
+    rows = {row["name"]: row["verdict"] for row in list_requirements(claiming)}
+    assert (rows["O1"], rows["O2"]) == found
+
+
 def test_the_sentence_says_of_how_many_statements(claiming):
     covered = sum(count_covered(claiming).values())
     claiming["references"] = [{**claiming["references"][0], "statements": 56}]
