@@ -282,11 +282,7 @@ def _planned(
 
 
 def _network(
-    case: Case,
-    network: Network,
-    name: str,
-    seed: tuple[str, ...],
-    planning: Planning,
+    case: Case, network: Network, name: str, seed: tuple[str, ...], planning: Planning
 ) -> Planned | None:
     problems = planning.problems
     survey = survey_network(case, name, problems, planning.overall)
@@ -305,8 +301,7 @@ def _network(
             problems.add(refuse(loop, network, case))
             return None
     measurement = _measurement(case, name, streams)
-    silent = find_silent(measurement, lowered.nodes)
-    if silent is not None:
+    if (silent := find_silent(measurement, lowered.nodes)) is not None:
         problems.add(feasibility.unreported_queue(silent, network, case))
         return None
     experiment = Experiment(
