@@ -10,11 +10,11 @@ SITES = """qos 1
 import std.media, std.devices.crypto_gateways
 topology sites {{
   a, b = host
-  near = crypto_gateways.in_software(integrity = none, per_packet = 90 us)
-  far = crypto_gateways.in_software(integrity = none)
-  link a -- near.inner via media.fast_ethernet
-  link near.outer -- far.outer via media.fast_ethernet
-  link far.inner -- b via media.fast_ethernet
+  site = crypto_gateways.in_software(integrity = none, per_packet = 90 us)
+  site_2 = crypto_gateways.in_software(integrity = none)
+  link a -- site.inner via media.fast_ethernet
+  link site.outer -- site_2.outer via media.fast_ethernet
+  link site_2.inner -- b via media.fast_ethernet
 }}
 test t on sites {{
   flow web = packets {{ rate = 1 Mbit/s @ip, size = 512 B @ip }} from {way}
@@ -38,7 +38,7 @@ def found(tmp_path, problems):
 
 def test_it_names_the_use_and_has_the_place_in_the_library_below(found):
     (warning,) = (problem for problem in found("b to a") if problem.code == "W0630")
-    assert warning.message == "`far.encrypt` encrypts without authenticating"
+    assert warning.message == "`site_2.encrypt` encrypts without authenticating"
     assert warning.span.source.name.endswith("a.qos")
     assert warning.span.text == "crypto_gateways.in_software(integrity = none)"
     (label,) = warning.secondary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ def _move_to_use(found: Diagnostic, networks: Sequence[Network]) -> Diagnostic:
     if not found.span.source.is_of_library:
         return found
     uses = list(_list_uses(found, networks))
-    named = [use for path, use in uses if f"`{path}" in found.message]
+    named = [use for path, use in uses if re.search(rf"`{re.escape(path)}[.`]", found.message)]
     for use in named or [use for _, use in uses]:
         if use.span is not None and not use.span.source.is_of_library:
             here = found.label or f"here, in `{use.name}`"
