@@ -208,16 +208,20 @@ def count_statements(
 
 
 def count_published(frame: Mapping[str, Any], covered: Mapping[str, int]) -> dict[str, int]:
-    """Return the number of statements of the publications, and of those covered and not reproduced.
+    """Return the number of statements of the publication, and of those covered and not reproduced.
+
+    With several references it is not known of which of them a statement is, and the sum of their
+    numbers is that of no publication.
 
     Args:
         frame: The outcome, as far as it is known before the run.
         covered: The numbers of the statements that are covered, by claim.
 
     Returns:
-        Nothing if no reference says how many statements its publication has.
+        Nothing unless there is one reference, which says how many statements its publication has.
     """
-    of_all = sum(reference.get("statements", 0) for reference in frame.get("references", ()))
+    numbers = [reference.get("statements") for reference in frame.get("references", ())]
+    of_all = numbers[0] if len(numbers) == 1 else None
     if not of_all:
         return {}
     gaps = {gap["what"] for test in frame["tests"] for gap in test.get("not_reproduced", ())}

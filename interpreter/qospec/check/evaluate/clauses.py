@@ -64,24 +64,32 @@ def read_texts(
     node: ast.Expression, shown: str, scope: Scope, evaluator: Evaluator
 ) -> list[tuple[str, Span]]:
     """Return a text, or the texts of a list, each with its place; mistakes are reported."""
-    found: list[tuple[str, Span]] = []
+    known: dict[str, Span] = {}
     value = evaluator.require_plain(node, scope)
     items = value.items if isinstance(value, List) else (value,)
     places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
     for item, place in zip(items, places, strict=True):
-        if isinstance(item, Text) and item.text.strip():
-            found.append((item.text, place.span))
+        if isinstance(item, Text) and item.text in known:
+            message = f"`{item.text}` is listed twice in {shown}"
+            first = (known[item.text], "first listed here") if place is not node else None
+            mistake = make_error(
+                "E0102", message, place.span, secondary=first, help="leave one of them out"
+            )
+            evaluator.context.report(mistake)
+        elif isinstance(item, Text) and item.text.strip():
+            known[item.text] = place.span
         elif isinstance(item, Text):
             message = f"{shown} is a list of texts, and this text is empty"
             help_text = "write what the publication calls it, or leave it out"
             evaluator.context.report(make_error("E0204", message, place.span, help=help_text))
         elif not isinstance(item, Poison):
             message = f"{shown} is a list of texts, not {item.what}"
-            evaluator.context.report(make_error("E0204", message, node.span))
-    return found
+            help_text = "write a text" if isinstance(item, List) else "write it in quotes"
+            evaluator.context.report(make_error("E0204", message, place.span, help=help_text))
+    return list(known.items())
 
 
-def read_covers(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> tuple[str, ...]:
+def read_claimed(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> tuple[str, ...]:
     """Return the published statements that a criterion names behind its claim."""
     if node.covers is None:
         return ()

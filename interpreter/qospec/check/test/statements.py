@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.clauses import DECIDED, evaluate_when, read_claim, read_covers
+from qospec.check.evaluate.clauses import DECIDED, evaluate_when, read_claim, read_claimed
 from qospec.check.evaluate.confidence import read_confidence, verify_repeats
 from qospec.check.evaluate.context import CheckError, flatten_text, make_error
 from qospec.check.evaluate.criteria import build_condition, build_reported, explain_duplicate_label
@@ -123,7 +123,7 @@ class Statements:
 
     def _read_criterion(self, node: ast.Criterion, scope: Scope, subscript: str) -> None:
         claim = read_claim(node)
-        covers = read_covers(node, scope, self._evaluator)
+        covers = read_claimed(node, scope, self._evaluator)
         when = evaluate_when(node, scope, self._evaluator)
         clauses = Clauses(None, claim, covers, when.idle, when.published)
         if not when.met:  # what it asks may make no sense here: it is not worked out
