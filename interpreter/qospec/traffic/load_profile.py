@@ -60,6 +60,9 @@ class LoadProfile(Arrivals):
         """Return the highest of its rates: the load that a line must carry."""
         return self.changing.mean_rate(connections)
 
+    def list_rates(self, connections: int) -> tuple[tuple[int, Fraction], ...]:
+        return self.changing.list_rates(connections)
+
     def most_items(self, connections: int, length_ps: int) -> int | None:
         return self.changing.most_items(connections, length_ps)
 

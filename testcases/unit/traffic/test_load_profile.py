@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import ProfileFile, discover
 from qospec.check import check
 from qospec.diagnostics import Problems
+from qospec.plan.survey import verify
 from qospec.traffic.load_profile import LoadProfile
 
 MS, S = 10**9, 10**12
@@ -66,6 +67,38 @@ def test_the_sum_of_a_day_is_that_of_its_hours(flow):
     assert len(flow.cells(half, 4 * S, phases="even")) == 3_750
     assert half.most_items(1, 4 * S) == 3_750
     assert half.mean_rate(3) == 6_000  # what a line must carry is the highest
+
+
+SLOW = """qos 1
+import std.media
+topology wire {
+  a = host(lowest_rate = 100 pkt/s)
+  b = host
+  link a -- b via media.gigabit_ethernet
+}
+test day on wire {
+  flow user = packets { size = 100 B @ip, source = load_profile { file = "day.csv" } } from a to b
+  run { warmup = 500 ms, measure = 1 s }
+  report user.sent
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ("0,1000\n0.8,0\n1.4,100\n", []),  # a pause is not slow
+        ("0,1000\n0.8,99\n1,98\n1.2,1000\n", ["`a` cannot send so little from 500 ms on"]),
+        ("0,1000\n0.2,99\n", ["`a` cannot send so little from -300 ms on"]),
+        ("0,99\n0.2,1000\n", ["`a` cannot send so little"]),
+        ("0,1000\n1.5,99\n", []),  # the trial is over
+    ],
+)
+def test_no_rate_of_a_profile_is_below_what_a_host_can_send(tmp_path, problems, steps, said):
+    (tmp_path / "day.csv").write_text("time [s],rate [pkt/s]\n" + steps, encoding="utf-8")
+    (tmp_path / "a.qos").write_text(SLOW, encoding="utf-8")
+    verify(check([tmp_path / "a.qos"], discover(), problems), problems)
+    assert [problem.message for problem in problems.all] == said
 
 
 def read(folder: Path, text: str) -> tuple[list[str], tuple[tuple[int, Fraction], ...]]:

@@ -66,6 +66,10 @@ class Arrivals(ABC):
     def mean_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections together, on average: for the planner's loads."""
 
+    def list_rates(self, connections: int) -> tuple[tuple[int, Fraction], ...]:
+        """Return the mean items/s of all connections, each from when on, in ps since it began."""
+        return ((0, self.mean_rate(connections)),)
+
     def highest_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections that windows of time are made for."""
         return self.mean_rate(connections)

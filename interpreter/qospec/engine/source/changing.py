@@ -91,6 +91,15 @@ class Changing(Arrivals):
         """Return the highest mean rate of its processes: the load that a line must carry."""
         return max(process.mean_rate(connections) for _, process in self.processes)
 
+    def list_rates(self, connections: int) -> tuple[tuple[int, Fraction], ...]:
+        """Return the mean rates of its processes, each as long as it emits."""
+        return tuple(
+            (begin_ps + since_ps, rate)
+            for begin_ps, stop_ps, process in self.spans()
+            for since_ps, rate in process.list_rates(connections)
+            if begin_ps + since_ps < stop_ps
+        )
+
     def highest_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections that windows of time are made for."""
         return max(process.highest_rate(connections) for _, process in self.processes)

@@ -14,8 +14,9 @@ from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
 from qospec.model.expression import list_measurements
+from qospec.plan.changes import with_changes
 from qospec.plan.forms import largest_carried_bytes
-from qospec.plan.offered import compute_cell_rate, list_counted
+from qospec.plan.offered import list_counted
 from qospec.plan.tables import group_by_flow
 from qospec.protocol.marks import CLP
 from qospec.protocol.streams import NO_FLOW
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.form import Form
     from qospec.engine.line.clock import Clock
-    from qospec.model.suite import Case, Flow, Instance, Network
+    from qospec.model.suite import Case, Flow, Instance, Network, Run
     from qospec.plan.assembly import Drafts
     from qospec.plan.forms import FormError, Survey
     from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError
@@ -90,25 +91,34 @@ def _overload(case: Case, shares: dict[int, Fraction], carries: str, layer: str)
 def too_slow_to_send(
     case: Case, network: Network, members: Sequence[Member]
 ) -> Iterator[Diagnostic]:
-    """Yield each flow that sends less than a host of it can, once."""
-    seen = set()
+    """Yield each flow that sends less than a host of it can at any time, once."""
+    seen, flows = set(), with_changes(case).flows
     for member in members:
         if member.stream.kind != "user" or member.stream.flow in seen:
             continue
-        flow, host = case.flows[member.stream.flow], network.hosts[member.origin]
-        rate = compute_cell_rate(flow)
+        flow, host = flows[member.stream.flow], network.hosts[member.origin]
+        rate, since_ps = _find_least_rate(flow, case.run)
         if 0 < rate < host.tester.lowest_rate:
             seen.add(member.stream.flow)
             dimension = CELL_RATE if flow.packets is None else PACKET_RATE
             least = format_value(host.tester.lowest_rate, dimension)
+            since = format_value(Fraction(since_ps - case.run.warmup_ps, PS_PER_S), TIME)
             yield Diagnostic(
                 "E0316",
-                f"`{host.path}` cannot send so little",
-                flow.span,
+                f"`{host.path}` cannot send so little" + f" from {since} on" * (since_ps > 0),
+                case.flows[member.stream.flow].span,
                 label=format_value(rate, dimension),
                 notes=(f"the `lowest_rate` of `{host.path}` is {least}",),
                 help=f"send at least {least}, or let the host have a lower `lowest_rate`",
             )
+
+
+def _find_least_rate(flow: Flow, run: Run) -> tuple[Fraction, int]:
+    """Return the least items/s above 0 in a trial, and since when, in ps; 0 if there are none."""
+    rates = flow.arrivals.list_rates(flow.connections)
+    length_ps = run.warmup_ps + run.measure_ps
+    sent = ((Fraction(rate), at_ps) for at_ps, rate in rates if rate and at_ps < length_ps)
+    return min(sent, default=(Fraction(0), 0))
 
 
 def too_many_of_aal5(

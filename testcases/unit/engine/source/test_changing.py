@@ -56,6 +56,12 @@ def test_each_process_emits_from_its_time_to_the_next(processes, times, cuts, co
     assert most is None if drawn else most >= len(expected)
 
 
+def test_rates_of_all_processes_are_listed_from_when_on() -> None:
+    inner = Changing(((0, Constant(Fraction(5))), (4, Constant(Fraction(7))), (9, Constant(1))))
+    source = Changing(((0, Constant(Fraction(10))), (3, inner), (10, Constant(Fraction(30)))))
+    assert source.list_rates(2) == ((0, 20), (3, 10), (7, 14), (10, 60))
+
+
 def test_the_window_and_the_load_are_those_of_the_highest_rate() -> None:
     source = Changing(((0, Constant(Fraction(10))), (5, Constant(Fraction(30)))))
     assert (source.mean_rate(2), source.highest_rate(2)) == (60, 60)
