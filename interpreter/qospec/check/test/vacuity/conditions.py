@@ -62,6 +62,7 @@ DEVICE = Subject(
     "queue.occupancy.max <= 64 cell",
 )
 RUN = Subject("what is measured", "expect something that a device can meet", "")
+REQUIRED = "require something that can be met"
 
 
 def open_condition(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
@@ -115,6 +116,13 @@ def explain_idle(place: Span, subject: Subject, *, same: bool = False) -> CheckE
     return make_error("E0516", message, place, help=subject.remedy)
 
 
+def explain_false(place: Span, subject: Subject, why: str) -> CheckError:
+    """Return the mistake of a criterion that nothing meets."""
+    known = why in (criteria.UNMEASURED, criteria.WITHOUT)
+    reason = f"it does not depend on {subject.depends_on}" if known else why
+    return make_error("E0516", f"this is always false: {reason}", place, help=subject.remedy)
+
+
 def is_compared_with_itself(node: ast.Expression) -> bool:
     """Return whether a condition compares something with itself, as it is written."""
     return isinstance(node, ast.Compare) and node.left == node.right
@@ -149,7 +157,7 @@ def examine_criterion(
     if all(reasons):
         yield criteria.warn_of_never_failing(node.kind, reasons[0], node.span, subject.example)
     elif all(false):
-        yield explain_idle(node.condition.span, subject, same=criteria.SAME in false)
+        yield explain_false(node.condition.span, subject, false[0])
 
 
 def explain_unmeetable(cases: Sequence[Case]) -> Iterator[CheckError]:
@@ -160,10 +168,11 @@ def explain_unmeetable(cases: Sequence[Case]) -> Iterator[CheckError]:
 
 def explain_unmet(statement: Statement, why: str, case: Case) -> CheckError:
     """Return the mistake of a criterion that no device meets; its help names a flow of the case."""
+    if statement.kind != "expect":
+        return explain_false(statement.span, RUN._replace(remedy=REQUIRED), why)
     example = criteria.choose_example(statement, case)
-    remedy = RUN.remedy if statement.kind == "expect" else "require something that can be met"
-    subject = RUN._replace(remedy=f"{remedy}, such as `{example}`" if example else remedy)
-    return explain_idle(statement.span, subject, same=why == criteria.SAME)
+    remedy = f"{RUN.remedy}, such as `{example}`" if example else RUN.remedy
+    return explain_false(statement.span, RUN._replace(remedy=remedy), why)
 
 
 # ---- `where`

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.test.vacuity.applicability import OPPOSITE, group_by_place, is_unmet
+from qospec.model.bounds import ANYTHING
 from qospec.model.claims import CONSISTENT
 from qospec.model.expression import (
     Attribute,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 SAME = "both sides are the same"
+EMPTY = "its list is empty"
 SETTLED = "its sides can have no other values"
 UNMEASURED = "it is known beforehand"
 WITHOUT = "a part that is known beforehand makes it true"
@@ -48,6 +50,7 @@ SENT = "no device changes what a source sends"
 
 EXAMPLES = {"require": "{flow}.sent within 1% of {flow}.planned", "expect": "{flow}.lost == 0"}
 """Of criteria that can fail."""
+NO_LIST = Operation("list", ())
 NEVER_OF_THE_SAME = ("!=", "<", ">")
 MIRRORED = {">": "<", ">=": "<="}
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
@@ -176,9 +179,9 @@ def explain_settled_false(condition: Expression) -> str:
 
     Bounds of leaves are not asked: what exceeds them may be said of a device that is broken.
     """
-    if isinstance(condition, Operation) and _compares_the_same(condition):
-        return SAME if condition.operator in NEVER_OF_THE_SAME else ""
-    return UNMEASURED if evaluate_without_readings(condition) is False else ""
+    if evaluate_without_readings(condition) is False:
+        return UNMEASURED
+    return explain_never_true(condition, lambda _: ANYTHING)
 
 
 def _explain_always(
@@ -195,6 +198,8 @@ def _explain_always(
         reasons = [_explain_always(operand, of, expected=expected) for operand in operands]
         enough = any if (operator == "or") == expected else all
         return next(filter(None, reasons)) if enough(reasons) else ""
+    if operator == "in" and operands[1] == NO_LIST:
+        return "" if expected else EMPTY
     if _compares_the_same(expression):
         return SAME if (operator not in NEVER_OF_THE_SAME) is expected else ""
     return _explain_comparison(operator if expected else OPPOSITE.get(operator, ""), operands, of)
