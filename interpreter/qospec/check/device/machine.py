@@ -190,9 +190,9 @@ def _read_times(
     """Return the timers or windows with their lengths in ps; None for one that is not known yet."""
     found: dict[str, int | None] = {}
     for name, length, span in _read_entries(f"{what}s", EXAMPLES[what], node, scope, evaluator):
-        found[name] = None
+        found[name.text] = None
         try:
-            found[name] = _read_length(what, name, length, span)
+            found[name.text] = _read_length(what, name.text, length, span)
         except CheckError as mistake:
             evaluator.context.report(mistake)
     return found
@@ -200,10 +200,16 @@ def _read_times(
 
 def _read_entries(
     field: str, example: str, node: ast.Expression | None, scope: Scope, evaluator: Evaluator
-) -> Iterator[tuple[str, object, Span]]:
-    """Yield the names of a field with their values; report one that is no map."""
+) -> Iterator[tuple[ast.Name, object, Span]]:
+    """Yield the names of a field, their values and where these are; report one that is no map.
+
+    After a mistake in a map, what it declares has no known values.
+    """
     value = None if node is None else evaluator.require_plain(node, scope)
     if node is None or value is None or isinstance(value, Poison):
+        for declared in node.pairs if isinstance(node, ast.MapLiteral) else ():
+            if isinstance(declared.key, ast.Path):
+                yield declared.key.name, Poison(), declared.value.span
         return
     if not isinstance(value, Map):
         evaluator.context.report(
@@ -217,7 +223,8 @@ def _read_entries(
         return
     for name, entry in value.entries.items():
         pair = value.write_pair(str(name), node.span)
-        yield str(name), entry, pair.span if pair else node.span
+        at = pair.key.span if pair else node.span
+        yield ast.Name(text=str(name), span=at), entry, pair.value.span if pair else node.span
 
 
 def _read_length(what: str, name: str, value: object, span: Span) -> int | None:
@@ -231,7 +238,8 @@ def _read_length(what: str, name: str, value: object, span: Span) -> int | None:
         )
         raise make_error("E0202", f"the {what} `{name}` is a time, not {found}", span)
     if value.value is not None and value.value <= 0:
-        raise make_error("E0205", f"the {what} `{name}` must be more than 0", span)
+        help_text = f"write a longer time, as in `{what}s = {EXAMPLES[what]}`"
+        raise make_error("E0205", f"the {what} `{name}` must be more than 0", span, help=help_text)
     length_ps: int | None = convert(value, Parameter(name, LENGTH, REQUIRED), MACHINE, span)
     return length_ps
 
@@ -247,14 +255,14 @@ def _read_variables(
         try:
             if not isinstance(value, Amount):
                 raise make_error(
-                    "E0204", f"`{name}` is a number, not {getattr(value, 'what', '')}", span
+                    "E0204", f"`{name.text}` is a number, not {getattr(value, 'what', '')}", span
                 )
             initial = convert_to_whole(value.value or Fraction(0), value.dimension, span)
         except CheckError as mistake:
             evaluator.context.report(mistake)
             continue
-        at = ast.Name(text=name, span=span)
-        found.append(_Variable(at, value.dimension, Variable(name, initial, value.dimension)))
+        made = Variable(name.text, initial, value.dimension)
+        found.append(_Variable(name, value.dimension, made))
     return found
 
 
