@@ -7,6 +7,7 @@ expressions that qospec and Python write alike.
 
 import heapq
 import itertools
+import operator
 from dataclasses import field
 from typing import Any, NamedTuple
 
@@ -148,6 +149,7 @@ class _Running:
             return self.busy[0]
         times = [at for at, _ in self.waiting[:1]] + self.begins[:1]
         times += [due for instance in self.instances for due, _ in instance.timers.values()]
+        times += [due for due, _ in self._emptying()]
         return min(times, default=None)
 
     def go_on(self, now_ps: int) -> list[tuple[int, _Message]]:
@@ -163,8 +165,12 @@ class _Running:
         ]
         due_ps, number, _, instance = min(timers, default=(2**63, 0, 0, None))
         begins_ps = self.begins[0] if self.begins else 2**63
-        if self.waiting and self.waiting[0][0] <= min(due_ps, begins_ps):
+        empty_ps, ended = min(self._emptying(), default=(2**63, None), key=operator.itemgetter(0))
+        if self.waiting and self.waiting[0][0] <= min(due_ps, begins_ps, empty_ps):
             return self._hear(self.waiting.pop(0)[1], now_ps)
+        if ended is not None and empty_ps < min(due_ps, begins_ps):
+            self._end(ended, now_ps)
+            return []
         if due_ps <= begins_ps:
             timer = list(self.machine.timers)[number]
             del instance.timers[timer]
@@ -203,7 +209,7 @@ class _Running:
         way = self._chosen(instance.state, names, event)
         if way is not None:
             return self._take(instance, way, dict(instance.values), now_ps)
-        self._end(instance)
+        self._end(instance, now_ps)
         return []
 
     def _hear(self, message: _Message, now_ps: int) -> list[tuple[int, _Message]]:
@@ -278,11 +284,27 @@ class _Running:
             content = tuple(instance.values[value] for value in self.machine.messages[name])
             message = _Message(name, port, instance.reference, content)
             sent.append((self.free_ps[port] + PROPAGATION_PS[port], message))
-        self._end(instance)
+        self._end(instance, now_ps)
         return sent
 
-    def _end(self, instance: _Instance) -> None:
-        if not self.permanent and instance.state == self.first and not instance.timers:
+    def _empty_ps(self, instance: _Instance) -> int:
+        """Return from when on an instance has nothing in its windows."""
+        ends = [
+            at + self.machine.windows[name] * 10**6
+            for name, times in instance.counted.items()
+            for at in times
+        ]
+        return max(ends, default=0)
+
+    def _is_idle(self, instance: _Instance) -> bool:
+        return not self.permanent and instance.state == self.first and not instance.timers
+
+    def _emptying(self) -> list[tuple[int, _Instance]]:
+        """Return those that are only there for what their windows hold, and until when."""
+        return [(self._empty_ps(one), one) for one in self.instances if self._is_idle(one)]
+
+    def _end(self, instance: _Instance, now_ps: int) -> None:
+        if self._is_idle(instance) and self._empty_ps(instance) <= now_ps:
             self.inside[self.first] -= 1
             self.instances = [other for other in self.instances if other is not instance]
 

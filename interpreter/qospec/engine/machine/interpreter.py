@@ -83,6 +83,7 @@ from qospec.engine.machine.state import (
     OF_PARTS,
     OLDEST,
     OUTPUT,
+    OVERFLOWN,
     PART,
     PARTS,
     PEER,
@@ -137,6 +138,8 @@ NOTHING_HAPPENS, NO_ROOM = -1, -2
 """In place of an instance: no transition is taken; or one would be, and there is no room for it."""
 NO_TIME = -(2**62)
 """In place of a time: something was divided by 0."""
+TOO_LARGE = 2**62
+"""No result is as large as this, so that the sum or the difference of two is exact."""
 ENDED = -1
 """In place of a state, in the log: an instance is no more."""
 MOST_CHANGES = 3
@@ -147,8 +150,8 @@ MOST_CHANGES = 3
 
 
 @kernel
-def _value(state: Whole, place: int, length: int) -> int:
-    """Return what a program gives: pairs of an operation and an argument among the lists."""
+def _value(state: Whole, way: int, place: int, length: int) -> int:
+    """Return what a program of a transition gives: pairs of an operation and an argument."""
     lists, stack, top = state[AT_LISTS] + place, state[AT_STACK], -1
     for k in range(length):
         operation, argument = state[lists + 2 * k], state[lists + 2 * k + 1]
@@ -168,7 +171,7 @@ def _value(state: Whole, place: int, length: int) -> int:
             top -= 1
             a, b = state[stack + top], state[stack + top + 1]
             if operation < DIVIDED:
-                state[stack + top] = _combined(operation, a, b)
+                state[stack + top] = _bounded(state, way, operation, a, b)
             elif b == 0:
                 return NO_TIME
             else:
@@ -177,14 +180,50 @@ def _value(state: Whole, place: int, length: int) -> int:
 
 
 @kernel
+def _bounded(state: Whole, way: int, operation: int, a: int, b: int) -> int:
+    """Return the result of an operation; of one that is too large, note that, and return 0."""
+    if _is_too_large(operation, a, b):
+        state[OVERFLOWN] = 1 + way
+        return 0
+    return _combined(operation, a, b)
+
+
+@kernel
 def _duration_ps(amount: int, per_second: int) -> int:
-    """Return how long an amount takes, rounded down; LONGEST_PS if it is longer."""
+    """Return how long an amount takes, rounded down; LONGEST_PS if it is longer, either way."""
+    if per_second < 0:
+        amount, per_second = -amount, -per_second
     whole, rest = amount // per_second, amount % per_second
     if abs(whole) >= LONGEST_PS // PS_PER_S:
-        return LONGEST_PS
+        return LONGEST_PS if whole > 0 else -LONGEST_PS
+    if per_second >= TOO_LARGE // 1_000:
+        return _long_division(whole, rest, per_second)
     for _ in range(4):  # a product of 10^12 would be too large
         whole, rest = whole * 1_000 + rest * 1_000 // per_second, rest * 1_000 % per_second
     return whole
+
+
+@kernel
+def _long_division(whole: int, rest: int, per_second: int) -> int:
+    """Return the ps of seconds and of a rest, of which a thousandfold would be too large."""
+    for _ in range(12):
+        whole, tenfold = 10 * whole, 0
+        for _ in range(10):
+            tenfold += rest
+            if tenfold >= per_second:
+                whole, tenfold = whole + 1, tenfold - per_second
+        rest = tenfold
+    return whole
+
+
+@kernel
+def _is_too_large(operation: int, a: int, b: int) -> bool:
+    """Return whether the result of an operation is too large to calculate with."""
+    if operation == PLUS:
+        return abs(a + b) >= TOO_LARGE
+    if operation == MINUS:
+        return abs(a - b) >= TOO_LARGE
+    return operation == TIMES and b != 0 and abs(a) > (TOO_LARGE - 1) // abs(b)
 
 
 @kernel
@@ -252,6 +291,18 @@ def _count_within(state: Whole, row: int, window: int, now_ps: int) -> int:
 
 
 @kernel
+def _find_empty_ps(state: Whole, row: int) -> int:
+    """Return when all notes in the windows of an instance are too old; 0 if there are none."""
+    empty_ps = 0
+    for window in range(state[WINDOWS]):
+        at = state[AT_WINDOWS] + (row * state[WINDOWS] + window) * WINDOW
+        if state[at + NOTED] > 0:
+            noted_ps = state[state[AT_NOTES] + state[at + NEWEST] * NOTE_COLUMNS + NOTED_AT]
+            empty_ps = max(empty_ps, noted_ps + state[state[AT_SPANS] + window])
+    return empty_ps
+
+
+@kernel
 def _forget(state: Whole, at: int) -> None:
     """Free the oldest note of a window, which has one."""
     oldest = state[at + OLDEST]
@@ -296,7 +347,7 @@ def chosen(state: Whole, row: int, event: int) -> int:
         way = state[first + n]
         at = state[AT_WAYS] + way * WAY
         length = state[at + WHERE_LENGTH]
-        if length == 0 or _value(state, state[at + WHERE], length) != 0:
+        if length == 0 or _value(state, way, state[at + WHERE], length) != 0:
             return way  # type: ignore[no-any-return]
     return NOTHING_HAPPENS
 
@@ -323,7 +374,7 @@ def admitted(state: Whole, reference: int, now_ps: int) -> int:
 
 @kernel
 def dismiss_idle(state: Whole, row: int, now_ps: int) -> None:
-    """Free an instance that is in the first state, if none of its timers runs."""
+    """Free an instance in the first state, unless a timer runs or a window holds anything."""
     instance = state[AT_INSTANCES] + row * width(state)
     if state[PERMANENT] or state[instance + STATE] != 0:
         return
@@ -331,6 +382,10 @@ def dismiss_idle(state: Whole, row: int, now_ps: int) -> None:
     for timer in range(state[TIMERS]):
         if deadlines[_find_row(state, timer, row), DUE] < FOREVER_PS:
             return
+    empty_ps = _find_empty_ps(state, row)
+    if empty_ps > now_ps:
+        set_deadline(deadlines, _find_row(state, state[TIMERS], row), empty_ps, state[TIMERS])
+        return
     for window in range(state[WINDOWS]):
         at = state[AT_WINDOWS] + (row * state[WINDOWS] + window) * WINDOW
         while state[at + NOTED] > 0:
@@ -386,8 +441,11 @@ def _leave(state: Whole, number: int, stay_ps: int) -> None:
 
 @kernel
 def _count_rows(state: Whole) -> int:
-    """Return the number of rows of deadlines: of the heap, and all timers of all instances."""
-    return 1 + state[TIMERS] * state[INSTANCES]  # type: ignore[no-any-return]
+    """Return the number of rows of deadlines: of the heap, and all timers of all instances.
+
+    Behind the timers, if there are windows: when those of an instance are empty, so that it ends.
+    """
+    return 1 + (state[TIMERS] + min(state[WINDOWS], 1)) * state[INSTANCES]  # type: ignore[no-any-return]
 
 
 @kernel
@@ -412,7 +470,10 @@ def due_ps(state: Whole) -> int:
 
 @kernel
 def expired(state: Whole) -> tuple[int, int]:
-    """Stop the timer that expires next; return it, and the row of its instance."""
+    """Stop the timer that expires next; return it, and the row of its instance.
+
+    One more than the last timer: the windows of the instance are empty.
+    """
     number = find_earliest(view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)) - 1
     timer, row = number // state[INSTANCES], number % state[INSTANCES]
     halt(state, timer, row)
@@ -431,10 +492,10 @@ def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole
         state[WENT] += 1
     takes_ps = state[at + AFTER]
     if state[at + WORKS] > 0:
-        takes_ps = _value(state, state[at + WORK], state[at + WORKS])
+        takes_ps = _value(state, way, state[at + WORK], state[at + WORKS])
         if takes_ps < 0:
             state[UNTIMED] = 1 + way
-    _assign(state, row, at)
+    _assign(state, row, way)
     _note(state, row, at, now_ps)
     instance = state[AT_INSTANCES] + row * width(state)
     before, after = state[instance + STATE], state[at + TARGET]
@@ -451,12 +512,13 @@ def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole
 
 
 @kernel
-def _assign(state: Whole, row: int, at: int) -> None:
+def _assign(state: Whole, row: int, way: int) -> None:
     """Set variables as a transition says, all from what they were before."""
+    at = state[AT_WAYS] + way * WAY
     first = state[AT_LISTS] + state[at + ASSIGN]
     for k in range(state[at + ASSIGNS]):
         place = first + 3 * k
-        state[state[AT_NEW] + k] = _value(state, state[place + 1], state[place + 2])
+        state[state[AT_NEW] + k] = _value(state, way, state[place + 1], state[place + 2])
     for k in range(state[at + ASSIGNS]):
         state[state[AT_VARIABLES] + state[first + 3 * k]] = state[state[AT_NEW] + k]
     instance = state[AT_INSTANCES] + row * width(state) + INSTANCE

@@ -39,17 +39,17 @@ and how many there are; the state in which the last transition was taken; how ma
 )
 """How many there are; the last two, of transitions that items cause which pass, and of instances
 that begin together."""
-LOGGED, LOG_ROOM, WINDOWS, SPARE_NOTE, SPARE_NOTES, UNTIMED = range(38, 44)
+LOGGED, LOG_ROOM, WINDOWS, SPARE_NOTE, SPARE_NOTES, UNTIMED, OVERFLOWN = range(38, 45)
 """How many rows of the log are in use, and how many there are; 0: none is kept. How many windows an
 instance has; the first note that is free, and how many are; 1 more than the last transition of
-which `after` was negative, or divided by 0; 0: none."""
+which `after` was negative, or divided by 0; 0: none; likewise of which a number was too large."""
 (
     AT_WAYS, AT_CHOICES, AT_LISTS, AT_SENDS, AT_INPUTS, AT_NAMES, AT_FORWARD, AT_INITIAL,
     AT_VARIABLES, AT_STACK, AT_NEW, AT_INSTANCES, AT_TIMERS, AT_LENGTHS, AT_FREE, AT_FOUND,
     AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_SPANS, AT_WINDOWS, AT_QUEUE, AT_NOTES,
     AT_LOG,
-) = range(44, 70)  # fmt: skip
-FIELDS = 70
+) = range(45, 71)  # fmt: skip
+FIELDS = 71
 
 (
     TARGET, AFTER, WHERE, WHERE_LENGTH, SEND, SENDS, START, STARTS, HALT, HALTS, ASSIGN, ASSIGNS,
@@ -123,8 +123,7 @@ def begun(
     state = with_more_notes(state) if program.windows else state
     state[[STOP, FLOWS, LIMIT]] = stop_ps, flows, MOST_TRANSITIONS
     count = int(state[INSTANCES])
-    timers = 1 + count * len(program.timers)
-    clear_deadlines(rows_of(state, AT_TIMERS, timers, DEADLINE))
+    clear_deadlines(rows_of(state, AT_TIMERS, _count_deadlines(program), DEADLINE))
     instances = rows_of(
         state, AT_INSTANCES, count, INSTANCE + len(program.values) + len(program.ports)
     )
@@ -145,6 +144,11 @@ def begun(
         free = int(state[AT_FREE])
         state[free : free + count] = np.arange(count)[::-1]
     return _with_log(state) if logs else state
+
+
+def _count_deadlines(program: Program) -> int:
+    """Return how many rows the deadlines have, as `interpreter` counts them."""
+    return 1 + (len(program.timers) + bool(program.windows)) * (program.instances or 1)
 
 
 def _with_log(state: Whole) -> Whole:
@@ -196,7 +200,7 @@ class _Writer:
             AT_STACK: [0] * (DEEPEST + 1),
             AT_NEW: [0] * (values + counters),
             AT_INSTANCES: [0] * (count * (INSTANCE + values + len(program.ports))),
-            AT_TIMERS: [0] * ((1 + count * len(program.timers)) * DEADLINE),
+            AT_TIMERS: [0] * (_count_deadlines(program) * DEADLINE),
             AT_LENGTHS: [int(length or 1) for _, length in program.timers],
             AT_FREE: [0] * count,
             AT_FOUND: [0] * placement.references,

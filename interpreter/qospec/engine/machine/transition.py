@@ -71,6 +71,7 @@ from qospec.engine.machine.state import (
     NUMBERED,
     OF,
     OF_PARTS,
+    OVERFLOWN,
     PART,
     PARTIAL,
     PENDING,
@@ -136,23 +137,23 @@ class UntimedError(ValueError):
     """A transition would take a negative time, or one for which something is divided by 0."""
 
 
+class TooLargeError(ValueError):
+    """A transition would calculate with a number that is too large."""
+
+
 def build_transition(program: Program, placement: Placement, setting: Setting) -> Transition:
     """Return how a machine answers events, from the beginning of a trial."""
     state = begun(program, placement, setting.streams.count, setting.stop_ps, logs=setting.watched)
 
     def replenish(state: Whole, reason: int) -> Whole:
         if reason == LIVELY:
+            _verify_numbers(program, placement.path, state)
             last = program.states[int(state[LAST])].name
             raise LivelockError(placement.path, last, int(state[LIMIT]))
         return GROW[reason](state)
 
     def report(state: Whole) -> Counts:
-        if state[UNTIMED]:
-            way = program.transitions[int(state[UNTIMED]) - 1]
-            raise UntimedError(
-                f"`{placement.path}` takes `{way.text}` with values for which `after` is negative,"
-                " or divides by 0"
-            )
+        _verify_numbers(program, placement.path, state)
         return counts_of(program, state)
 
     return Transition(
@@ -165,6 +166,22 @@ def build_transition(program: Program, placement: Placement, setting: Setting) -
         columns=CONTENT - MORE + placement.values,
         report=report,
     )
+
+
+def _verify_numbers(program: Program, path: str, state: Whole) -> None:
+    """Raise an error if a number or a time of a transition was none to go on with."""
+    if state[OVERFLOWN]:
+        way = program.transitions[int(state[OVERFLOWN]) - 1]
+        raise TooLargeError(
+            f"`{path}` comes to a number of 2^62 or more in `{way.text}`, too large to calculate"
+            " with (times are in picoseconds): bound what it calculates with by `min`"
+        )
+    if state[UNTIMED]:
+        way = program.transitions[int(state[UNTIMED]) - 1]
+        raise UntimedError(
+            f"`{path}` takes `{way.text}` with values for which `after` is negative, or divides by"
+            " 0"
+        )
 
 
 @kernel
@@ -234,6 +251,9 @@ def _next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
         _go_on(state, items, now_ps, out)
     elif timer_ps <= begins_ps:
         timer, row = expired(state)
+        if timer == state[TIMERS]:
+            dismiss_idle(state, row, now_ps)
+            return
         _happen(state, items, row, of_messages + timer, now_ps, out)
     else:
         state[BEGUN] += 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.engine.machine.transition import UntimedError
+from qospec.engine.machine.transition import TooLargeError, UntimedError
 
 LARGE = 2**62
 
@@ -302,6 +302,10 @@ def test_a_message_carries_values_in_its_order(alone):
         ("9007199254740993 9007199254740992 duration", 1_000_000_000_000),
         ("999999999999 1000000000000 duration", 999_999_999_999),
         ("4000000000 1 duration", 10**18),  # no more than the longest time
+        ("2000000000000000000 4000000000000000000 duration", 500_000_000_000),
+        ("1333333333333333333 4000000000000000000 duration", 333_333_333_333),
+        ("4611686018427387902 4611686018427387903 duration", 999_999_999_999),
+        ("-3 -2 duration", 1_500_000_000_000),
     ],
 )
 def test_a_time_is_worked_out_from_values(alone, text, takes_ps):
@@ -317,11 +321,49 @@ def test_a_time_is_worked_out_from_what_values_were_before(alone):
     assert machine.alarm(machine.tell("ask", 10, content=(5,))) == 20
 
 
-@pytest.mark.parametrize("text", ["7 v 10 - /", "7 0 duration", "3 v -"])
+@pytest.mark.parametrize("text", ["7 v 10 - /", "7 0 duration", "3 v -", "-4000000000 1 duration"])
 def test_a_time_that_cannot_be_is_an_error_of_the_trial(alone, text):
     machine = alone(alone.state("s", alone.way("press", "s", after=text, text="on press -> s")))
     machine.tell("press", 10)
     with pytest.raises(UntimedError, match=r"`d\.m` takes `on press -> s` with values for which"):
+        _ = machine.counts
+
+
+LARGEST = 2**62 - 1
+"""A machine calculates with numbers up to this."""
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        f"{LARGEST // 10} v * {LARGEST // 10 * 10} ==",
+        f"{-LARGEST} 10 v - + {-LARGEST} ==",
+        f"{LARGEST} v - v + {LARGEST} ==",
+    ],
+)
+def test_numbers_may_be_large(alone, where):
+    machine = alone(alone.state("s", alone.way("press", "s", 1, where)))
+    machine.tell("press", 10)
+    assert machine.log == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1800000000000000000 v * v *",  # 500 h by 10 by 10, which 64 bits make negative
+        f"{2**61} 8 * 7 +",  # which 64 bits make 7
+        f"{-(2**61)} 8 * 7 +",
+        f"{2**40} {-(2**30)} * 7 +",
+        f"{LARGEST} 1 +",
+        f"{-LARGEST} 1 -",
+    ],
+)
+@pytest.mark.parametrize("field", ["where", "after", "set"])
+def test_a_number_that_is_too_large_is_an_error_of_the_trial(alone, field, text):
+    more = {field: {"v": text} if field == "set" else text}
+    machine = alone(alone.state("s", alone.way("press", "s", text="on press -> s", **more)))
+    machine.tell("press", 10)
+    with pytest.raises(TooLargeError, match=r"^`d\.m` comes to .* in `on press -> s`"):
         _ = machine.counts
 
 
@@ -342,7 +384,7 @@ def test_what_counted_less_than_a_window_ago_is_in_it(alone):
     assert machine.counts.counters["n"] == 3_3_2_2_0
 
 
-def test_each_instance_and_each_window_counts_by_itself_until_it_ends(alone):
+def test_each_instance_and_each_window_counts_by_itself(alone):
     state, way = alone.state, alone.way
     seen = {"n": "n 100 * long 10 * + short +"}
     machine = alone(
@@ -361,10 +403,49 @@ def test_each_instance_and_each_window_counts_by_itself_until_it_ends(alone):
         ("ask", 4, FIRST),
         ("ask", 5, OTHER),
         ("tell", 6, FIRST),
-        ("ask", 7, FIRST),  # one that begins: it has counted nothing
+        ("ask", 7, FIRST),  # in its first state again
+        ("ask", 8, THIRD),  # there is no room for it
     ):
         machine.tell(message, now_ps, reference=reference)
-    assert machine.counts.counters["n"] == 31_11_00
+    assert machine.counts.counters["n"] == 31_11_31
+    assert machine.counts.refused == 1
+
+
+def test_an_instance_stays_as_long_as_a_window_of_its_own_holds_anything(alone):
+    """What came at 1 is in the window of 10 ps until 11, so the instance ends then."""
+    state, way = alone.state, alone.way
+    ways = (
+        way("press", "a", 1, "short 2 >="),
+        way("press", "a", 2, counts_in=("short",)),
+        way("ask", "a", 3, "short 0 =="),
+    )
+    machine = alone(state("a", *ways), instances=1)
+    assert machine.alarm(machine.tell("press", 0, reference=FIRST)) == 10
+    machine.tell("press", 1, reference=FIRST)
+    machine.tell("press", 2, reference=FIRST)
+    assert machine.log == 2_2_1
+    assert machine.alarm(machine.wake(10)) == 11
+    assert machine.inside["a"] == 1
+    assert machine.wake(11) == []
+    assert machine.inside["a"] == 0
+    machine.tell("ask", 12, reference=OTHER)
+    assert machine.log == 2_2_1_3
+    assert machine.inside["a"] == 0
+
+
+def test_an_instance_that_left_its_first_state_does_not_end_with_its_windows(alone):
+    state, way = alone.state, alone.way
+    machine = alone(
+        state("a", way("press", "a", counts_in=("short",)), way("tell", "b")),
+        state("b", way("tell", "a")),
+        instances=1,
+    )
+    machine.tell("press", 0, reference=FIRST)
+    machine.tell("tell", 5, reference=FIRST)
+    assert machine.wake(10) == []
+    assert machine.inside == {"a": 0, "b": 1}
+    machine.tell("tell", 11, reference=FIRST)
+    assert machine.inside == {"a": 0, "b": 0}
 
 
 def test_windows_grow_and_what_is_too_old_makes_room(alone):
