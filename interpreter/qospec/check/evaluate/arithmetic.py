@@ -108,7 +108,12 @@ def require_number(value: Value, span: Span, sign: str) -> Amount | Deferred:
     unfinished = value.explain_unfinished(span)
     if unfinished is not None:
         raise unfinished
-    raise make_error("E0204", f"`{sign}` needs numbers, not {value.what}", span)
+    named = value.items if isinstance(value, List) else (value,)
+    help_text = ""
+    if sign == "of" and named and all(isinstance(item, Text) for item in named):
+        claim = f"as exact of {' '.join(span.text.split())}"
+        help_text = f"to say which published statement a criterion is of, write `{claim}`"
+    raise make_error("E0204", f"`{sign}` needs numbers, not {value.what}", span, help=help_text)
 
 
 def compare_values(node: ast.Compare, left: Value, right: Value) -> Boolean | Operation:

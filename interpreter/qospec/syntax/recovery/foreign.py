@@ -139,6 +139,13 @@ _ROWS = (
     ),
     _make_row(
         "E0011",
+        r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+of\s+\[?(?P<first>[^\[\]#]*\")\]?"
+        r"\s+(?P<at>of\s+(?P<other>\"[^\"]*\"))",
+        "several statements that a criterion claims something of are a list",
+        "write `as {claim} of [{first}, {other}]`",
+    ),
+    _make_row(
+        "E0011",
         rf"^\s*(?P<word>expect|require|invariant)\s+(?:\w+\s*:)?{_VALUE},\s*(?P<at>(?P<other>{_VALUE}))",
         "each criterion needs its own `{word}`",
         "write `{word} {other}`",
@@ -211,7 +218,7 @@ _ROWS = (
     ),
     _make_row(
         "E0011",
-        r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+(?:covers\s+)?(?P<at>[\"\[].*)$",
+        r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+(?:covers\s+)?(?P<at>\"[^\"]*\"|\[[^\]]*\])",
         "what a criterion claims something of stands behind `of`",
         "write `as {claim} of {at}`",
     ),

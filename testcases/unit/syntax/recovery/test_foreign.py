@@ -69,6 +69,12 @@ def in_a_test(statement: str) -> str:
             "write `with 99.9 % confidence as shape`",
         ),
         (in_a_test("expect a < b as shape as range"), "write `as shape` or `as range`"),
+        (in_a_test('expect a < b as exact "O1"  # why'), 'write `as exact of "O1"`'),
+        (in_a_test('expect a < b as exact of "O1" of "O2"'), 'write `as exact of ["O1", "O2"]`'),
+        (
+            in_a_test('expect a < b as exact of ["A", "B"] of "C"'),
+            'write `as exact of ["A", "B", "C"]`',
+        ),
         (in_a_test("report a as exact"), "leave it out, or judge the value with `expect`"),
         (in_a_test("expect a within 10% 1 ms"), "write `within 10% of …`"),
         (in_a_test("run measure = 1 s"), "write `run { measure = 1 s }`"),
