@@ -31,6 +31,8 @@ OF_EXCHANGES = {
 """Words of other tools for the parts of a flow between endpoints, and what they are called here."""
 REQUESTS = ("request", "requests", "queries")
 """What others call the flow itself."""
+FRAMES = ("frame", "frames")
+"""A part of a flow of `frames` alone."""
 
 
 # ---- metrics
@@ -65,6 +67,8 @@ def explain_unknown_metric(
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
     elif OF_EXCHANGES.get(word) == "exchanges.delay" and not meant:
         near, help_text = "", f"let `{path}` be an `echo`, and measure `{path}.exchanges.delay`"
+    elif word in FRAMES and parts and "frames" not in parts:
+        near, help_text = "", _explain_no_frames(path, has_packets="cells" in parts)
     shown = (min((kind.name, *kind.aliases[:1]), key=len) for kind in known)
     note = f"metrics: {' '.join(sorted(shown))}"
     note = f"{note}; parts of `{path}`: {' '.join(parts)}" if parts else note
@@ -77,6 +81,13 @@ def explain_unknown_metric(
         near=near,
         help=help_text,
     )
+
+
+def _explain_no_frames(path: str, *, has_packets: bool) -> str:
+    """Return what to measure of the flow at a path in place of frames."""
+    if has_packets:
+        return f"each of its packets is a frame on a link: write `{path}` for these"
+    return f"only traffic `frames {{ … }}` has frames of cells: write `{path}` for the cells"
 
 
 def explain_not_measured(

@@ -57,6 +57,10 @@ def test_of_exchanges_their_own_metric_is_offered(checked, text, help_):
         ("plain.retransmitted == 0 pkt", "measure it of a flow of `tcp` itself"),
         ("plain.goodput > 1 Mbit/s", "measure it of a flow of `tcp` itself"),
         ("plain.requests.lost == 0 pkt", "write one that `qos metrics` lists"),
+        (
+            "plain.frames.lost == 0",
+            "each of its packets is a frame on a link: write `plain` for these",
+        ),
         ("plain.rtt.mean < 1 ms", "let `plain` be an `echo`, and measure `plain.exchanges.delay`"),
     ],
 )
