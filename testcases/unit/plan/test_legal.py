@@ -42,13 +42,15 @@ def broken(monkeypatch: pytest.MonkeyPatch, name: str, change) -> None:
     monkeypatch.setattr(planning, name, lambda *given: change(usual(*given)))
 
 
-def without_wire_to(path: str):
-    """Return what leaves out the wires to an element."""
+def without_wires(end: str, path: str):
+    """Return what leaves out the wires whose `end`, "node" or "to", is an element."""
 
     def change(lowered):
-        to = [node.path for node in lowered.nodes].index(path)
+        number = [node.path for node in lowered.nodes].index(path)
         wires = [
-            (w, h) for w, h in zip(lowered.wires, lowered.arrives_at, strict=True) if w.to != to
+            (wire, host)
+            for wire, host in zip(lowered.wires, lowered.arrives_at, strict=True)
+            if getattr(wire, end) != number
         ]
         kept, hosts = zip(*wires, strict=True)
         return replace(lowered, wires=kept, arrives_at=hosts)
@@ -82,13 +84,18 @@ GREEN, YELLOW, RED = (colour << 1 for colour in range(3))  # as in `protocol.mar
 BROKEN = {
     "no wire": (
         "lower",
-        without_wire_to("dut.meter"),
+        without_wires("to", "dut.meter"),
         r"after lowering, `dut\.meter` is fed nothing of `f`: what may pass",
     ),
     "no wire for some": (
         "with_endpoints",
-        without_wire_to("dut.out"),
+        without_wires("to", "dut.out"),
         r"after endpoints, `dut\.out` is fed nothing of `f`",
+    ),
+    "no wire to where it goes": (
+        "lower",
+        without_wires("node", "dut.out"),
+        r"after lowering, `dut\.out` has no wire for `f` at output 0: what leaves",
     ),
     "an input that is not there": (
         "with_restarts",
@@ -128,7 +135,7 @@ def test_what_a_pass_breaks_is_found_behind_it(planned, monkeypatch, name, chang
 
 
 def test_plans_are_not_checked_unless_asked(planned, monkeypatch):
-    broken(monkeypatch, "lower", without_wire_to("dut.meter"))
+    broken(monkeypatch, "lower", without_wires("to", "dut.meter"))
     monkeypatch.delenv("QOS_CHECK")
     (whole,) = planned(NETWORK)
     assert "dut.meter" in [node.path for node in whole.networks[""].experiment.nodes]

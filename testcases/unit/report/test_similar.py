@@ -159,7 +159,7 @@ def test_of_cases_alike_the_first_is_printed_and_of_a_test_the_first_that_passes
         case("40%"),
         case("50%", losses=[loss(cause="filtered")]),
     ]
-    document = {"cases": cases, "tests": [{"name": "t", "place": "a.qos:1:1"}]}
+    document = {"cases": cases, "tests": [{"name": "t", "place": "a.qos:1:1", "covers": []}]}
     ids = [f"case-{number}" for number in range(1, 6)]
     assert choose_printed(document, ids) == ["case-3", "case-5", "case-1"]
     assert choose_printed(document, ids[3:]) == ["case-5"], "only what is shown is printed"
