@@ -36,8 +36,9 @@ HOST_PORT = ("", 0)
 """The port of a host."""
 FINEST_SKEW = Fraction(1, 10**9)
 """With which times stay within int64 when they are converted from one clock to another."""
+PLAIN_RATIO = "a number without a unit is a ratio: 20 in a million is `20 ppm`"
 PROPERTIES = {
-    "clock": ("skew", Domain("ratio", -Fraction(1, 100), Fraction(1, 100))),
+    "clock": ("skew", Domain("ratio", -Fraction(1, 100), Fraction(1, 100), beyond=PLAIN_RATIO)),
     "resolution": ("resolution_ps", Domain("time", 0, PS_PER_S)),
     "overhead": ("overhead_ps", Domain("time", -PS_PER_S, PS_PER_S)),
     "lowest_rate": ("lowest_rate", Domain("cell rate", 0)),

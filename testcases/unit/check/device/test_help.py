@@ -578,3 +578,9 @@ device d {{
 """
     [problem] = [found for found in checked(text)[1] if found.code == "E0405"]
     assert problem.notes == (note,)
+
+
+def test_a_clock_without_its_unit_is_told_what_the_number_says(checked):
+    [problem] = checked("topology t {\n  _a = host(clock = 20)\n}")[1]
+    assert (problem.code, problem.help) == ("E0205", "write at most 0.01")
+    assert problem.notes == ("a number without a unit is a ratio: 20 in a million is `20 ppm`",)
