@@ -208,25 +208,24 @@ def count_statements(
 
 
 def count_published(frame: Mapping[str, Any], covered: Mapping[str, int]) -> dict[str, int]:
-    """Return the number of statements of the publication, and of those covered and not reproduced.
+    """Return the number of published statements, and of those covered and not reproduced.
 
-    With several references it is not known of which of them a statement is, and the sum of their
-    numbers is that of no publication.
+    Of several references it is not known of which of them a statement is: they count together, as
+    the parts of a publication do.
 
     Args:
         frame: The outcome, as far as it is known before the run.
         covered: The numbers of the statements that are covered, by claim.
 
     Returns:
-        Nothing unless there is one reference, which says how many statements its publication has.
+        Nothing unless each reference says how many statements its publication has.
     """
     numbers = [reference.get("statements") for reference in frame.get("references", ())]
-    of_all = numbers[0] if len(numbers) == 1 else None
-    if not of_all:
+    if not numbers or None in numbers:
         return {}
     gaps = {gap["what"] for test in frame["tests"] for gap in test.get("not_reproduced", ())}
     return {
-        "statements": of_all,
+        "statements": sum(numbers),
         "covered": sum(covered.values()),
         "not reproduced": len(gaps),
     }
