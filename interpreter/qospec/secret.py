@@ -31,8 +31,9 @@ _KEYS = re.compile(
     r"""'"(?!file:)(?P<nested>[^"'\n]*)"'|"'(?!file:)(?P<inner>[^"'\n]*)'\""""
     r"""|"(?!'?file:)(?P<double>[^"\n]*)"|'(?!"|file:)(?P<single>[^'\n]*)'"""
     r"""|["']?(?P<bare>(?:0[xX])?[0-9A-Fa-f](?:[ \t:_-]{0,3}[0-9A-Fa-f]){15,}\b))"""
-    # in quotes, wherever they are, what may be hexadecimal digits; the text may lack its end
-    r"""|(?<=["'])(?P<digits>[0-9A-Za-z][0-9A-Za-z \t:_-]+[0-9A-Za-z])(?=["']|[^"'\n]*$)""",
+    # in quotes, wherever they are, what may be hexadecimal digits; the text may lack its end. A
+    # part of them is never tried, or a long line without an end would be read anew for each.
+    r"""|(?<=["'])(?P<digits>(?>[0-9A-Za-z](?:[ \t:_-]*[0-9A-Za-z])+))(?=["']|[^"'\n]*$)""",
     re.MULTILINE,
 )
 _WORD = re.compile("[0-9A-Za-z]+")
