@@ -337,9 +337,9 @@ class ReferenceValue(Value):
             except CheckError as mistake:
                 evaluator.context.report(mistake)
         node, entries = self.node, tuple(self._entries)
-        number = self._count(evaluator)
-        counted = self._scope.names[STATEMENTS].span if number else None
-        return Reference(node.name.text, node.title.text, entries, node.name.span, number, counted)
+        return Reference(
+            node.name.text, node.title.text, entries, node.name.span, self._count(evaluator)
+        )
 
     def _count(self, evaluator: Evaluator) -> int:
         """Return how many statements the publication has, by the field of that name; else 0."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from qospec.check import unused
 from qospec.check.declarations import (
-    STATEMENTS,
     DeviceValue,
     ModuleValue,
     ReferenceValue,
@@ -89,8 +88,9 @@ def build_suite(
                 templates.append(Template(node.name.text, node.doc, node.span))
         tests += made
         drawn += drawn_of(unit, scopes[unit.path], networks, evaluator) if unit.named else []
-    _verify_coverage(tests, references, evaluator)
-    _report_unused(units, evaluator)
+    if not evaluator.context.mistakes:  # else what is wrong may be what would use it
+        for warning in unused.warn_of_unused(units):
+            evaluator.context.report(warning)
     captures = _list_data(tests, units)
     found = Suite(
         tuple(tests),
@@ -107,41 +107,6 @@ def build_suite(
         {stated.name: examiner for stated, examiner in examined},
         {test.name: maker for test, maker in drawn},
     )
-
-
-def _verify_coverage(
-    tests: Sequence[Test], references: Sequence[Reference], evaluator: Evaluator
-) -> None:
-    """Report it if tests name more statements of the only publication than it has."""
-    of_all = references[0].statements if len(references) == 1 else 0
-    place = references[0].counted if of_all else None
-    named = dict.fromkeys(name for test in tests for name in _list_covered(test))
-    if place is not None and len(named) > of_all:
-        number = f"{of_all} statement{'s' if of_all > 1 else ''}"
-        listed = ", ".join(f'"{name}"' for name in named)
-        evaluator.context.report(
-            make_error(
-                "E0205",
-                f"the publication has {number}, and the tests name {len(named)}",
-                place,
-                note=f"they name {listed}",
-                help=f"write `{STATEMENTS} = {len(named)}`, or name each by one text only",
-            )
-        )
-
-
-def _report_unused(units: Sequence[Unit], evaluator: Evaluator) -> None:
-    if not evaluator.context.mistakes:  # else what is wrong may be what would use it
-        for warning in unused.warn_of_unused(units):
-            evaluator.context.report(warning)
-
-
-def _list_covered(test: Test) -> Iterator[str]:
-    """Yield the published statements that a test names, and those that its criteria name."""
-    yield from test.covers
-    for case in test.cases:
-        for statement in case.statements:
-            yield from statement.covers
 
 
 def _list_data(tests: Sequence[Test], units: Sequence[Unit]) -> dict[str, list[Source]]:

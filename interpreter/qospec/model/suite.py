@@ -549,8 +549,7 @@ class DrawnTest:
 class Reference:
     """Published numbers, as data: what a report prints of a `reference`.
 
-    `statements` is how many statements the publication has, and `counted` where that is said; 0
-    and None if it is not.
+    `statements` is how many statements the publication has; 0 if that is not said.
     """
 
     name: str
@@ -558,7 +557,6 @@ class Reference:
     entries: tuple[tuple[str, str], ...]
     span: Span = field(compare=False)
     statements: int = 0
-    counted: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -218,10 +218,11 @@ def count_published(frame: Mapping[str, Any], covered: Mapping[str, int]) -> dic
         covered: The numbers of the statements that are covered, by claim.
 
     Returns:
-        Nothing unless each reference says how many statements its publication has.
+        Nothing unless each reference says how many statements its publication has, and these are at
+        least as many as are covered: tests may name those of another publication, too.
     """
     numbers = [reference.get("statements") for reference in frame.get("references", ())]
-    if not numbers or None in numbers:
+    if not numbers or None in numbers or sum(covered.values()) > sum(numbers):
         return {}
     gaps = {gap["what"] for test in frame["tests"] for gap in test.get("not_reproduced", ())}
     return {

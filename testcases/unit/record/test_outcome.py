@@ -182,6 +182,7 @@ def test_the_statements_of_several_references_count_together() -> None:
     parts: list[dict[str, int]] = [{"statements": 4}, {"statements": 3}]
     frame = {"tests": [], "references": parts}
     assert count_published(frame, {"exact": 2})["statements"] == 7
+    assert count_published(frame, {"exact": 8}) == {}, "some are of another publication"
     frame["references"] = [*parts, {}]
     assert count_published(frame, {"exact": 2}) == {}, "nobody knows how many the third has"
 
