@@ -98,9 +98,14 @@ WRONG = [
                 ("a_second_that_begins_anywhere",),
                 {"eleven"},
                 {
+                    "windows = { seen: window }\n": "",
+                    "values = { used: 0 }": "values = { used: 0, seen: 0 }",
+                    "> 1 -> counting { count = [seen], start": (
+                        "> 1 -> counting { set = { seen: 1 }, start"
+                    ),
                     "< frames -> counting { count = [seen], start = [quiet] }": (
-                        "< frames -> counting { count = [seen] }"
-                    )
+                        "< frames -> counting { set = { seen: seen + 1 } }"
+                    ),
                 },
             ),
             (
