@@ -39,6 +39,8 @@ LATEST_PS = 2**62
 """Where times end; what would leave so late is refused before."""
 NO_PLACES, TOO_LARGE = 1, 2
 """What a transition returns if its ring is full, or a packet larger than IP allows."""
+ADMITTED = 3
+"""What it does not return: that a packet may wait or be sent."""
 
 PLACE, TABLE = OWN, OWN + 3
 """Of both: the place in the table, and where that begins, up to the ring."""
@@ -107,15 +109,11 @@ def _arrive_at_opportunities(
     state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole
 ) -> int:
     """Send a packet in the next opportunities, or lose it; see `engine.event.transition`."""
-    if not has_place(state):
-        return NO_PLACES
-    let_go(state, now_ps)
-    if not has_room(state, items[item, SIZE]):
-        lose(out, 0, item)
-        return DONE
-    leaves_ps = _use_opportunities(state, items[item, SIZE] + AROUND_BYTES, now_ps)
-    _leave(state, items, item, now_ps, leaves_ps, out)
-    return DONE
+    code = _admit(state, items, item, now_ps, out)
+    if code == ADMITTED:
+        leaves_ps = _use_opportunities(state, items[item, SIZE] + AROUND_BYTES, now_ps)
+        return _leave(state, items, item, now_ps, leaves_ps, out)
+    return code
 
 
 @kernel
@@ -125,24 +123,33 @@ def _arrive_at_rates(
     """Send a packet at the rates of the trace, or lose it."""
     if items[item, SIZE] > LARGEST_PACKET_BYTES:
         return TOO_LARGE
+    code = _admit(state, items, item, now_ps, out)
+    if code == ADMITTED:
+        leaves_ps = _transmit(state, items[item, SIZE] * WORK_OF_A_BYTE, now_ps)
+        return _leave(state, items, item, now_ps, leaves_ps, out)
+    return code
+
+
+@kernel
+def _admit(state: Whole, items: Whole, item: int, now_ps: int, out: Whole) -> int:
+    """Return whether a packet is ADMITTED; else it is lost, or needs a larger ring."""
     if not has_place(state):
         return NO_PLACES
     let_go(state, now_ps)
-    if not has_room(state, items[item, SIZE]):
-        lose(out, 0, item)
-        return DONE
-    leaves_ps = _transmit(state, items[item, SIZE] * WORK_OF_A_BYTE, now_ps)
-    _leave(state, items, item, now_ps, leaves_ps, out)
+    if has_room(state, items[item, SIZE]):
+        return ADMITTED
+    lose(out, 0, item)
     return DONE
 
 
 @kernel
-def _leave(state: Whole, items: Whole, item: int, now_ps: int, leaves_ps: int, out: Whole) -> None:
-    """Send a packet on at that time, and hold it until then."""
+def _leave(state: Whole, items: Whole, item: int, now_ps: int, leaves_ps: int, out: Whole) -> int:
+    """Send a packet on at that time, and hold it until then; return DONE."""
     if leaves_ps > now_ps:
         report_wait(out, 0, now_ps, leaves_ps)
         hold(state, items[item, SIZE], leaves_ps)
     send(out, 0, item, leaves_ps)
+    return DONE
 
 
 @kernel
