@@ -183,12 +183,15 @@ def test_both_formats_are_read(tmp_path):
     assert (file.opportunities_ps, file.rates) == ((0, 3 * MS, 3 * MS, 10 * MS), ())
     _, file = read(tmp_path, "time [s],rate [Mbit/s]\n0,1.5\n0.25,0\n1,12\n")
     assert file.rates == ((0, 1_500_000), (S // 4, 0), (S, 12_000_000))
+    _, file = read(tmp_path, "\ufeff0\n5\n")
+    assert file.opportunities_ps == (0, 5 * MS), "editors put a mark before the first line"
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "its first line does not name a time and a rate"),
+        ("", "its first line is no number of milliseconds, and names no time and rate"),
+        ("-5\n", "its first line is no number of milliseconds, and names no time and rate"),
         ("1\n2\n1\n", "line 3: the time is before the one above it"),
         ("1\n2.5\n", "line 2: `2.5` is no time in whole milliseconds"),
         ("1\n\n2\n", "line 2: `` is no time in whole milliseconds"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,9 +38,14 @@ def read_trace(value: Value, name: str, span: Span) -> TraceFile:
 @functools.lru_cache(maxsize=16)
 def _read(path: str, digest: str) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
     """Return the opportunities of a trace, in ps, or its rates; raises UnfitError, or OSError."""
-    lines = Path(path).read_bytes().splitlines()
+    lines = Path(path).read_bytes().removeprefix(codecs.BOM_UTF8).splitlines()
     if lines and lines[0].strip().isdigit():
         return _read_opportunities(lines), ()
+    if not lines or b"," not in lines[0]:
+        raise UnfitError(
+            "its first line is no number of milliseconds, and names no time and rate",
+            "begin it with `time [s],rate [Mbit/s]`, or write, line by line, when 1_504 B are sent",
+        )
     steps = read_steps(path, digest, RATE)
     if not steps[-1][1]:
         raise UnfitError("its last rate is 0, and stays", "end it with a rate above 0")
