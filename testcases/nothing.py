@@ -232,7 +232,7 @@ NOTHING = [
                     "steady_behind.none_lost",
                 ),
                 "what shares nothing never waits": (
-                    "first_cells_behind.first_cells",
+                    "bursts_behind.first_cells",
                     "bursts_behind.not_yet",
                     "short_bursts_behind.first_cells",
                     "steady_below_full_load.first_cells",
