@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
 
-BitErrorRate = Annotated[Fraction, Domain("ratio", 0, Fraction(1, 100))]
+BitErrorRate = Annotated[Fraction | None, Domain("ratio", 0, Fraction(1, 100))]
 Around = Annotated[int, Domain("data", 0, 1_000, layers=())]
 LEAST_RATE = Fraction(1, 10**10)
 """Below it a draw of WORD bits does not tell cells from packets."""
@@ -46,7 +46,7 @@ class Lose(Fault):
     Not modelled: wrong bits in runs, and those that a code corrects.
     """
 
-    bit_error_rate: BitErrorRate = Fraction(0)
+    bit_error_rate: BitErrorRate = None
     """With which probability a bit is wrong: 0, or from 10^-10 on."""
     overhead: Around = 0
     """How many bytes around each packet may be wrong, too, such as 18 of Ethernet."""
@@ -58,14 +58,10 @@ class Lose(Fault):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if 0 < self.bit_error_rate < LEAST_RATE:
+        if self.bit_error_rate and self.bit_error_rate < LEAST_RATE:
             raise ValueError("bit_error_rate: below 10^-10 it is not modelled; leave it out")
-        if self.overhead and not self.bit_error_rate:
+        if self.overhead and self.bit_error_rate is None:
             raise ValueError("overhead: without a `bit_error_rate` no bit is wrong")
-
-    @property
-    def hits_some(self) -> bool:
-        return super().hits_some or self.bit_error_rate > 0
 
     def transition(self, setting: Setting) -> Transition:
         state = self.start(setting)

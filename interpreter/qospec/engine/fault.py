@@ -28,6 +28,7 @@ LARGEST_NUMBER = 2**31 - 1
 """Of an item."""
 Number = Annotated[int, Domain("integer", 1, LARGEST_NUMBER)]
 OptionalNumber = Annotated[int | None, Domain("integer", 1, LARGEST_NUMBER)]
+OptionalRatio = Annotated[Fraction | None, Domain("ratio", 0, 1)]
 
 MeanRun = Annotated[Fraction | None, Domain("ratio", 1, 10**6)]
 Leaving = Annotated[Fraction, Domain("ratio", Fraction(1, 10**9), 1)]
@@ -73,7 +74,7 @@ class Fault(Element):
     hits: ClassVar[tuple[KindName, ...]] = ()
     """The kinds of the items that it may hit; none: it may hit any."""
     hit_by: ClassVar[tuple[str, ...]] = ("first", "probability")
-    """The fields of which one says that it hits anything."""
+    """The fields of which one says what it hits: nothing, with a probability of 0."""
 
     first: OptionalNumber = None
     """The number of the first item of each connection that it hits, from 1."""
@@ -81,13 +82,13 @@ class Fault(Element):
     """How many items in a row it hits from there."""
     every: OptionalNumber = None
     """After how many items of a connection it hits as many again; by default, never."""
-    probability: Ratio = Fraction(0)
+    probability: OptionalRatio = None
     """With which probability it hits any item, or, if a connection is bad at times, one while it is
     good."""
     mean_run: MeanRun = None
     """How many items in a row it hits on average (Gilbert): with `probability` overall, and none in
     between."""
-    good_to_bad: Ratio = Fraction(0)
+    good_to_bad: OptionalRatio = None
     """With which probability a good connection is bad from its next item on (Gilbert and Elliott);
     it begins as it is on average."""
     bad_to_good: Leaving = Fraction(1)
@@ -96,7 +97,7 @@ class Fault(Element):
     """With which probability it hits an item while the connection is bad."""
 
     def __post_init__(self) -> None:
-        if not self.hits_some:
+        if all(getattr(self, field) is None for field in (*self.hit_by, "good_to_bad")):
             *others, last = (f"`{field}`" for field in self.hit_by)
             raise ValueError(f"it would hit nothing: give {', '.join(others)} or {last}")
         self._check_runs()
@@ -105,21 +106,16 @@ class Fault(Element):
         if self.every is not None and self.every < self.count:
             raise ValueError(f"every: {self.every} is less than `count`, {self.count}")
 
-    @property
-    def hits_some(self) -> bool:
-        """Return whether it hits any item at all."""
-        return self.first is not None or bool(self.probability or self.good_to_bad)
-
     def _check_runs(self) -> None:
         """Raise ValueError, in the author's words, where runs are not as they can be."""
-        if not self.good_to_bad and (self.bad_to_good != 1 or self.probability_in_bad != 1):
+        if self.good_to_bad is None and (self.bad_to_good != 1 or self.probability_in_bad != 1):
             raise ValueError("good_to_bad: without it no connection is ever bad")
         if self.mean_run is None:
             return
-        if self.good_to_bad:
+        if self.good_to_bad is not None:
             raise ValueError("mean_run: follows from `bad_to_good`; give only one of the two")
-        if not 0 < self.probability < 1:
-            raise ValueError("probability: with a `mean_run`, it is between 0 and 1")
+        if self.probability is None or self.probability == 1:
+            raise ValueError("probability: with a `mean_run`, give one below 1")
         if self.chain.to_bad > 1:
             odds = self.probability / (1 - self.probability)
             raise ValueError(f"mean_run: with this `probability` it is at least {odds}")
@@ -127,12 +123,12 @@ class Fault(Element):
     @property
     def chain(self) -> Chain:
         """Return how connections are good and bad."""
+        probability = self.probability or Fraction(0)
         if self.mean_run is None:
-            return Chain(
-                self.probability, self.probability_in_bad, self.good_to_bad, self.bad_to_good
-            )
+            to_bad = self.good_to_bad or Fraction(0)
+            return Chain(probability, self.probability_in_bad, to_bad, self.bad_to_good)
         to_good = 1 / self.mean_run
-        to_bad = to_good * self.probability / (1 - self.probability)
+        to_bad = to_good * probability / (1 - probability)
         return Chain(Fraction(0), Fraction(1), to_bad, to_good)
 
     def start(self, setting: Setting) -> Whole:

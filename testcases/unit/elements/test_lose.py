@@ -126,6 +126,20 @@ def test_a_number_and_a_probability_hit_what_either_does(lab, two_vcs):
 
 
 @pytest.mark.parametrize(
+    "fields",
+    [
+        {"probability": Fraction(0)},
+        {"probability": Fraction(0), "mean_run": Fraction(4)},
+        {"good_to_bad": Fraction(0), "bad_to_good": HALF},
+        {"bit_error_rate": Fraction(0), "overhead": 18},
+    ],
+)
+def test_a_probability_of_0_loses_nothing(lab, two_vcs, fields):
+    """As in a sweep that begins at 0."""
+    assert lost(lab, Lose(**fields), two_vcs, lab.cells(range(100), sent_ps=range(1, 101))) == []
+
+
+@pytest.mark.parametrize(
     ("fields", "message"),
     [
         ({}, "it would hit nothing: give `first`, `probability` or `bit_error_rate`"),
