@@ -201,7 +201,7 @@ def _name_type(domain: Domain, label: DomainLabel) -> str:
 
 
 _BOUNDED_AS = {
-    **dict.fromkeys(("duration", "times", "curve"), "time"),
+    **dict.fromkeys(("duration", "times", "curve", "trial"), "time"),
     "load": "rate",
     "burst": "data",
 }

@@ -70,7 +70,9 @@ class CaseBuilder:
         before, self._context.loop_iterations = self._context.mistakes, 0
         self.declare_topology()
         self.declare_flows()
-        run = apply_to_test(self._names, build_run(self._names, self._evaluator), self._evaluator)
+        known = self._names.topology is not None and self._context.mistakes == before
+        run = build_run(self._names, self._evaluator, self.built if known else None)
+        run = apply_to_test(self._names, run, self._evaluator)
         found = self.add_judged(case, run, ())
         return found if self._context.mistakes == before else None
 

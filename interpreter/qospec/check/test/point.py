@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.kinds import LONGEST_PS
+from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
 from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.records.record import evaluate_fields
 from qospec.check.test.changes import (
@@ -44,7 +44,11 @@ POINT = replace(
     name="point",
     summary="How an operating point is run.",
     build=PointFields,
-    parameters={name: RUN.parameters[name] for name in ("warmup", "measure", "repeat", "payload")},
+    parameters={
+        "warmup": RUN.parameters["warmup"],
+        "measure": Parameter("measure", Domain("time", 1, LONGEST_PS), REQUIRED),
+        **{name: RUN.parameters[name] for name in ("repeat", "payload")},
+    },
 )
 """It is run as a case is."""
 

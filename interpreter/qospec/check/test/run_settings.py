@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.evaluate.context import CheckError, make_error
+from qospec.check.evaluate.dimensions import describe_dimension, write_example
+from qospec.check.evaluate.values import Amount
 from qospec.check.records.record import Record
-from qospec.model.suite import MAX_REPEATS, Run
+from qospec.model.suite import MAX_REPEATS, Run, sum_offered_rate
 from qospec.syntax import ast
+from qospec.units import CELLS, PACKETS, PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.parts import CaseScope
+    from qospec.model.suite import Flow
+    from qospec.source import Span
 
 
 class RunFields:
@@ -29,7 +36,7 @@ class RunFields:
     warmup: int
     """How long flows send before anything is measured."""
     measure: int
-    """How long is measured."""
+    """How long is measured, or how many items flows send together."""
     repeat: int
     """How many trials there are, each with draws of its own."""
     overload: bool
@@ -50,7 +57,7 @@ RUN = Kind(
     source="spec/6-procedures.md",
     parameters={
         "warmup": Parameter("warmup", Domain("time", 0, LONGEST_PS), 0),
-        "measure": Parameter("measure", Domain("time", 1, LONGEST_PS), REQUIRED),
+        "measure": Parameter("measure", Domain("trial", 1, LONGEST_PS), REQUIRED),
         "repeat": Parameter("repeat", Domain("integer", 1, MAX_REPEATS), 1),
         "overload": Parameter("overload", Domain("truth"), default=False),
         "common_draws": Parameter("common_draws", Domain("truth"), default=False),
@@ -79,8 +86,10 @@ SET_BY_PHASES = {
 """Fields of `run` that phases determine: why, and what to write instead."""
 
 
-def build_run(names: CaseScope, evaluator: Evaluator) -> Run | None:
-    """Return how a test is run, or None after a mistake.
+def build_run(
+    names: CaseScope, evaluator: Evaluator, flows: Sequence[Flow] | None = None
+) -> Run | None:
+    """Return how a test is run, or None after a mistake or for a count of unknown `flows`.
 
     Phases have the length of their trials themselves, and may offer more than a line inside the
     network carries.
@@ -117,14 +126,80 @@ def build_run(names: CaseScope, evaluator: Evaluator) -> Run | None:
     if phased:
         return _is_phased(arguments)
     given: dict[str, Any] = {"warmup": 0, "repeat": 1, **arguments}
+    warmup_ps, measure = int(Fraction(given["warmup"])), given["measure"]
+    counted = isinstance(measure, Amount)
+    if counted:
+        measure = _measure_items(measure, flows, record.given["measure"].value.span, evaluator)
+    if measure is None:
+        return None
     return Run(
-        int(Fraction(given["warmup"])),
-        given["measure"],
+        warmup_ps,
+        measure,
         given["repeat"],
         given.get("overload", False),
         given.get("common_draws", False),
         given.get("payload", False),
         given.get("promises", False),
+        drains=counted and not warmup_ps,  # of a window cut at both ends, what is late evens out
+    )
+
+
+def _measure_items(
+    items: Amount, flows: Sequence[Flow] | None, span: Span, evaluator: Evaluator
+) -> int | None:
+    """Return how long flows take to send so many items; None, which is reported, if not known."""
+    if flows is None or items.value is None:
+        return None
+    try:
+        for flow in flows:
+            _verify_counted(flow, items, span)
+        return find_length_ps(items.value, flows, "measure", span)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
+        return None
+
+
+def _verify_counted(flow: Flow, items: Amount, span: Span) -> None:
+    """Refuse to count the items of a flow that sends others, or at no single rate."""
+    unit = CELLS if flow.packets is None else PACKETS
+    if items.dimension != unit and CELLS in (unit, items.dimension):
+        sent = describe_dimension(unit).removeprefix("a number of ")
+        counted = describe_dimension(items.dimension)
+        raise make_error(
+            "E0202",
+            f"`{flow.name}` sends {sent}, and `measure` is {counted}",
+            span,
+            secondary=(flow.span, "sent here"),
+            help=f"write `{format_value(items.value or Fraction(1), unit)}`",
+        )
+    rates = flow.traffic.begin(flow.arrivals).list_rates(flow.connections)
+    if len(rates) > 1 or not flow.item_rate:
+        lacks = "rate that stays the same" if flow.item_rate else "rate"
+        raise make_error(
+            "E0514",
+            f"`measure` is a number of items, and `{flow.name}` has no {lacks}",
+            span,
+            secondary=(flow.span, "sent here"),
+            note="how long flows take to send so many follows from their rates",
+            help=write_example(TIME),
+        )
+
+
+def find_length_ps(items: Fraction, flows: Sequence[Flow], field: str, span: Span) -> int:
+    """Return how long the tested flows together take to be offered so many items.
+
+    Of items at regular distances it ends where the next one would be sent; of random ones there
+    are so many on average. Raises CheckError if the flows have no rate.
+    """
+    rate = sum_offered_rate(flows)
+    if rate and 1 <= items * PS_PER_S / rate <= LONGEST_PS:
+        return int(items * PS_PER_S / rate)
+    length = f"the flows take {format_value(items / rate, TIME)} to send them" if rate else ""
+    raise make_error(
+        "E0514",
+        f"`{field}` is a number of items, and {length or 'no flow has a rate'}",
+        span,
+        help=write_example(TIME),
     )
 
 

@@ -6,21 +6,18 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from qospec.catalogue.kinds import LONGEST_PS
 from qospec.check.evaluate.context import CheckError, LimitReached, make_error
-from qospec.check.evaluate.dimensions import write_example
 from qospec.check.evaluate.goals import PointValue
 from qospec.check.test.arguments import Follower
 from qospec.check.test.case import CaseBuilder, CaseId
 from qospec.check.test.changes import Later, change_flows, verify_use
 from qospec.check.test.parts import CaseScope
 from qospec.check.test.phases import Phases, Trial, place_phases
-from qospec.check.test.run_settings import build_run, has_phases
+from qospec.check.test.run_settings import build_run, find_length_ps, has_phases
 from qospec.dataclass import NamedTuple
 from qospec.model.expression import list_observed
-from qospec.model.suite import Case, Point, Run, Search, Statement, sum_offered_rate
+from qospec.model.suite import Case, Point, Run, Search, Statement
 from qospec.syntax import ast
-from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
     from qospec.diagnostics import Diagnostic
     from qospec.model.checked import Argument
     from qospec.model.expression import Counted, Measured
-    from qospec.model.suite import Flow, GoalResult, Phase
+    from qospec.model.suite import Flow, Goal, GoalResult, Phase
     from qospec.source import Span
 
 
@@ -409,27 +406,17 @@ def _report_measured(point: str, whole: Case) -> tuple[Statement, ...]:
 def size_trials(search: Search, flows: Sequence[Flow]) -> Search:
     """Return a search whose trials are as long as the items that goals ask for take to be offered.
 
-    A trial of n items at regular distances ends where the next one would be sent. Raises CheckError
-    if the flows have no rate.
+    Raises CheckError if the flows have no rate.
     """
-    rate, goals = sum_offered_rate(flows), []
-    for goal in search.goals:
-        if goal.trial_items is None:
-            goals.append(goal)
-            continue
-        if not rate or not 1 <= goal.trial_items * PS_PER_S / rate <= LONGEST_PS:
-            raise make_error(
-                "E0514",
-                f"`trial` is a number of items, and {_measure_length(goal.trial_items, rate)}",
-                goal.trial_span or search.span,
-                help=write_example(TIME),
-            )
-        length_ps = int(goal.trial_items * PS_PER_S / rate)
-        goals.append(replace(goal, trial_ps=length_ps, total_ps=length_ps))
+    goals = [
+        goal if goal.trial_items is None else _size_goal(goal, search, flows)
+        for goal in search.goals
+    ]
     return replace(search, goals=tuple(goals))
 
 
-def _measure_length(items: Fraction, rate: Fraction) -> str:
-    if not rate:
-        return "no flow has a rate"
-    return f"the flows take {format_value(items / rate, TIME)} to send them"
+def _size_goal(goal: Goal, search: Search, flows: Sequence[Flow]) -> Goal:
+    assert goal.trial_items is not None  # noqa: S101 -- seen before
+    span = goal.trial_span or search.span
+    length_ps = find_length_ps(goal.trial_items, flows, "trial", span)
+    return replace(goal, trial_ps=length_ps, total_ps=length_ps)
