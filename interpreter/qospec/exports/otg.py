@@ -177,6 +177,9 @@ class _Trial:
         elif packets.call is not None:
             message = "consists of calls, and the model has neither RTP nor a rating of speech"
             remedy, place = f"send what one is on the wire: `{_write_packets(flow, packets)}`", ""
+        elif getattr(flow.traffic, "offset", 0):
+            message, place = "begins later than others, which is not written", "offset"
+            remedy = "leave out `offset`"
         elif not isinstance(flow.arrivals, Periodic) or flow.arrivals.burst.size > 1:
             message = "has random gaps or bursts, and the rate of a flow of the model is constant"
         elif flow.phases == "random" and flow.connections > MOST_STREAMS:

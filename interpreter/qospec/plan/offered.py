@@ -143,16 +143,17 @@ def _sent_in(packets: SentPackets) -> tuple[Contract, int, tuple[tuple[str, Valu
 
 def begun_together(case: Case) -> Iterator[Diagnostic]:
     """Yield the first of many flows that send in the same instants, since all begin at once."""
-    alike: dict[Fraction, list[Flow]] = {}
+    alike: dict[tuple[Fraction, int], list[Flow]] = {}
     for flow in case.flows:
         is_random = flow.arrivals.most_items(1, PS_PER_S) is None  # whatever its phases
         if flow.phases == "even" and flow.connections * len(flow.origins) == 1 and not is_random:
-            alike.setdefault(flow.item_rate, []).append(flow)
+            offset_ps = getattr(flow.traffic, "offset", 0)
+            alike.setdefault((flow.item_rate, offset_ps), []).append(flow)
     for first, *others in (flows for flows in alike.values() if len(flows) >= MANY):
         yield Diagnostic(
             "W0636",
             f"`{first.name}` and {len(others)} other flows begin together, and send as one burst",
             first.places.get("phases", first.span),
             help=f"write one flow of `connections = {len(others) + 1}`, which are spread evenly,"
-            " or `phases = random`",
+            " or `phases = random`, or give each another `offset`",
         )

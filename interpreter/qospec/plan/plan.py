@@ -378,7 +378,7 @@ def _sources(
         near, far = (network.hosts[end].tester for end in (member.origin, member.target))
         yield Source(
             name=member.name,
-            arrivals=loop or skew(flow.arrivals, near.skew),
+            arrivals=loop or skew(flow.traffic.begin(flow.arrivals), near.skew),
             first=member.stream.first,
             connections=member.stream.connections,
             phases=flow.phases,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from qospec.catalogue.kinds import Domain, ProfileFile, arrivals
 from qospec.dataclass import dataclass
-from qospec.engine.arrays import np
 from qospec.engine.source.arrivals import Arrivals
-from qospec.engine.source.changing import Changing
+from qospec.engine.source.changing import Changing, Silent
 from qospec.engine.source.periodic import Periodic
 from qospec.units import PS_PER_S
 
@@ -77,23 +76,3 @@ class Steady(Periodic):
     def period_ps(self) -> Fraction:
         """Return the interval."""
         return self.interval_ps
-
-
-@dataclass(frozen=True)
-class Silent(Arrivals):
-    """Emit nothing."""
-
-    def start(self, connections: int, phases: str, draws: Draws) -> None:
-        """Return no state."""
-
-    def emit(self, state: None, until_ps: int) -> tuple[Times, Indices]:
-        """Return nothing."""
-        return np.empty(0, np.int64), np.empty(0, np.int32)
-
-    def mean_rate(self, connections: int) -> Fraction:
-        """Return 0."""
-        return Fraction(0)
-
-    def most_items(self, connections: int, length_ps: int) -> int:
-        """Return 0."""
-        return 0

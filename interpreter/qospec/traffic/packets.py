@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
-from qospec.catalogue.kinds import Domain, Load, PacketSizes, UnfitError, traffic
+from qospec.catalogue.kinds import Domain, Load, PacketSizes, Time, UnfitError, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.items.contract import Contract
+from qospec.engine.source.changing import begin_later
 from qospec.engine.source.contract import Count, Gaps, Phases, check_exact
 from qospec.engine.source.headers import (
     Address,
@@ -28,6 +29,7 @@ from qospec.protocol.marks import CODEPOINTS, MARKS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from qospec.engine.source.arrivals import Arrivals
     from qospec.protocol.encapsulation import Encapsulation
 
 PacketLoad = Annotated[Load | None, Domain("load")]
@@ -95,6 +97,8 @@ class Packets(WithHeaders, PacketTraffic):
     """Number of identical connections."""
     phases: Phases = "random"
     """Whether they start at random, or evenly spread over a period."""
+    offset: Time = 0
+    """How long after the trial begins that is, to shift flows to each other."""
 
     def __post_init__(self) -> None:
         if sum(weight for _, weight in self.size.parts) > LARGEST_WEIGHT:
@@ -110,6 +114,9 @@ class Packets(WithHeaders, PacketTraffic):
     @property
     def _marks(self) -> int:
         return MARKS["ecn"].put(super()._marks, CODEPOINTS.index(self.ecn))
+
+    def begin(self, process: Arrivals) -> Arrivals:
+        return begin_later(process, self.offset)
 
     def packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import Boolean, Domain, Duration, SizeMix, Time, UnfitError, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.items.contract import Contract
+from qospec.engine.source.changing import begin_later
 from qospec.engine.source.contract import Count, Phases, check_exact
 from qospec.engine.source.headers import (
     Address,
@@ -29,6 +30,7 @@ from qospec.voice.codecs import CODECS, LEAST_ROBUSTNESS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from qospec.engine.source.arrivals import Arrivals
     from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
     from qospec.voice.codecs import Codec
@@ -115,6 +117,8 @@ class Voice(WithHeaders, PacketTraffic):
     """Number of calls."""
     phases: Phases = "random"
     """Whether they start at random, or evenly spread over a packet's time."""
+    offset: Time = 0
+    """How long after the trial begins that is, to shift flows to each other."""
 
     def __post_init__(self) -> None:
         if self._packet_ps % self._codec.frame_ps:
@@ -127,6 +131,9 @@ class Voice(WithHeaders, PacketTraffic):
         if self._impairment is not None:
             return ""
         return f"G.113 gives no impairment of `{self.codec}` on the scale of narrowband speech"
+
+    def begin(self, process: Arrivals) -> Arrivals:
+        return begin_later(process, self.offset)
 
     def packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.

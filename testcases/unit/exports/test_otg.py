@@ -116,6 +116,7 @@ SENT = [
     ("packets { rate = 1 pkt/s, size = 700 B @ip, gaps = poisson } from a to b", "", "random gaps"),
     ("tcp from a to b", "run { measure = 1 s }\nreport f.sent", "depends on what arrives"),
     ("calls.g711(calls = 5) from a to b", "", "size = 200 B @ip"),
+    ("packets { rate = 1 pkt/s, size = 700 B @ip, offset = 1 ms } from a to b", "", "offset"),
     ("packets { rate = 1 pkt/s, size = imix.abcdefg } from a to b", "", "by weight"),
     (
         f"{HEAVY} from a to b\nflow g = {HEAVY} from a to b",

@@ -131,6 +131,36 @@ class Changing(Arrivals):
             yield begin_ps, end_ps, process
 
 
+@dataclass(frozen=True)
+class Silent(Arrivals):
+    """Emit nothing."""
+
+    def start(self, connections: int, phases: str, draws: Draws) -> None:
+        """Return no state."""
+
+    def emit(self, state: None, until_ps: int) -> tuple[Times, Indices]:  # noqa: ARG002
+        """Return nothing."""
+        return np.empty(0, np.int64), np.empty(0, np.int32)
+
+    def mean_rate(self, connections: int) -> Fraction:  # noqa: ARG002
+        """Return 0."""
+        return Fraction(0)
+
+    def most_items(self, connections: int, length_ps: int) -> int:  # noqa: ARG002
+        """Return 0."""
+        return 0
+
+
+def begin_later(process: Arrivals, offset_ps: int) -> Arrivals:
+    """Return a process that is silent until so long after a trial begins; changes keep time."""
+    if not offset_ps:
+        return process
+    if isinstance(process, Changing):
+        (_, first), *later = process.processes
+        return Changing(((0, begin_later(first, offset_ps)), *later))
+    return Changing(((0, Silent()), (offset_ps, process)))
+
+
 def list_spans(arrivals: Arrivals) -> tuple[tuple[int, int, Arrivals], ...]:
     """Return when each process of a source begins and ends, and the process; else the source."""
     if isinstance(arrivals, Changing):

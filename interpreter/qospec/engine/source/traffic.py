@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.engine.items.contract import Contract
+    from qospec.engine.source.arrivals import Arrivals
     from qospec.engine.source.closed_loop import ClosedLoop
     from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
@@ -75,6 +76,10 @@ class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
     """Whether each connection is a call, for metrics that are measured only of calls."""
     rating_field: ClassVar[str] = ""
     """The field that rates calls which are `unrated` without it."""
+
+    def begin(self, process: Arrivals) -> Arrivals:
+        """Return an arrival process as flows of it have it: by default from the beginning on."""
+        return process
 
     @property
     def circuit_bytes(self) -> int:

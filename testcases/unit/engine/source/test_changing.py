@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.random import Draws
-from qospec.engine.source.changing import Changing, compute_mean_items
+from qospec.engine.source.changing import Changing, begin_later, compute_mean_items
 from qospec.traffic.burst import Burst
 from qospec.traffic.constant import Constant
 from qospec.traffic.poisson import Poisson
@@ -78,3 +78,14 @@ def test_a_random_source_sends_the_mean_of_each_part_of_a_trial() -> None:
     rates = (Poisson(Fraction(1_000)), Poisson(Fraction(100)))
     source = Changing(((0, rates[0]), (10**10, rates[1])))
     assert compute_mean_items(source, 3, 10**11) == 3 * (10 + 9)
+
+
+def test_what_begins_later_is_shifted_and_its_changes_are_not() -> None:
+    """A packet each 100 us from 30 us on, and from 250 us on one each 50 us."""
+    us = 10**6
+    slow, fast = Constant(Fraction(10**4)), Constant(Fraction(2 * 10**4))
+    source = begin_later(Changing(((0, slow), (250 * us, fast))), 30 * us)
+    state = source.start(1, "even", DRAWS)
+    at_ps, _ = source.emit(state, 400 * us)
+    assert at_ps.tolist() == [at * us for at in (30, 130, 230, 250, 300, 350)]
+    assert begin_later(slow, 0) is slow
