@@ -390,8 +390,9 @@ class Classes(Table):
             for name, mark in ALL.items():
                 value = mark.of(item_class.marks)
                 item[name] = mark.words[value] if value < len(mark.words) else Fraction(value)
-            bounds = (0, *predicates.list_size_bounds(self._instance.predicates))
-            item["size"] = Fraction(bounds[SIZE_RANGE.of(item_class.marks) % len(bounds)])
+            bounds = predicates.list_size_bounds(self._instance.predicates)
+            if bounds:  # else what another classifier has noted is still there
+                item["size"] = Fraction((0, *bounds)[SIZE_RANGE.of(item_class.marks)])
             for name in predicates.ADDRESSES:
                 item[name] = Fraction(addresses.number_address(str(item.get(name, ""))))
             self._known[key] = _first_that_holds(self._instance, item)
