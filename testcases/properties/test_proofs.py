@@ -1,11 +1,13 @@
 """No delay and no backlog of any network exceeds what network calculus proves of it."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from books import in_bytes
 from connected import connected
 from drivers import drawn_networks
 from endpoints import ROUTED
@@ -191,9 +193,10 @@ def hop_servers(unit: Any) -> st.SearchStrategy[Any]:
         housekeeping=st.sampled_from([0, 3 * 10**7]),
         housekeeping_every=st.just(10**9),
     )
-    shapers = st.builds(
-        Shape, st.sampled_from([10**6, 10**7]), st.sampled_from([1_500, 4_000]), few
-    )
+    rates = st.sampled_from([Fraction(10**6), Fraction(10**7)])
+    steady = st.builds(in_bytes, st.just(Shape), rates, st.sampled_from([1_500, 4_000]), few)
+    refills = st.sampled_from([0, 8 * 10**8, 12 * 10**8])
+    shapers = st.builds(lambda shape, refill: replace(shape, refill=refill), steady, refills)
     return fifo | fifo | SCHEDULERS | processors | shapers
 
 
