@@ -208,6 +208,8 @@ def _verify_shape(shape: Any) -> Iterator[Unfit]:
     if shape.limit.unit == "byte" and (shape.rate.layer != "ip" or shape.overhead):
         message = f"{OF_KERNEL} counts what waits as the rate does, and not bytes of IP"
         yield "limit", message, "give the limit in packets"
+    if shape.refill:
+        yield "refill", f"tokens on {OF_KERNEL} come all the time", "leave `refill` out"
 
 
 def _verify_delay(delay: Any) -> Iterator[Unfit]:

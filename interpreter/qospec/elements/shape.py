@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 from math import floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from qospec.calculus.guarantee import (
     Arrival,
@@ -17,7 +17,7 @@ from qospec.calculus.guarantee import (
     find_least_known,
 )
 from qospec.calculus.service import RateLatency
-from qospec.catalogue.kinds import Limit, element
+from qospec.catalogue.kinds import LONGEST_PS, Domain, Limit, UnfitError, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.event.transition import DONE, SIZE, Transition, lose, report_wait, send
@@ -55,8 +55,11 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.line.clock import Clock
 
-NOW, BUCKET = OWN, OWN + 1
-"""Its own fields: up to when the bucket is filled, by when the last packet has left; the bucket."""
+Interval = Annotated[int, Domain("time", 0, LONGEST_PS)]
+
+NOW, REFILL, BUCKET = OWN, OWN + 1, OWN + 2
+"""Its own fields: up to when the bucket is filled, by when the last packet has left; how often it
+is, or 0 if all the time; the bucket."""
 
 KEPT, TOO_LONG, NO_ROOM, NO_PLACES = 0, 1, 2, 3
 """The outcome of a packet: it leaves, it is lost for one of two causes, or it is to be tried again
@@ -83,6 +86,10 @@ class Shape(Metering):
     A bucket of `burst`, full at first, gains `rate`. A packet leaves as soon as all before it
     have left and there are tokens for all of it. Packets of all connections wait in one queue,
     first in, first out. A packet that is larger than the bucket never conforms and is dropped.
+
+    With `refill` the tokens of that time come all at once at its end, as in shapers of routers: its
+    tokens are the committed burst, Bc, the time Tc, and what the bucket holds besides Be. What
+    finds no room in the bucket then is lost. Times count from the beginning of the trial.
     """
 
     rate: TokenRate
@@ -92,6 +99,17 @@ class Shape(Metering):
     """Maximum number of tokens, counted likewise."""
     limit: Limit
     """How much may wait, in packets or bytes."""
+    refill: Interval = 0
+    """How often tokens come, those of so much time at once, Tc; 0: all the time."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        bucket = self.token_bucket
+        if self.refill > bucket.size.amount * bucket.token_ps:
+            raise UnfitError(
+                "burst: it has no room for the tokens of `refill`",
+                "write a longer `burst`, of at least Bc, or a shorter `refill`",
+            )
 
     answers_at_once = True
     causes = ("overflow", "policed")
@@ -108,21 +126,25 @@ class Shape(Metering):
 
     def guarantees(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
-    ) -> Guarantees:
+    ) -> Guarantees | None:
         """Return how long it holds packets, and the bucket that what leaves keeps within.
 
         A shaper serves its own bucket: Le Boudec and Thiran, 1.5 and 1.7.4. What is
         owed at the end of a ps, by rounding down when a packet leaves, is less than a ps's worth.
-        A packet that waits has come within the longest time that one waits.
+        A packet that waits has come within the longest time that one waits. Tokens that come at
+        once are late by less than `refill`, and none are lost while a packet waits if there is
+        room for them beside those of the largest one; else nothing is known.
         """
         (offered,) = arriving
         if not offered.sizes:
             return Guarantees((Guarantee(0, 0),))
         bucket, costs = self.token_bucket, _costs(self.token_bucket, offered.sizes)
-        saved_ps = bucket.size.amount * bucket.token_ps
+        saved_ps = bucket.size.amount * bucket.token_ps - self.refill
+        if self.refill and saved_ps < costs.longest_ps:  # the first may wait while tokens are lost
+            return super().guarantees(arriving, clock, limits)
         in_bytes = self.limit.unit == "byte"
         each_ps = costs.dearest_ps if in_bytes else min(costs.longest_ps, saved_ps)
-        held_ps = self.limit.amount * each_ps + 1
+        held_ps = self.limit.amount * each_ps + self.refill + 1
         excess_ps = offered.measure_work(functools.partial(_costs, bucket)).find_excess()
         if excess_ps is not None:
             held_ps = min(held_ps, max(excess_ps - saved_ps, Fraction(0)))
@@ -135,8 +157,9 @@ class Shape(Metering):
         return Guarantees((Guarantee(0, most_ps, floor(waiting), server=server),), leaves)
 
     def transition(self, setting: Setting) -> Transition:
-        fields = make_holding(self.limit, np.zeros(1 + FIELDS, np.int64))
+        fields = make_holding(self.limit, np.zeros(2 + FIELDS, np.int64))
         fields[NOW] = -1  # nothing has left yet, and something may at 0
+        fields[REFILL] = self.refill
         fields[BUCKET : BUCKET + token_bucket.PRICES] = token_bucket.build_full_bucket(
             self.token_bucket
         )
@@ -178,18 +201,29 @@ def _shape(state: Whole, size_bytes: int, now_ps: int) -> tuple[int, int]:
         return NO_PLACES, now_ps
     let_go(state, now_ps)
     if now_ps > state[NOW]:
-        fill(bucket, now_ps - state[NOW], 0)
+        fill(bucket, _measure_accrued(state, now_ps), 0)
         state[NOW] = now_ps
     price = cost(bucket, size_bytes)
     if price > (bucket[FULL], bucket[FULL_PART]):
         return TOO_LONG, now_ps
-    wait_ps = compute_wait_ps(bucket, price)
-    leaves_ps = state[NOW] + wait_ps
+    leaves_ps = state[NOW] + compute_wait_ps(bucket, price)
+    if state[REFILL] and leaves_ps > state[NOW]:
+        refills = (leaves_ps - state[NOW] + state[REFILL] - 1) // state[REFILL]
+        leaves_ps = (max(0, state[NOW]) // state[REFILL] + refills) * state[REFILL]
     if leaves_ps > now_ps and not has_room(state, size_bytes):
         return NO_ROOM, now_ps
-    fill(bucket, wait_ps, 0)
+    fill(bucket, _measure_accrued(state, leaves_ps), 0)
     take(bucket, price)
     state[NOW] = leaves_ps
     if leaves_ps > now_ps:
         hold(state, size_bytes, leaves_ps)
     return KEPT, leaves_ps
+
+
+@kernel
+def _measure_accrued(state: Whole, until_ps: int) -> int:
+    """Return for how long tokens have come since the bucket was filled: for whole refills."""
+    since_ps, refill_ps = state[NOW], state[REFILL]
+    if refill_ps == 0:
+        return until_ps - since_ps  # type: ignore[no-any-return]
+    return (until_ps // refill_ps - max(0, since_ps) // refill_ps) * refill_ps  # type: ignore[no-any-return]

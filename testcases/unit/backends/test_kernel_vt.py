@@ -93,6 +93,7 @@ def test_an_example_has_a_counterpart_for_all_of_it(name: str) -> None:
         ("limit = 10 pkt }\n  near", "limit = 1_000 B }\n  near", 7, "`g.q`, limit: "),
         ("cbs = 10_000 B }", "cbs = 10_000 B, exceed = mark }", 5, "`g.meter`, exceed: "),
         ("cir = 1 Mbit/s", "cir = 1_000_001 bit/s", 5, "`g.meter`, cir: "),
+        ("burst = 3_000 B,", "burst = 3_000 B, refill = 8 ms,", 6, "`g.pace`, refill: "),
         ("rate = 2 Mbit/s @ip, burst = 3_000 B", "rate = 500 pkt/s, burst = 3 pkt", 6, "rate: "),
         ("via media.ethernet", "via media.ethernet { labels = 1 }", 15, "labels: "),
         (

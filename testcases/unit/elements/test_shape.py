@@ -1,6 +1,7 @@
 """The shaper against a fluid bucket in exact fractions."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -8,6 +9,8 @@ from books import in_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qospec.calculus.curve import Curve
+from qospec.calculus.guarantee import bound_items
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.shape import Shape
 from qospec.engine.event.process import build_process
@@ -156,3 +159,70 @@ def test_a_bucket_that_cannot_be_kept_is_refused():
 def test_before_anything_came_the_watermark_is_that_of_the_input(lab):
     shape = in_bytes(Shape, Fraction(8_000), 100, Buffer(1, "packet"))
     assert build_process(shape, lab.setting())((lab.cells([]),), 0).until_ps == (0,)
+
+
+@pytest.mark.parametrize(("burst", "at_first"), [(10_000, 10), (15_000, 15)])
+def test_tokens_that_come_at_once_let_bursts_go(lab, burst, at_first):
+    """CIR 8 Mbit/s and Tc 10 ms: Bc is 10,000 B each 10 ms, and Be 0 or 5,000 B at first."""
+    ms = 10**9
+    steady = in_bytes(Shape, Fraction(8 * 10**6), burst, Buffer(100, "packet"))
+    shape = replace(steady, refill=10 * ms)
+    got = lab.carry(shape, lab.setting(), lab.cells([0] * 40, size_bytes=1_000), cuts=[7 * ms])
+    (left,) = got.departures
+    later = [10 * ms * (1 + n // 10) for n in range(40 - at_first)]
+    assert left.at_ps.tolist() == [0] * at_first + later
+
+
+def refilled_by_the_book(refill_ps, per_refill, burst, packets):
+    """Return when packets leave, all tokens of an interval coming at its end, none in between."""
+    tokens, refills, left, last_ps = burst, 0, [], 0
+    for came_ps, size_bytes in packets:
+        last_ps = max(last_ps, came_ps)
+        for _ in range(refills, last_ps // refill_ps):
+            tokens = min(tokens + per_refill, burst)
+        refills = max(refills, last_ps // refill_ps)
+        while tokens < size_bytes:
+            refills += 1
+            last_ps, tokens = refills * refill_ps, min(tokens + per_refill, burst)
+        tokens -= size_bytes
+        left.append(last_ps)
+    return left
+
+
+@given(st.data())
+def test_tokens_that_come_at_once_are_counted_by_the_book(lab, data):
+    """A byte takes 1 us."""
+    us = 10**6
+    refill_us = data.draw(st.sampled_from([100, 700, 1_500]))
+    burst = data.draw(st.sampled_from([1_500, 1_501, 4_000]))
+    gaps = st.sampled_from([0, 0, 1, refill_us * us, 3 * refill_us * us]) | st.integers(0, 10**10)
+    packets, now_ps = [], 0
+    for _ in range(data.draw(st.integers(1, 20))):
+        now_ps += data.draw(gaps)
+        packets.append((now_ps, data.draw(st.sampled_from([20, 40, 576, 1_500]))))
+    steady = in_bytes(Shape, Fraction(8 * 10**6), burst, Buffer(100, "packet"))
+    shape = replace(steady, refill=refill_us * us)
+    sizes = [size for _, size in packets]
+    batch = lab.cells([at_ps for at_ps, _ in packets], size_bytes=sizes)
+    got = lab.carry(shape, lab.setting(), batch, cuts=[now_ps // 2])
+    expected = refilled_by_the_book(refill_us * us, refill_us, burst, packets)
+    assert got.departures[0].at_ps.tolist() == expected
+
+
+def test_a_burst_without_room_for_a_refill_is_refused():
+    shape = in_bytes(Shape, Fraction(8 * 10**6), 1_000, Buffer(1, "packet"))
+    with pytest.raises(ValueError, match="no room for the tokens of `refill`"):
+        replace(shape, refill=1_001 * 10**6)
+
+
+def test_tokens_that_come_at_once_are_late_by_up_to_a_refill():
+    """Of 40 packets of 1,000 B at once 15 leave, and 10 each 10 ms: the last at 30 ms.
+
+    The tokens of 40 ms less those saved, 15 ms, and the 10 ms by which they may be late, are 35 ms.
+    """
+    steady = in_bytes(Shape, Fraction(8 * 10**6), 15_000, Buffer(100, "packet"))
+    shape = replace(steady, refill=10 * 10**9)
+    arriving = bound_items(Curve.from_lines([(Fraction(40), Fraction(0))]), [1_000])
+    assert shape.guarantees((arriving,), None, (None,)).inputs[0].most_ps == 35 * 10**9
+    short = replace(shape, refill=15 * 10**9)
+    assert short.guarantees((arriving,), None, (None,)) is None
