@@ -116,7 +116,12 @@ class CaptureFile(DataFile):
 
 @dataclass(frozen=True)
 class ProfileFile(DataFile):
-    """A file with rates: from when on, in ps, and how many items per second; ascending from 0."""
+    """A file of values over time.
+
+    Attributes:
+        steps: From when on, in ps, and how many items per second, how many seconds of delay or
+            which share of losses; ascending from 0.
+    """
 
     steps: tuple[tuple[int, Fraction], ...]
 
@@ -168,11 +173,11 @@ class Domain:
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, windows, codes, buffer, burst, limits by mark, ratios by mark,
     delay per length, load, size mix, curve, duration, times, lifetime, address, key, capture,
-    profile, trace, dropping, congestion, contract, width, frame rate, call rate, calls. Bounds are
-    in the base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s, calls/s, calls, 1),
-    inclusive; a load of packets has those of as many bytes. Of an element's rate, load or burst
-    `layers` may be counted; data without any is counted in none. `implied` is the kind that stands
-    for a field of kinds that is not given.
+    profile, delay profile, loss profile, trace, dropping, congestion, contract, width, frame rate,
+    call rate, calls. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s,
+    calls/s, calls, 1), inclusive; a load of packets has those of as many bytes. Of an element's
+    rate, load or burst `layers` may be counted; data without any is counted in none. `implied` is
+    the kind that stands for a field of kinds that is not given.
     """
 
     name: str

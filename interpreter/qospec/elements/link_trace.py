@@ -69,7 +69,8 @@ class LinkTrace(Element):
     `time [s],rate [Mbit/s]` lists from when on IP packets have which rate; the last one stays.
     Times count from the beginning of the trial.
 
-    Not modelled: delays and losses of the recorded link; put a `delay` and a `lose` beside it.
+    Not modelled: delays and losses of the recorded link; put a `delay_trace` and a `loss_trace`
+    beside it, which may read the same file.
     """
 
     answers_at_once = True

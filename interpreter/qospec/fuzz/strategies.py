@@ -22,6 +22,7 @@ from qospec.catalogue.kinds import (
     Duration,
     Lifetime,
     Load,
+    ProfileFile,
     SizeMix,
     TraceFile,
 )
@@ -45,6 +46,10 @@ TRACES = (
         "a.csv", "", "", (), ((0, 149_760_000), (3 * SLOT_PS, 0), (9 * SLOT_PS, 333_333_333))
     ),
 )
+DELAYS = (
+    ProfileFile("d.csv", "", "", ((0, Fraction(SLOT_PS, 10**12)), (3 * SLOT_PS, Fraction(0)))),
+)
+LOSSES = (ProfileFile("l.csv", "", "", ((0, Fraction(1, 3)), (3 * SLOT_PS, Fraction(1)))),)
 _MOST_DRAWS = 4
 """Of fields that do not fit together, before a whole example is given up."""
 
@@ -212,6 +217,8 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "key": lambda _: st.none(),
     **dict.fromkeys(("capture", "profile"), lambda _: st.none()),  # no element has one
     "trace": lambda _: st.sampled_from(TRACES),
+    "delay profile": lambda _: st.sampled_from(DELAYS),
+    "loss profile": lambda _: st.sampled_from(LOSSES),
     "address": lambda _: st.sampled_from(["10.1.0.7", "2001:db8::1"]),
     "width": lambda _: _ratios,
     "contract": lambda _: st.none(),  # one concerns only where packets become cells

@@ -67,6 +67,8 @@ LABELS = {
     "address": DomainLabel("an address", '"10.1.0.7"'),
     "capture": DomainLabel("the name of a pcap or pcapng file", '"site.pcapng"'),
     "profile": DomainLabel("the name of a CSV file of rates over time", '"day.csv"'),
+    "delay profile": DomainLabel("the name of a CSV file of delays over time", '"leo.csv"'),
+    "loss profile": DomainLabel("the name of a CSV file of losses over time", '"leo.csv"'),
     "trace": DomainLabel("the name of a trace of Mahimahi or a CSV file of rates", '"lte.up"'),
     "key": DomainLabel(
         "hexadecimal digits, or `file:` and the name of a file with them",

@@ -134,6 +134,8 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         "packet profile": partial(read_profile, counts=PACKET_RATE),
         "profile": partial(read_profile, counts=CELL_RATE),
         "trace": read_trace,
+        "delay profile": partial(read_profile, counts=TIME),
+        "loss profile": partial(read_profile, counts=NUMBER),
         "width": _read_width,
     }
     return others[domain.name](value, name, span)
