@@ -61,6 +61,7 @@ test-nightly: test-seeds coverage extension site ## Run suites at ten seeds, mod
 	$(BIN)/python testcases/torture.py
 	$(BIN)/python benchmarks/ratios.py
 	$(BIN)/python benchmarks/peers/smoltcp.py
+	$(BIN)/python benchmarks/peers/ns3.py
 
 test-seeds: setup ## Run each suite at ten seeds: the verdicts must be the same
 	$(BIN)/python -m pytest testcases/suites --seeds=10 --numprocesses 2 --dist worksteal
