@@ -214,7 +214,7 @@ class Tcp(ExchangeTraffic):
             raise ValueError("response: it answers a `request`; write both, or neither")
         if self.request is None and self.think:
             raise ValueError("think: it is between exchanges; write `request` and `response`, too")
-        for name in ("transfer", "read_every", "time_stamps"):
+        for name in ("transfer", "read_every"):
             if self.request is not None and getattr(self, name):
                 raise ValueError(f"request: not with `{name}`; leave one out")
 

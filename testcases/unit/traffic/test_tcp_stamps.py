@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 from tcp_path import BULK, HEADERS, MS, MSS, RTT, STEADY, S, observe
 
+from qospec.traffic.tcp import Tcp
+
 STAMPED = replace(STEADY, time_stamps=True)
 """Eight segments in each round trip."""
 
@@ -53,6 +55,46 @@ def test_what_fills_a_hole_is_what_an_acknowledgement_tells_of():
     filled = next(stamp for number, stamp in back.stamps if number == 1 + 16 * MSS)
     assert round((again - filled) / MS) == 50
     assert all(a <= b for a, b in itertools.pairwise(stamp for _, stamp in back.stamps))
+
+
+DIALOGUE = Tcp(mss=MSS, request=200, response=MSS, time_stamps=True)
+"""Sent there: SYN, its acknowledgement, a request … and back: an answer to the SYN, a response …"""
+
+
+def test_all_packets_of_a_dialogue_are_longer():
+    _, there, back = observe(DIALOGUE, 3 * RTT)
+    headers = HEADERS + 12
+    assert {size for _, _, size, _ in there.seen} == {headers, 200 + headers}
+    assert {size for _, _, size, _ in back.seen} == {headers, MSS + headers}
+
+
+@pytest.mark.parametrize(("is_stamped", "waits_ms"), [(False, 3_600), (True, 1_500)])
+def test_a_round_trip_of_a_request_that_was_sent_again_is_timed(is_stamped, waits_ms):
+    """As of data one way, by what the response echoes: each of two requests is lost once."""
+    traffic = replace(DIALOGUE, time_stamps=is_stamped)
+    _, there, _ = observe(traffic, 5 * S, there=[2, 4], rtt=600 * MS)
+    at = [at for at, number, _, _ in there.seen if number == 1 + 200]
+    assert round((at[1] - at[0]) / MS) == waits_ms
+
+
+@pytest.mark.parametrize("think_ms", [0, 150])
+def test_a_request_echoes_the_response_that_it_acknowledges(think_ms):
+    """RFC 7323, 4.3: the server's round trip includes how long the client has thought.
+
+    Its timeout is then three times that. By then the client's has expired, so it hears it twice.
+    """
+    traffic = replace(DIALOGUE, think=think_ms * MS)
+    _, _, back = observe(traffic, 5 * S, back=[2], rtt=600 * MS)
+    at = [at for at, number, _, _ in back.seen if number == 1 + MSS]
+    assert round((at[1] - at[0]) / MS) == 3 * (600 + think_ms)
+
+
+def test_what_was_acknowledged_without_data_is_not_echoed_again():
+    """A client that thinks for longer than an acknowledgement waits: the echo is the response's."""
+    traffic = replace(DIALOGUE, think=900 * MS)
+    _, _, back = observe(traffic, 5 * S, back=[2], rtt=600 * MS)
+    at = [at for at, number, _, _ in back.seen if number == 1 + MSS]
+    assert round((at[1] - at[0]) / MS) == 3 * (600 + 200)
 
 
 def _data(probe):

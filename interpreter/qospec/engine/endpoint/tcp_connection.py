@@ -9,8 +9,8 @@ congestion was experienced, REDUCED in a segment if the window was reduced. STAM
 was sent, or of an acknowledgement, when that was of which it tells. Each of the columns from
 FIRST_BLOCK on holds what came out of order, the latest first: how far behind that number it begins,
 and its length in LENGTH_BITS bits; 0 of none. What is sent again has the bounds that it had at
-first. In a dialogue, which has no time stamps, EXPECTS is what a packet acknowledges, beside the
-number of its data.
+first. In a dialogue EXPECTS is what a packet acknowledges, beside the number of its data, so that
+its time stamps are elsewhere: STAMPED_AT when it was sent, and ECHOED that of which it tells.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.endpoint.deadlines import DEADLINE
-from qospec.engine.event.transition import STAMP
+from qospec.engine.event.transition import MORE, STAMP
+from qospec.engine.items.batch import COLUMNS as COLUMNS_OF_BATCHES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ MADE_AT_ONCE = 2
 """Of items, for a segment: itself, and its exchange."""
 NO_DATA, PROBE = -1, -2
 EXPECTS = STAMP
+STAMPED_AT, ECHOED = (MORE + len(COLUMNS_OF_BATCHES) + place for place in range(2))
+"""Behind the columns that have names: no batch carries them."""
 AS_SAID = -1
 """In place of the size of a transfer: of a dialogue, in which each end says something in turn."""
 UNLIMITED = 2**40

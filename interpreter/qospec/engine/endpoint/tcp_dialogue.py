@@ -2,7 +2,9 @@
 
 An end is a sender and a receiver, whose states stand behind its own. What one of them has to say
 goes with the other's packets: NUMBER of a packet is that of its data, EXPECTS what it acknowledges,
-WINDOW how much data it allows, and FLAGS has REDUCED of its sender and ECHO of its receiver.
+WINDOW how much data it allows, FLAGS has REDUCED of its sender and ECHO of its receiver, and if it
+has time stamps, STAMPED_AT is of its sender and ECHOED of its receiver. Each of both finds what it
+looks for in NUMBER and STAMP.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from qospec.engine.endpoint.tcp_connection import (
     CONGESTION_WINDOW,
     CONNECTIONS,
     ECHO,
+    ECHOED,
     END,
     ENDED,
     EXPECTS,
@@ -48,6 +51,8 @@ from qospec.engine.endpoint.tcp_connection import (
     PLACES,
     RTO,
     SENDER,
+    STAMPED,
+    STAMPED_AT,
     SYN,
     TELLS,
     TIMED_OUT,
@@ -76,9 +81,11 @@ from qospec.engine.event.transition import (
     CONNECTION,
     DONE,
     FLAGS,
+    MORE,
     NO_ITEMS,
     NUMBER,
     SPARE,
+    STAMP,
     WINDOW,
     Transition,
     lose,
@@ -162,10 +169,13 @@ class Speaker(Endpoint):
             sends.losses if self.is_client else (),
             quantities=sends.quantities if self.is_client else (),
             first_alarm_ps=0 if self.is_client else None,
-            within=count_columns(
-                find_last_column(sack=self.sender.sack, is_stamped=True, ecn=False)
-            ),
+            within=self._count_columns(),
         )
+
+    def _count_columns(self) -> int:
+        if self.sender.is_stamped:
+            return 1 + ECHOED - MORE
+        return count_columns(find_last_column(sack=self.sender.sack, is_stamped=True, ecn=False))
 
 
 @functools.cache
@@ -199,10 +209,15 @@ def _receive(
     send(out, RECEIVED, item, now_ps)
     if number == SYN:
         _open_passively(sender, row)
+    expects = items[item, EXPECTS]
+    if sender[STAMPED]:
+        items[item, STAMP] = items[item, STAMPED_AT]
     take_segment(receiver, item, event)
-    _acknowledge_alone(items, out, 1)
+    _acknowledge_alone(sender, event, 1)
     first = out[0, 0] + 1
-    items[item, NUMBER] = items[item, EXPECTS]
+    items[item, NUMBER] = expects
+    if sender[STAMPED]:
+        items[item, STAMP] = items[item, ECHOED]
     take_acknowledgement(sender, item, number > 0, event)
     items[item, NUMBER] = number
     _converse(state, sender, receiver, row, event)
@@ -222,7 +237,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     event = items, now_ps, out
     if receiver[receiving.ALARM_AT] <= now_ps:
         wake_receiver(receiver, items, now_ps, out)
-        _acknowledge_alone(items, out, 1)
+        _acknowledge_alone(sender, event, 1)
     first = out[0, 0] + 1
     if sender[HAS_BEGUN] == 0 or sender[ALARM_AT] <= now_ps:
         wake_sender(sender, items, now_ps, out)
@@ -304,11 +319,15 @@ def _ask(state: Whole, sender: Whole, row: int, event: Event) -> None:
 
 
 @kernel
-def _acknowledge_alone(items: Whole, out: Whole, first: int) -> None:
+def _acknowledge_alone(sender: Whole, event: Event, first: int) -> None:
     """Let the packets of a receiver have no data, from the row of an answer on."""
+    items, now_ps, out = event
     for n in range(first, min(out[0, 0] + 1, len(out))):
         if out[n, 0] == LEFT and out[n, 1] == 0:
             packet = out[n, 2]
+            if sender[STAMPED]:
+                items[packet, ECHOED] = items[packet, STAMP]
+                items[packet, STAMPED_AT] = now_ps
             items[packet, EXPECTS], items[packet, NUMBER] = items[packet, NUMBER], NO_DATA
 
 
@@ -321,6 +340,9 @@ def _acknowledge_by(sender: Whole, receiver: Whole, first: int, event: Event) ->
         if out[n, 0] == LEFT and out[n, 1] == 0:
             packet = out[n, 2]
             row = 1 + items[packet, CONNECTION] - sender[FIRST_SEGMENT]
+            if sender[STAMPED]:
+                items[packet, STAMPED_AT] = items[packet, STAMP]
+                items[packet, ECHOED] = heard[row, receiving.RECENT]
             items[packet, EXPECTS] = heard[row, EXPECTED]
             items[packet, WINDOW] = announce(receiver, heard, row)
             if heard[row, receiving.CONGESTED]:

@@ -331,7 +331,7 @@ def announce(state: Whole, table: Whole, row: int) -> int:
     if is_wide and edge - table[row, EDGE] >= state[LEAST_MOVE]:
         table[row, EDGE] = edge
     meet_deadline(table, row)
-    table[row, UNACKNOWLEDGED] = 0
+    table[row, UNACKNOWLEDGED], table[row, ANSWERED] = 0, table[row, EXPECTED]
     return table[row, EDGE] - table[row, EXPECTED]  # type: ignore[no-any-return]
 
 
@@ -351,7 +351,6 @@ def _acknowledge(state: Whole, table: Whole, row: int, number: int, event: Event
     packet = make(items, out, connection, size_bytes, state[MARKS], now_ps)
     items[packet, NUMBER] = number
     items[packet, WINDOW] = window
-    table[row, ANSWERED] = table[row, EXPECTED]
     if state[STAMPED]:
         items[packet, STAMP] = table[row, RECENT]
     if state[ECN] and table[row, CONGESTED]:
