@@ -98,7 +98,7 @@ ratios: setup ## Record how fast engine and starts are beside peers, which test-
 	$(BIN)/python benchmarks/ratios.py --record
 
 digests: setup ## Renew the digests of the suites' results, after an intended change of results
-	$(BIN)/qos run testcases/suites -j 2 --json | $(BIN)/python testcases/digests.py
+	$(BIN)/qos run testcases/suites -j 2 --again --json | $(BIN)/python testcases/digests.py
 
 calibration: setup ## Print how often criteria with a confidence, hints and searches are wrong; fail if more often than they say
 	$(CALIBRATE)

@@ -61,7 +61,7 @@ def _time(root: Path, options: list[list[str]]) -> float:
     began_s = time.monotonic()
     runs = [
         subprocess.Popen(
-            [*QOS, "run", "t.qos", "--no-progress", "--quiet", *words],
+            [*QOS, "run", "t.qos", "--again", "--no-progress", "--quiet", *words],
             cwd=root,
             stdout=subprocess.DEVNULL,
         )

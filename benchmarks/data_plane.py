@@ -19,7 +19,7 @@ def measure() -> list[Figure]:
     """Return the median CPU and wall seconds of a run with a warm cache."""
     walls, cpus = [], []
     with tempfile.TemporaryDirectory() as records:
-        command = [*figures.command(), "run", SUITE, "--record", records, *OPTIONS]
+        command = [*figures.command(), "run", SUITE, "--again", "--record", records, *OPTIONS]
         for turn in range(REPEATS + 1):
             ended = figures.children(command)
             if turn:

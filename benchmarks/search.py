@@ -194,7 +194,7 @@ class Run:
 
     def _command(self, *options: str) -> list[str]:
         records = str(self._records)
-        return [*figures.command(), "run", str(self.path), "--record", records, *options]
+        return [*figures.command(), "run", str(self.path), "--again", "--record", records, *options]
 
     @property
     def _records(self) -> Path:

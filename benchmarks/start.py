@@ -52,7 +52,7 @@ def _list_commands_on_a_trifle(folder: Path) -> dict[str, list[str]]:
     """Return the commands that check and run a specification, and make its report again."""
     path = folder / "trifle.qos"
     path.write_text(TRIFLE, encoding="utf-8")
-    run = [*figures.command(), "run", str(path), "--record", str(folder / "records")]
+    run = [*figures.command(), "run", str(path), "--again", "--record", str(folder / "records")]
     figures.children(run)
     (record,) = (folder / "records").iterdir()
     report = [*figures.command(), "report", str(record), "-o", str(folder / "report.html")]

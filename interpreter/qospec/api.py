@@ -20,7 +20,6 @@ from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import Problems, SpecificationError
 from qospec.record.store import Record, RecordError, create, find_last
 from qospec.units import PS_PER_S
-from qospec.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -157,7 +156,6 @@ class Specification:
             jobs=jobs,
             commands=request.write_rerun_commands(chosen.suite),
             bounds=Bounds(options.MAX_CELLS),
-            version=VERSION,
             paths=self._paths,
             settings=self._settings,
             texts=self._texts,

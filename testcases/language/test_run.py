@@ -53,7 +53,6 @@ def ran(path: Path, records: Path) -> tuple[Document, dict[str, list[str]]]:
         jobs=1,
         commands={planned.case.name: "" for planned in plans},
         bounds=Bounds(),
-        version="0",
         keep_going=True,
     )
     phases = {

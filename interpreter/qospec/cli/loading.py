@@ -138,35 +138,60 @@ def list_files(paths: tuple[str, ...]) -> list[Path]:
     return list(dict.fromkeys(Path(_Selection.from_path(path).path) for path in paths))
 
 
+class Selected(NamedTuple):
+    """The selected suite, the whole one that it is of, and what was found in that."""
+
+    found: CheckedSuite
+    whole: Suite
+    problems: Problems
+
+    @property
+    def suite(self) -> Suite:
+        """Return what is selected."""
+        return self.found.suite
+
+
+def select_request(request: Request) -> Selected:
+    """Return the selected suite; ends the command if there is an error in the files."""
+    from qospec.diagnostics import Problems
+
+    problems = Problems()
+    found = _check_request(request, problems)
+    chosen = found._replace(suite=_select_cases(found.suite, request))
+    return Selected(chosen, found.suite, problems)
+
+
 def plan_request(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePlan]]:
     """Return the selected suite and its plan; ends the command if there is nothing in it.
 
     If it `runs`, what cannot be executed yet ends the command too.
     """
-    from qospec.diagnostics import Problems
+    selected = select_request(request)
+    return selected.suite, plan_selected(request, selected, runs=runs)
+
+
+def plan_selected(request: Request, selected: Selected, *, runs: bool = True) -> list[CasePlan]:
+    """Return the plan of what is selected, as of `plan_request`."""
     from qospec.judge import evidence
     from qospec.plan.plan import Bounds, plan
 
-    problems = Problems()
-    found = _check_request(request, problems)
-    whole, suite = found.suite, _select_cases(found.suite, request)
-    chosen = found._replace(suite=suite)
+    suite, whole, problems = selected.suite, selected.whole, selected.problems
     all_of_it = _count_cases(suite) == _count_cases(whole)
-    plans = plan(chosen, request.seed, Bounds(request.max_cells), problems, whole=all_of_it)
+    bounds = Bounds(request.max_cells)
+    plans = plan(selected.found, request.seed, bounds, problems, whole=all_of_it)
     for warning in evidence.warn_of_evidence(plans):
         problems.add(warning)
     verify_backend(request.backend, suite, problems)
     report(problems, as_json=request.as_json)
     if runs:
-        for note in list_endless(suite):
-            output.say(f"note: {note}", err=True)
+        note_endless(suite)
     if not plans and (runs or not list_endless(suite)):
         if list_endless(suite):
             output.say("nothing to run", err=True)
             sys.exit(exits.NOTHING)
         output.say(f"nothing selected: {_explain_nothing(request, whole)}", err=True)
         sys.exit(exits.NOTHING)
-    return suite, list(plans)
+    return list(plans)
 
 
 def _count_cases(suite: Suite) -> int:
@@ -213,6 +238,12 @@ def _explain_nothing(request: Request, suite: Suite) -> str:
         return "no case here is among those of the record"
     names = " ".join(template.name for template in suite.templates)
     return f"there are only templates ({names}), {HOW_TO_USE}" if names else "there are no tests"
+
+
+def note_endless(suite: Suite) -> None:
+    """Say what examines each property and test that has no end of values."""
+    for note in list_endless(suite):
+        output.say(f"note: {note}", err=True)
 
 
 def list_endless(suite: Suite, name: str = "") -> list[str]:

@@ -1,4 +1,4 @@
-"""`qos run --changed`: the results of earlier runs that still hold, so that only the rest is run.
+"""What `qos run` need not run again: cases whose results a record of this user's runs holds.
 
 A case is a function of its files, seed, options and program. What a file of the package was changed
 since is run again, and so is what has a key in its files: of keys a record says nothing.
@@ -8,131 +8,183 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
+from qospec.judge.verdict import PROBLEMS
 from qospec.resources import hash_program, list_program
+from qospec.run.receipt import Receipt, make_receipt, read_receipt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from qospec.document import Document
+    from qospec.model.suite import Suite
+    from qospec.record.parts import Part
     from qospec.record.store import Record
-    from qospec.run.runner import RunRequest
 
-LEFT_OUT = ("sources", "policy")
-"""Of the provenance: the sources are compared for each case, and what was set is in them."""
-NEVER = "1970-01-01T00:00:00Z"
-"""When a run began that was killed, which has no times."""
 MOST_RECORDS = 20
-"""How many records are looked through, the newest first: each is read whole, and its seal tried."""
+"""How many records are looked through, the newest first."""
+MOST_NAMED = 3
+"""How many runs are named of which results are kept."""
+
+
+class Wanted(NamedTuple):
+    """What is to be run.
+
+    Attributes:
+        suite: The selected cases.
+        provenance: What a record of them will say of its making.
+        part: Which part of the cases; None for all.
+        only_calm: Whether what did not pass is to be run again.
+    """
+
+    suite: Suite
+    provenance: Document
+    part: Part | None = None
+    only_calm: bool = False
+
+    def list_names(self) -> list[str]:
+        """Return the names of the cases, in the order of the plan."""
+        names = [case.name for test in self.suite.tests for case in test.cases]
+        return names if self.part is None else self.part.choose(names)
 
 
 class Unchanged(NamedTuple):
-    """Results that hold for a request.
+    """Results that hold.
 
     Attributes:
-        done: The documents of the cases, whose commands are those of the request.
-        times: How long each took in s, by name.
-        counts: How many are from each record, in which the record was found.
+        done: The documents of the cases, in no order.
+        timing: Of these cases the fields `cases` and `kept` of `timing.json`.
+        whole: The record that a run would make once more, with its outcome, if there is one.
     """
 
     done: list[Document]
-    times: dict[str, float]
-    counts: dict[Record, int]
+    timing: Document
+    whole: tuple[Record, Document] | None = None
+
+    def describe(self, root: Path) -> str:
+        """Return since when how many cases are unchanged; `root` is the folder of the records."""
+        counts = {root / run["record"]: len(run["cases"]) for run in self.timing["kept"]}
+        newest = sorted(counts, reverse=True)
+        if len(newest) == 1:
+            return str(newest[0])
+        named = [f"{path} ({counts[path]})" for path in newest[:MOST_NAMED]]
+        more = sum(counts[path] for path in newest[MOST_NAMED:])
+        return ", ".join([*named, *[f"earlier runs ({more})"] * bool(more)])
 
 
 def find_unchanged(
-    request: RunRequest, records: Iterable[Record], on_damage: Callable[[str], None]
+    wanted: Wanted, records: Iterable[Record], on_damage: Callable[[str], None]
 ) -> Unchanged:
-    """Return what records have of the cases of a request, of each case the first that holds.
+    """Return what records have of the cases that are wanted, of each case the first that holds.
 
     Args:
-        request: What is to be run.
+        wanted: What is to be run.
         records: The newest first.
         on_damage: Called with the message of a record that cannot be read, or was changed.
     """
     from qospec.record.store import RecordError
-    from qospec.run import runner
 
-    now = runner.describe_provenance(request)
-    missing = {case["name"]: case for case in request.select_own(runner.describe_planned(request))}
-    files = {case.name: test.span.source for test in request.suite.tests for case in test.cases}
-    unchanged = Unchanged([], {}, {})
+    now = make_receipt(wanted.provenance, hash_program())
+    names = wanted.list_names()
+    found: dict[str, _Held] = {}
     for _, record in zip(range(MOST_RECORDS), records, strict=False):
-        if not missing:
-            break
         try:
-            held = _list_held(record, now)
+            then = read_receipt(record)
+            same = _list_unchanged(wanted.suite, now, then) if then else set()
+            if not same.difference(found):
+                continue
+            outcome, timing = record.read_own()
         except RecordError as error:
             on_damage(str(error))
             continue
-        same = _list_unchanged_files(request, held.provenance)
-        for case, planned, seconds in held.cases:
-            own = missing.get(case["name"])
-            if (
-                own is not None
-                and _without_command(planned) == _without_command(own)
-                and files[case["name"]].recorded_name in same
-            ):
-                del missing[case["name"]]
-                unchanged.done.append(case | {"again": own["again"]})
-                unchanged.times.update(seconds)
-                unchanged.counts[record] = unchanged.counts.get(record, 0) + 1
-    return unchanged
+        held = _list_held(record.folder.name, outcome, timing)
+        if wanted.only_calm:
+            held = {name: one for name, one in held.items() if one.case["verdict"] not in PROBLEMS}
+        all_held = list(held) == names and same.issuperset(names)
+        if then == now and all_held and _is_whole(outcome, wanted):
+            return _gather(held, (record, outcome))
+        found = {name: held[name] for name in names if name in held and name in same} | found
+        if len(found) == len(names):
+            break
+    return _gather(found)
 
 
 class _Held(NamedTuple):
-    """What a record has: cases that ended without an error, each as planned, with its time in s."""
+    """A case of a record, its time in s, and the run that it is of."""
 
-    provenance: Document
-    cases: list[tuple[Document, Document, dict[str, float]]]
+    case: Document
+    seconds: Mapping[str, float]
+    record: str
+    started: str
 
 
-def _list_held(record: Record, now: Document) -> _Held:
-    """Return what a record has; nothing if it was made otherwise than a run would be `now`.
+def _list_held(record: str, outcome: Document, timing: Document) -> dict[str, _Held]:
+    """Return the cases that ended without an error, in the order of the plan.
 
-    Raises:
-        RecordError: The record cannot be read, or was changed.
+    There is none if the program was changed while they ran. `record` is the folder's name.
     """
     from qospec.record.outcome import is_finished
 
-    then, timing = record.plan()["provenance"], record.timing()
-    policy = "a failed require"
-    if (
-        timing.get("program") != hash_program()
-        or any(now.get(name) != then.get(name) for name in {*now, "backend"}.difference(LEFT_OUT))
-        or now["policy"][policy] != then["policy"].get(policy)
-        or _is_newer(timing)
-    ):
-        return _Held({"sources": []}, [])
-    record.verify()
-    begun = record.read_begun()
-    planned = {case["name"]: case for case in begun.planned}
-    times = timing.get("cases", {})
-    ended = [case for case in begun.done if is_finished(case) and case["verdict"] != "error"]
-    names = [case["name"] for case in ended]
-    seconds = ({name: times[name]} if name in times else {} for name in names)
-    return _Held(then, [*zip(ended, map(planned.__getitem__, names), seconds, strict=True)])
+    if _is_newer(timing):
+        return {}
+    seconds = timing["cases"]
+    runs = {name: run for run in timing.get("kept", ()) for name in run["cases"]}
+    own = {"record": record, "started": timing["started"]}
+    held = {}
+    for case in outcome["cases"]:
+        name = case["name"]
+        if is_finished(case) and case["verdict"] != "error":
+            run = runs.get(name, own)
+            its = {name: seconds[name]} if name in seconds else {}
+            held[name] = _Held(case, its, run["record"], run["started"])
+    return held
 
 
-def _without_command(case: Mapping[str, Any]) -> Document:
-    return {name: value for name, value in case.items() if name != "again"}
+def _is_whole(outcome: Document, wanted: Wanted) -> bool:
+    """Return whether an outcome with all cases is what a run would make, also in its commands."""
+    parts = wanted.part is not None or "part" in outcome  # a part knows of the others' cases
+    return not parts and outcome["provenance"]["policy"] == wanted.provenance["policy"]
 
 
-def _list_unchanged_files(request: RunRequest, provenance: Document) -> set[str]:
-    """Return the files that are as they were, as is all that they import or send."""
-    then = {source["name"]: source["sha256"] for source in provenance["sources"]}
+def _gather(found: Mapping[str, _Held], whole: tuple[Record, Document] | None = None) -> Unchanged:
+    """Return what was found of all records."""
+    seconds: dict[str, float] = {}
+    runs: dict[tuple[str, str], list[str]] = {}
+    for name, held in found.items():
+        seconds |= held.seconds
+        runs.setdefault((held.record, held.started), []).append(name)
+    kept = [
+        {"record": record, "started": started, "cases": names}
+        for (record, started), names in runs.items()
+    ]
+    timing = {"cases": seconds, "kept": kept}
+    return Unchanged([held.case for held in found.values()], timing, whole)
+
+
+def _list_unchanged(suite: Suite, now: Receipt, then: Receipt) -> set[str]:
+    """Return the cases of which all files are as they were, also those imported or sent.
+
+    There is none if they were made otherwise.
+    """
+    if now.maker != then.maker:
+        return set()
     same = {
         source.recorded_name
-        for source in request.suite.sources
-        if source.shown == source.text and source.sha256 == then.get(source.recorded_name)
+        for source in suite.sources
+        if source.shown == source.text and source.sha256 == then.sources.get(source.recorded_name)
     }
-    return {name for name, needed in request.suite.imports.items() if needed | {name} <= same}
+    whole = {name for name, needed in suite.imports.items() if needed | {name} <= same}
+    return {
+        case.name
+        for test in suite.tests
+        if test.span.source.recorded_name in whole
+        for case in test.cases
+    }
 
 
 def _is_newer(timing: Document) -> bool:
     """Return whether a file of the package was changed since a run began."""
     newest = max(Path(path).stat().st_mtime for path in list_program())
-    began = timing.get("started", NEVER)
-    return datetime.fromtimestamp(newest, UTC) >= datetime.fromisoformat(began)
+    return datetime.fromtimestamp(newest, UTC) >= datetime.fromisoformat(timing["started"])

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from qospec.cli import loading
-    from qospec.model.suite import Suite
-    from qospec.plan.plan import CasePlan
+    from qospec.model.suite import Case, Suite
     from qospec.report.grid import Column, Grid
 
 MOST_ITEMS = 8
@@ -89,32 +88,28 @@ INDENT = 4
 """The empty room before a table."""
 
 
-def list_cases_in_tables(plans: Sequence[CasePlan]) -> dict[str, tuple[str, ...]]:
+def list_cases_in_tables(tests: Iterable[tuple[str, Case]]) -> dict[str, tuple[str, ...]]:
     """Return the names of the cases of each test that gets a table, by the name of each case.
 
     These are tests with very many cases, sweeps with reports, since what they report is read down
     a column, a case with reports that runs alone, one with nothing else, and tests with searches.
     """
-    by_test: dict[str, list[CasePlan]] = {}
-    for plan in plans:
-        by_test.setdefault(plan.test, []).append(plan)
-    alone = len(plans) == 1
+    by_test: dict[str, list[Case]] = {}
+    for test, case in tests:
+        by_test.setdefault(test, []).append(case)
+    alone = sum(map(len, by_test.values())) == 1
     tables = (
-        tuple(dict.fromkeys(plan.case.name for plan in its))
+        tuple(dict.fromkeys(case.name for case in its))
         for its in by_test.values()
         if len(its) > MOST_LINES
-        or ((alone or len(its) > 1 or _only_reports(its)) and any(map(_has_reports, its)))
-        or any(plan.case.phases for plan in its)
+        or ((alone or len(its) > 1 or is_report_only(its)) and any(map(_has_reports, its)))
+        or any(case.phases for case in its)
     )
     return {name: table for table in tables for name in table}
 
 
-def _has_reports(plan: CasePlan) -> bool:
-    return any(statement.kind == "report" for statement in plan.case.statements)
-
-
-def _only_reports(plans: Iterable[CasePlan]) -> bool:
-    return is_report_only(plan.case for plan in plans)
+def _has_reports(case: Case) -> bool:
+    return any(statement.kind == "report" for statement in case.statements)
 
 
 class LocalNames(NamedTuple):
@@ -191,7 +186,7 @@ class Console:
         self._tables = tables or {}
         self._verbose = verbose
         self._brief = brief
-        self._waiting: dict[str, dict[str, tuple[dict[str, Any], float]]] = {}
+        self._waiting: dict[str, dict[str, tuple[dict[str, Any], float | None]]] = {}
         """By the first name of a table, its cases that have ended, by their names."""
         unicode = "utf" in (getattr(sys.stdout, "encoding", "") or "").lower()
         self._marks = MARKS if unicode else ASCII
@@ -216,6 +211,13 @@ class Console:
     def ended(self, case: dict[str, Any], seconds: float) -> None:
         """Print the line of a finished case, or the table of its test if that has ended."""
         self._progress.finish(case["name"])
+        self._print_ended(case, seconds)
+
+    def kept(self, case: dict[str, Any]) -> None:
+        """Print what `ended` does of a case that an earlier run has made."""
+        self._print_ended(case, None)
+
+    def _print_ended(self, case: dict[str, Any], seconds: float | None) -> None:
         if self._quiet or self._brief:
             return
         its = self._tables.get(case["name"], ())
@@ -235,9 +237,10 @@ class Console:
         if self._cases == 1:
             _print_notes(case)
 
-    def _print_line(self, verdict: str, name: str, seconds: float, more: str = "") -> None:
+    def _print_line(self, verdict: str, name: str, seconds: float | None, more: str = "") -> None:
         mark = click.style(f"{self._marks[verdict]} {verdict}", fg=COLOURS[verdict])
-        say_text(f"{mark}  {make_visible(name, LONGEST)}{more}  {seconds:.1f} s")
+        took = "unchanged" if seconds is None else f"{seconds:.1f} s"
+        say_text(f"{mark}  {make_visible(name, LONGEST)}{more}  {took}")
 
     def _print_table(self, names: Sequence[str]) -> None:
         """Print the results of the cases of a test that have ended."""
@@ -247,7 +250,8 @@ class Console:
         of = count_verdicts(cases)
         found = ", ".join(f"{count} {verdict}" for verdict, count in of.items())
         more = f"  {format_count(len(cases), 'case')}" + (f": {found}" if len(of) > 1 else "")
-        self._print_line(find_worst(of), cases[0]["test"], sum(took for _, took in ended), more)
+        took = [seconds for _, seconds in ended if seconds is not None]
+        self._print_line(find_worst(of), cases[0]["test"], sum(took) if took else None, more)
         rows = sys.maxsize if self._verbose else MOST_ROWS
         titled = False
         for number, grid in enumerate(build_grids(cases, find_width() - INDENT, rows)):

@@ -27,7 +27,7 @@ def watch(paths: Sequence[Path]) -> NoReturn:
     A file that is broken meanwhile has its mistakes shown; the watch goes on.
     """
     given = [word for word in sys.argv[1:] if word != "--watch"]
-    command = [sys.executable, "-m", "qospec", *given, *["--changed"] * ("--changed" not in given)]
+    command = [sys.executable, "-m", "qospec", *given]
     while True:
         before = dict(_list_states(paths))
         subprocess.run(command, check=False)  # noqa: S603 -- this very command

@@ -156,6 +156,7 @@ def _merge_timings(timings: Sequence[Document], planned: Sequence[Document]) -> 
     seconds: dict[str, Any] = {}
     for timing in timings:
         seconds |= timing["cases"]
+    kept = [run for timing in timings for run in timing.get("kept", ())]
     (program, *others) = {timing.get("program", "") for timing in timings}
     return {
         "started": min(timing["started"] for timing in timings),
@@ -163,4 +164,5 @@ def _merge_timings(timings: Sequence[Document], planned: Sequence[Document]) -> 
         "cases": {name: seconds[name] for case in planned if (name := case["name"]) in seconds},
         "compiling": round(sum(timing.get("compiling", 0) for timing in timings), 3),
         **({"program": program} if program and not others else {}),
+        **({"kept": kept} if kept else {}),
     }

@@ -398,6 +398,7 @@ TIMING = {
     "compiling": Optional(DURATION),
     "cases": MapOf(DURATION),
     "program": Optional(SHA256),
+    "kept": Optional([{"record": str, "started": TIME, "cases": [str]}]),
 }
 SIGNATURE = {
     "schema": int,

@@ -106,6 +106,14 @@ class Record:
         if outcome["state"] == "complete":
             self._remove_cases()
 
+    def has_report(self, name: str) -> bool:
+        """Return whether there is a report as it was written."""
+        try:
+            data = (self.folder / name).read_bytes()
+        except OSError:
+            return False
+        return seal.compute_checksum(data) == self._read_seal().get(name)
+
     def add_report(self, name: str, text: str) -> Path:
         """Write a report into the record, or in place of one there, and return its path."""
         if not (name.startswith(seal.REPORT) and seal.is_sealable(name)):
@@ -167,6 +175,23 @@ class Record:
             ) from error
         except packing.PackingError as error:
             raise self._damaged(name, str(error)) from error
+
+    def find_identity(self) -> str:
+        """Return a digest of all files but reports and a signature; "" of a run that was killed."""
+        names = (PLAN_FILE, self._find_outcome(), TIMING_FILE)
+        checksums = self._read_seal()
+        if any(name not in checksums for name in names):
+            return ""
+        lines = seal.write_lines({name: checksums[name] for name in names})
+        return seal.compute_checksum(lines.encode())
+
+    def read_own(self) -> tuple[Document, Document]:
+        """Return the outcome and the timing of a record whose receipt is at hand.
+
+        They are compared with their checksums, and not with a schema: this program wrote them.
+        """
+        reading = self._begin_reading()
+        return self._read(self._find_outcome(), reading), self._read(TIMING_FILE, reading)
 
     def has_begun(self) -> bool:
         """Return whether it says what was about to run."""

@@ -32,7 +32,7 @@ from qospec.record.phases import read_goals
 from qospec.record.quantity import read_number
 from qospec.record.statements import describe_covered, describe_statement
 from qospec.run.properties import evaluate_property
-from qospec.run.runner import describe_sources
+from qospec.run.provenance import describe_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

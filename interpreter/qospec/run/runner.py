@@ -6,14 +6,12 @@ lists the cases in the order of the plan.
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 from contextlib import closing, suppress
 from dataclasses import field
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from qospec.dataclass import dataclass
 from qospec.engine import kernel
@@ -24,9 +22,11 @@ from qospec.record.schema import TIME_FORMAT
 from qospec.record.sharing import SharedValues
 from qospec.record.store import BegunRun
 from qospec.resources import hash_program
+from qospec.run import provenance
 from qospec.run.interruption import Interruption
 from qospec.run.job import JobName, JobResult, explain_lost
 from qospec.run.phased import PhasedRun
+from qospec.run.receipt import make_receipt, write_receipt
 from qospec.run.schedule import PlainRun, Schedule, run_here
 from qospec.run.workshop import Order, Workshop, hash_sources
 
@@ -72,7 +72,6 @@ class RunRequest:
         jobs: How many processes; 1 is this one.
         commands: The command that runs a case alone, by its name.
         bounds: What a trial may cost.
-        version: Of qospec, for the provenance.
         paths: The files and folders that were named.
         settings: The values that the command line has set, each `name=value`.
         texts: What they have made of files, each with its path.
@@ -89,7 +88,6 @@ class RunRequest:
     jobs: int
     commands: dict[str, str]
     bounds: Bounds
-    version: str
     paths: tuple[Path, ...] = ()
     settings: tuple[str, ...] = ()
     texts: tuple[tuple[Path, str], ...] = ()
@@ -125,12 +123,12 @@ def execute(
     record: Record,
     listener: ProgressListener,
     done: Sequence[Document] = (),
-    times: Mapping[str, float] = MappingProxyType({}),
+    timing: Mapping[str, Any] = MappingProxyType({}),
 ) -> Document:
     """Run all cases, write the record, and return the outcome, which may be interrupted.
 
-    Those that are `done`, by this very program, are taken as they are, with the `times` in seconds
-    that they took.
+    Those that are `done`, by this very program, are taken as they are but for their commands, with
+    what `timing.json` says of them.
     """
     frame = outcome.describe_frame(
         request.suite, request.plans, request.seed, describe_provenance(request)
@@ -141,10 +139,11 @@ def execute(
     record.begin(frame, planned)
     places = {case["name"]: number for number, case in enumerate(planned, 1)}
     with record.reserve():
-        for case in done:
+        kept = [{**case, "again": request.commands[case["name"]]} for case in done]
+        for case in kept:
             record.add(places[case["name"]], case)
-        before = {"cases": {**times}, "program": hash_program()} if done else {}
-        begun = BegunRun(frame, planned, [*done], before)
+        before = {**timing, "program": hash_program()} if kept else {}
+        begun = BegunRun(frame, planned, kept, before)
         return _run(request, record, listener, begun)
 
 
@@ -207,6 +206,8 @@ def _run(
         ended = [*begun.done, *(result.document for result in done)]
         whole = outcome.complete_outcome(begun.frame, begun.planned, ended, stopped=stopped)
         record.end(whole, _add_times(begun.timing, done, started, program))
+        if program:
+            write_receipt(record, make_receipt(begun.frame["provenance"], program))
     return whole
 
 
@@ -223,6 +224,7 @@ def _add_times(before: Document, done: Sequence[JobResult], started: str, progra
         "cases": before.get("cases", {}) | seconds,
         "compiling": round(before.get("compiling", 0) + compiling_s, 3),
         **({"program": program} if program else {}),
+        **({"kept": before["kept"]} if before.get("kept") else {}),
     }
 
 
@@ -286,31 +288,12 @@ def _result_of_lost(plan: CasePlan, lost: LostJob) -> JobResult:
 
 
 def describe_provenance(request: RunRequest) -> Document:
-    """Return all that the outcome depends on: versions, seed, and each file's text without keys."""
-    return {
-        "qospec": request.version,
-        "python": platform.python_version(),
-        "numpy": importlib.metadata.version("numpy"),
-        "numba": importlib.metadata.version("numba"),
-        "seed": request.seed,
-        **({"backend": request.backend} if request.backend else {}),
-        "limits": {"cells per trial": request.bounds.most_items},
-        "policy": {
-            "inconclusive": "exit code 3",
-            "a failed require": "goes on" if request.keep_going else "ends its case",
-            **({"set": ", ".join(request.settings)} if request.settings else {}),
-        },
-        "sources": describe_sources(request.suite),
-    }
-
-
-def describe_sources(suite: Suite) -> list[Document]:
-    """Return each file that was read, with its text without keys; a capture's is left out."""
-    return [
-        {
-            "name": source.recorded_name,
-            "sha256": source.sha256,
-            **({} if source.digest else {"text": source.shown}),
-        }
-        for source in suite.sources
-    ]
+    """Return all that the outcome of a request depends on."""
+    return provenance.describe_provenance(
+        request.suite,
+        seed=request.seed,
+        most_items=request.bounds.most_items,
+        keep_going=request.keep_going,
+        settings=request.settings,
+        backend=request.backend,
+    )

@@ -336,7 +336,7 @@ def test_tests_with_reports_or_many_cases_have_a_table(cases, kinds, table):
         )
         for n in range(cases)
     ]
-    found = list_cases_in_tables(plans)
+    found = list_cases_in_tables((plan.test, plan.case) for plan in plans)
     assert set(found) == ({plan.case.name for plan in plans} if table else set())
     assert all(len(names) == cases for names in found.values())
     assert len({id(names) for names in found.values()}) <= 1, "a table of 10,000 is made once"
@@ -352,7 +352,7 @@ def test_of_several_tests_single_cases_have_lines_unless_they_only_report() -> N
         )
         for name, kinds in (("one", ["expect", "report"]), ("other", ["report"]))
     ]
-    assert list_cases_in_tables(plans) == {"other": ("other",)}
+    assert list_cases_in_tables((plan.test, plan.case) for plan in plans) == {"other": ("other",)}
 
 
 def test_a_long_table_says_how_many_rows_it_has(capsys: pytest.CaptureFixture[str]) -> None:
@@ -417,4 +417,4 @@ def test_what_searches_found_is_a_table_with_its_notes(
 
 def test_a_test_with_searches_has_a_table_even_with_one_case() -> None:
     case = SimpleNamespace(name="t", statements=[], phases=("search",))
-    assert list_cases_in_tables([SimpleNamespace(test="t", case=case)]) == {"t": ("t",)}
+    assert list_cases_in_tables([("t", case)]) == {"t": ("t",)}

@@ -71,4 +71,4 @@ def test_the_greatest_burst_that_is_in_time_is_found(tmp_path: Path, method: str
     assert quick["why"] == ["delay.max < 5 ms of f: 5.762 ms measured"]
     assert all(goal["regular"] for goal in phase["goals"])
     if method == "binary":
-        assert json.loads(run(tmp_path, method, "-j", "2")) == document
+        assert json.loads(run(tmp_path, method, "-j", "2", "--again")) == document

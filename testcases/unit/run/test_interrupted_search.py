@@ -67,7 +67,6 @@ def interrupted(tmp_path, listener):
         jobs=1,
         commands={planned.case.name: "" for planned in plans},
         bounds=Bounds(),
-        version="0",
     )
     kept = store.create(tmp_path / "records", "0")
     outcome = runner.execute(request, kept, listener)

@@ -15,19 +15,19 @@ import click
 
 from qospec.cli import budget, exits, joining, loading, options, output, resuming, streams
 from qospec.cli.commands.report import check_formats, write_all
-from qospec.version import VERSION
+from qospec.dataclass import NamedTuple
 from qospec.writing import explain_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
+    from qospec.cli.progress import Progress
     from qospec.cli.reusing import Unchanged
     from qospec.cli.terminal import Console
     from qospec.document import Document
-    from qospec.model.suite import Suite
+    from qospec.model.suite import Case, Suite
     from qospec.plan.plan import CasePlan
     from qospec.record import store
-    from qospec.record.parts import Part
     from qospec.run.crews.cluster import Cluster
     from qospec.run.runner import RunRequest
 
@@ -65,7 +65,7 @@ REPORTED_S = 1
 )
 @click.option("--failed", is_flag=True, help="Run only what did not pass in the last run.")
 @click.option(
-    "--changed", is_flag=True, help="Run only what no record has as it is now; keep the rest."
+    "--again", is_flag=True, help="Run all cases, also those whose results a record has unchanged."
 )
 @click.option("--watch", is_flag=True, help="Run what has changed whenever a file is saved.")
 @click.option("-x", "--exit-first", is_flag=True, help="Stop at the first case that does not pass.")
@@ -93,43 +93,127 @@ def run(**asked: Any) -> None:
     asked |= _find_failed(root) if asked["failed"] else {}
     request = loading.make_request(asked)
     cluster = _begin_workers(asked, request)  # first: it takes long
-    from qospec.cli.progress import Progress, measure_workload
-    from qospec.cli.terminal import Console, list_cases_in_tables, make_local_names
-    from qospec.judge import evidence
 
-    formats = options.with_html(asked["formats"])
-    check_formats(formats)
+    check_formats(options.with_html(asked["formats"]))
     _check_chunk()
-    suite, plans = loading.plan_request(request)
-    more = {name: asked[name] for name in ("jobs", "part", "exit_first")}
-    more["assemble"] = cluster.assemble if cluster else None
-    assignment = replace(_make_run_request(request, suite, plans), **more)
-    unchanged = _find_unchanged(assignment, root if asked["changed"] else None)
-    own = _select_own(plans, asked["part"], resumed[1].done if resumed else unchanged.done)
-    workers = len(cluster.workers) if cluster else asked["jobs"]
-    budget.keep(suite, own, root, budget_s=asked["budget"], jobs=workers, here=asked["jobs"])
-    wanted = not asked["no_progress"]
-    console = Console(
-        len(own),
-        quiet=request.as_json,
-        progress=Progress(measure_workload(own), live=wanted, reports=wanted),
-        here=make_local_names(request, suite),
-        tables=list_cases_in_tables(own),
-        verbose=asked["verbose"],
-        brief=asked["quiet"],
-    )
-    assignment = replace(assignment, notices=console.make_notices())
-    document, kept = _execute(assignment, root, resumed, console, unchanged)
-    if request.as_json:
-        output.say_json(document)
+    asked["described"] = _describe_backend(request.backend)
+    selected = loading.select_request(request)
+    unchanged = _find_unchanged(asked, request, selected.suite, root)
+    if unchanged.whole is not None:
+        ended = _show_unchanged(asked, request, selected, unchanged.whole)
     else:
-        console.print_summary(document, evidence.list_foreseen(own))
-    has_reports = write_all(kept, document, formats, quiet=request.as_json)
-    _print_end(kept, document, len(plans), quiet=request.as_json)
-    code = exits.choose_exit_code(document)
+        ended = _run_changed(asked, request, selected, unchanged, (cluster, resumed, root))
+    if request.as_json:
+        output.say_json(ended.document)
+    else:
+        ended.console.print_summary(ended.document, ended.foreseen)
+        output.say(*(f"report: {page}" for page in ended.pages))
+    has_reports = write_all(ended.record, ended.document, ended.formats, quiet=request.as_json)
+    _print_end(ended, quiet=request.as_json)
+    code = exits.choose_exit_code(ended.document)
     if code != exits.INTERRUPTED:
         code = exits.ERROR if not has_reports else exits.PASSED if asked["exit_zero"] else code
     sys.exit(code)
+
+
+class _Ended(NamedTuple):
+    """A run that has ended.
+
+    Attributes:
+        document: The outcome.
+        record: Where it is kept.
+        planned: How many cases all parts have together.
+        console: What tells of it.
+        formats: The reports to write.
+        foreseen: The criteria that were warned of.
+        pages: The reports that there are.
+    """
+
+    document: Document
+    record: store.Record
+    planned: int
+    console: Console
+    formats: tuple[str, ...]
+    foreseen: Container[tuple[str, str]] = ()
+    pages: tuple[Path, ...] = ()
+
+
+def _show_unchanged(
+    asked: Mapping[str, Any],
+    request: loading.Request,
+    selected: loading.Selected,
+    whole: tuple[store.Record, Document],
+) -> _Ended:
+    """Show the record that a run would make once more, in place of running anything."""
+    from qospec.report.format import find_extension
+
+    record, document = whole
+    loading.report(selected.problems, as_json=request.as_json)
+    loading.note_endless(selected.suite)
+    cases = [(test.name, case) for test in selected.suite.tests for case in test.cases]
+    console = _make_console(asked, request, selected, cases)
+    for case in document["cases"]:
+        console.kept(case)
+    formats = options.with_html(asked["formats"])
+    page = f"report.{find_extension('html')}"
+    is_there = record.has_report(page)
+    pages = (record.folder / page,) if is_there else ()
+    return _Ended(document, record, len(cases), console, formats[is_there:], pages=pages)
+
+
+def _run_changed(
+    asked: Mapping[str, Any],
+    request: loading.Request,
+    selected: loading.Selected,
+    unchanged: Unchanged,
+    at: tuple[Cluster | None, Resumed, Path],
+) -> _Ended:
+    """Run the cases that have no result yet, at a cluster or here, and keep the others."""
+    from qospec.cli.progress import Progress, measure_workload
+    from qospec.judge import evidence
+
+    cluster, resumed, root = at
+    plans = loading.plan_selected(request, selected)
+    chosen = plans if asked["part"] is None else asked["part"].choose(plans)
+    done = resumed[1].done if resumed else unchanged.done
+    names = {case["name"] for case in done}
+    own = [plan for plan in chosen if plan.case.name not in names]
+    workers = len(cluster.workers) if cluster else asked["jobs"]
+    limits = {"budget_s": asked["budget"], "jobs": workers, "here": asked["jobs"]}
+    budget.keep(selected.suite, own, root, **limits)
+    wanted = not asked["no_progress"]
+    progress = Progress(measure_workload(own), live=wanted, reports=wanted)
+    cases = [(plan.test, plan.case) for plan in (own if resumed else chosen)]
+    console = _make_console(asked, request, selected, cases, progress)
+    for case in unchanged.done:
+        console.kept(case)
+    more = {name: asked[name] for name in ("jobs", "part", "exit_first")}
+    more |= {"assemble": cluster.assemble if cluster else None, "notices": console.make_notices()}
+    assignment = _make_run_request(request, selected.suite, plans, asked["described"])
+    document, kept = _execute(replace(assignment, **more), root, resumed, console, unchanged)
+    formats = options.with_html(asked["formats"])
+    return _Ended(document, kept, len(plans), console, formats, evidence.list_foreseen(own))
+
+
+def _make_console(
+    asked: Mapping[str, Any],
+    request: loading.Request,
+    selected: loading.Selected,
+    cases: Sequence[tuple[str, Case]],
+    progress: Progress | None = None,
+) -> Console:
+    """Return what tells of these cases, each with the name of its test."""
+    from qospec.cli.terminal import Console, list_cases_in_tables, make_local_names
+
+    return Console(
+        len(cases),
+        quiet=request.as_json,
+        progress=progress,
+        here=make_local_names(request, selected.suite),
+        tables=list_cases_in_tables(cases),
+        verbose=asked["verbose"],
+        brief=asked["quiet"],
+    )
 
 
 def _refuse_contradictions(asked: Mapping[str, Any]) -> None:
@@ -141,7 +225,7 @@ def _refuse_contradictions(asked: Mapping[str, Any]) -> None:
             f"--on {asked['backend']} and {other} exclude each other: one kernel does all cases,"
             " one after the other"
         )
-    excluding = (("quiet", "verbose"), ("resume", "changed"), ("resume", "watch"))
+    excluding = [("quiet", "verbose"), ("resume", "again"), ("resume", "watch"), ("watch", "again")]
     for one, other in (*excluding, *([("jobs", "place")] if several else [])):
         if asked[one] and asked[other]:
             names = {"quiet": "-q", "verbose": "-v", "jobs": "-j", "place": "--on"}
@@ -160,47 +244,51 @@ def _begin_workers(asked: Mapping[str, Any], request: loading.Request) -> Cluste
     return None
 
 
-def _select_own(
-    plans: list[CasePlan], part: Part | None, ended: Sequence[Document]
-) -> list[CasePlan]:
-    """Return the plans that are to be run: those of a part that have not ended."""
-    names = {case["name"] for case in ended}
-    own = plans if part is None else part.choose(plans)
-    return [plan for plan in own if plan.case.name not in names]
-
-
-def _find_unchanged(assignment: RunRequest, root: Path | None) -> Unchanged:
-    """Return the results in the records of a folder that hold, and say how many are from which."""
-    from qospec.cli.reusing import find_unchanged
+def _find_unchanged(
+    asked: Mapping[str, Any], request: loading.Request, suite: Suite, root: Path
+) -> Unchanged:
+    """Return the results in the records of a folder that hold, and say of how many cases."""
+    from qospec.cli.reusing import Unchanged, Wanted, find_unchanged
     from qospec.record import store
+    from qospec.run.provenance import describe_provenance
 
     def note(problem: str) -> None:
         output.say(f"note: {problem}: nothing is kept from it", err=True)
 
+    if asked["again"] or asked["failed"] or asked["resume"]:
+        return Unchanged([], {})
+    provenance = describe_provenance(
+        suite,
+        seed=request.seed,
+        most_items=request.max_cells,
+        keep_going=request.keep_going,
+        settings=request.settings,
+        backend=asked["described"],
+    )
+    wanted = Wanted(suite, provenance, asked["part"], only_calm=asked["exit_first"])
     try:
-        records = store.list_records(root) if root else []
+        found = find_unchanged(wanted, reversed(store.list_records(root)), note)
     except store.RecordError as error:
         note(str(error))
-        records = []
-    found = find_unchanged(assignment, reversed(records), note)
-    cases = loading.count_things(len(assignment.plans), "case")
-    for record, count in found.counts.items():
-        output.say(f"{count} of {cases} kept from {record.folder}", err=True)
-    if records and not found.done:
-        output.say(f"0 of {cases} kept: no record has one as it is now", err=True)
+        return Unchanged([], {})
+    if found.done:
+        of = f"{len(found.done)} of {loading.count_things(len(wanted.list_names()), 'case')}"
+        since = found.describe(root)
+        output.say(f"{of} unchanged since {since}; `--again` runs them", err=True)
     return found
 
 
-def _print_end(kept: store.Record, document: Document, planned: int, *, quiet: bool) -> None:
+def _print_end(ended: _Ended, *, quiet: bool) -> None:
     """Print of a part what merges it, and of a run that was interrupted what goes on with it."""
     from qospec.record.parts import read_part
 
-    part = read_part(document)
+    part = read_part(ended.document)
     if part is not None and not quiet:
-        cases = f"{len(document['cases'])} of {loading.count_things(planned, 'case')}"
+        of = loading.count_things(ended.planned, "case")
+        cases = f"{len(ended.document['cases'])} of {of}"
         output.say(f"part {part}: {cases}; `qos merge` makes one record of all parts")
-    if document["state"] == "interrupted":
-        output.say(f"go on: {resuming.write_command(kept)}", err=True)
+    if ended.document["state"] == "interrupted":
+        output.say(f"go on: {resuming.write_command(ended.record)}", err=True)
     if not quiet and (unwritten := streams.find_stdout_failure()) is not None:
         output.say(f"warning: cannot write to stdout: {explain_failure(unwritten)}", err=True)
 
@@ -245,7 +333,9 @@ def _check_chunk() -> None:
     exits.end_for_user(f"QOS_CHUNK must be a whole number of cells, at least 1; it is `{chunk}`")
 
 
-def _make_run_request(request: loading.Request, suite: Suite, plans: list[CasePlan]) -> RunRequest:
+def _make_run_request(
+    request: loading.Request, suite: Suite, plans: list[CasePlan], backend: Document
+) -> RunRequest:
     from qospec.plan.plan import Bounds
     from qospec.run.runner import RunRequest
 
@@ -257,11 +347,10 @@ def _make_run_request(request: loading.Request, suite: Suite, plans: list[CasePl
         jobs=1,
         commands=request.write_rerun_commands(suite),
         bounds=Bounds(request.max_cells),
-        version=VERSION,
         settings=request.settings,
         texts=request.texts,
         keep_going=request.keep_going,
-        backend=_describe_backend(request.backend),
+        backend=backend,
     )
 
 
@@ -296,7 +385,7 @@ def _execute(
         if resumed is not None:
             return runner.resume(assignment, resumed[0], console, resumed[1]), resumed[0]
         kept = store.create(root, assignment.seed)
-        return runner.execute(assignment, kept, console, unchanged.done, unchanged.times), kept
+        return runner.execute(assignment, kept, console, unchanged.done, unchanged.timing), kept
     except StaleError as error:
         exits.end_for_environment(str(error))
     except (store.RecordError, workers.UnreachableError) as error:

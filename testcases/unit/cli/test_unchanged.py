@@ -1,4 +1,4 @@
-"""What has not changed since the last run is kept; what a file that is saved changes is run."""
+"""What has not changed since it was run is kept; what a file that is saved changes is run."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from qospec import cli, resources
 from qospec.cli import exits, reusing
 from qospec.cli.reusing import _is_newer
 from qospec.cli.watching import _list_states
-from qospec.run import runner
+from qospec.run import receipt, runner
 from qospec.run.job import JobName
 from qospec.run.workshop import Order, StaleError, Workshop, check_once, hash_sources
 
@@ -45,51 +45,113 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def change(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.qos, ["run", "--changed", "--no-progress", *arguments])
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.qos, ["run", "--no-progress", *arguments])
 
 
 def list_run(result: Result) -> list[str]:
-    """Return the cases that have a line of their own in the output, which kept ones have not."""
+    """Return the cases that were run: those with a time, in place of which others have a word."""
     assert result.exit_code in (exits.PASSED, exits.FAILED), result.output
-    return re.findall(r"^[✓✗] \w+  (\S+:n=\d)", result.stdout, re.MULTILINE)
+    return re.findall(r"^[✓✗] \w+  (\S+:n=\d)  [\d.]+ s$", result.stdout, re.MULTILINE)
 
 
 def add(path: Path, text: str) -> None:
     path.write_text(path.read_text() + text)
 
 
-def test_what_has_not_changed_is_kept_and_the_record_is_that_of_a_whole_run(here: Path) -> None:
+def test_what_has_not_changed_is_kept_and_a_record_is_that_of_a_whole_run(here: Path) -> None:
     every = ["one:n=1", "one:n=2", "two:n=1", "two:n=2"]
-    assert list_run(change()) == every
-    again = change()
+    first = run()
+    assert list_run(first) == every
+    again = run()
     assert list_run(again) == []
-    assert "4 of 4 cases kept from records/" in again.stderr
+    (record,) = (here / "records").iterdir()
+    line = f"4 of 4 cases unchanged since records/{record.name}; `--again` runs them\n"
+    assert again.stderr == line
+    assert again.stdout == re.sub(r"[\d.]+ s$", "unchanged", first.stdout, flags=re.MULTILINE)
     add(here / "two.qos", "# a comment\n")
-    assert list_run(change()) == every[2:]
+    partly = run()
+    assert list_run(partly) == every[2:]
+    assert partly.stderr == line.replace("4 of 4", "2 of 4")
     add(here / "lib.qos", "# a comment\n")
-    assert list_run(change()) == every, "both import it"
-    outcomes = {path.read_bytes() for path in here.glob("records/*/outcome.json")}
-    assert len(outcomes) == 3, "the second is that of the first, byte for byte"
+    assert list_run(run()) == every, "both import it"
+    assert list_run(run("--again")) == every
+    assert len([*(here / "records").iterdir()]) == 4, "what a run would make once more is not made"
     assert CliRunner().invoke(cli.qos, ["verify", "last"]).exit_code == exits.PASSED
-    timing = json.loads(sorted(here.glob("records/*/timing.json"))[1].read_text())
-    assert sorted(timing["cases"]) == every
+
+
+def test_a_record_says_of_each_case_when_it_was_run(here: Path) -> None:
+    run("one.qos")
+    (one,) = (here / "records").iterdir()
+    began = json.loads((one / "timing.json").read_text())["started"]
+    run()
+    (both,) = {*(here / "records").iterdir()} - {one}
+    timing = json.loads((both / "timing.json").read_text())
+    run_before = {"record": one.name, "started": began, "cases": ["one:n=1", "one:n=2"]}
+    assert timing["kept"] == [run_before]
+    assert sorted(timing["cases"]) == ["one:n=1", "one:n=2", "two:n=1", "two:n=2"]
+    page = (both / "report.html").read_text()
+    assert f"<code>{one.name}</code>, started {began}" in page
+    assert "one:n=1, one:n=2" in page
+    add(here / "two.qos", "# a comment\n")
+    assert f"2 of 4 cases unchanged since records/{one.name};" in run().stderr, "not the second"
+
+
+def test_what_did_not_pass_is_run_where_that_is_asked_for(here: Path) -> None:
+    path = here / "one.qos"
+    path.write_text(path.read_text().replace("f.lost == 0", "f.lost < n * 1 cell - 1 cell"))
+    run()
+    assert list_run(run("-x")) == ["one:n=1"]
+    assert list_run(run("--failed")) == ["one:n=1"]
+    assert list_run(run()) == []
+
+
+def test_a_report_is_made_where_there_is_none(here: Path) -> None:
+    run()
+    (record,) = (here / "records").iterdir()
+    (record / "report.html").write_text("edited")
+    assert run("--report", "junit").stdout.count("report: ") == 2
+    assert "<testsuites" in (record / "report.xml").read_text()
+    assert "edited" not in (record / "report.html").read_text()
+
+
+def test_a_record_of_somebody_else_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a repository that came with its records: they are sealed, and nobody here ran them."""
+    run("one.qos")
+    assert list_run(run("one.qos")) == []
+    monkeypatch.setattr(receipt, "find_private_folder", lambda _name: tmp_path / "empty")
+    assert list_run(run("one.qos")) == ["one:n=1", "one:n=2"]
+    monkeypatch.setattr(receipt, "find_private_folder", lambda _name: None)
+    assert list_run(run("one.qos")) == ["one:n=1", "one:n=2"], "nowhere to keep a receipt"
+
+
+def test_only_so_many_receipts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "receipts"
+    folder.mkdir()
+    monkeypatch.setattr(receipt, "find_private_folder", lambda _name: folder)
+    monkeypatch.setattr(receipt, "MOST", 2)
+    for seed in range(3):
+        run("one.qos", "--seed", str(seed))
+    assert len(list(folder.iterdir())) == 2
+    assert list_run(run("one.qos", "--seed", "2")) == []
 
 
 def test_another_seed_limit_or_selection_runs_what_it_concerns() -> None:
-    assert len(list_run(change("one.qos"))) == 2
-    assert list_run(change()) == ["two:n=1", "two:n=2"]
-    assert len(list_run(change("--seed", "1"))) == 4
-    assert list_run(change()) == [], "earlier records are of that seed"
-    assert len(list_run(change("--max-cells", "5000"))) == 4
-    assert list_run(change("--max-cells", "5000", "-k", "n=1")) == []
+    assert len(list_run(run("one.qos"))) == 2
+    assert list_run(run()) == ["two:n=1", "two:n=2"]
+    assert len(list_run(run("--seed", "1"))) == 4
+    assert list_run(run()) == [], "earlier records are of that seed"
+    assert len(list_run(run("--max-cells", "5000"))) == 4
+    assert list_run(run("--max-cells", "5000", "-k", "n=1")) == []
 
 
 def test_a_failure_is_kept_with_its_words(here: Path) -> None:
     path = here / "one.qos"
     path.write_text(path.read_text().replace("f.lost == 0", "f.lost == 1 cell"))
-    change()
-    kept = change()
+    run()
+    kept = run()
     assert list_run(kept) == []
     assert kept.exit_code == exits.FAILED
     assert "one.qos:8:15: expect f.lost == 1 cell" in kept.stdout
@@ -97,36 +159,34 @@ def test_a_failure_is_kept_with_its_words(here: Path) -> None:
 
 def test_what_has_a_key_is_run_whatever_it_is(here: Path) -> None:
     add(here / "one.qos", 'let secret = "c0ffee0badf00dc0ffee0badf00d123456789012"\n')
-    change()
-    assert list_run(change()) == ["one:n=1", "one:n=2"]
+    run()
+    assert list_run(run()) == ["one:n=1", "one:n=2"]
 
 
 def test_a_record_that_was_changed_is_not_believed(here: Path) -> None:
-    change()
+    run()
     (outcome,) = here.glob("records/*/outcome.json")
     outcome.write_text(outcome.read_text().replace('"pass"', '"fail"'))
-    result = change()
+    result = run()
     assert len(list_run(result)) == 4
     assert "is damaged" in result.stderr
 
 
 def test_results_of_another_program_are_not_kept() -> None:
     assert _is_newer({"started": "2001-01-01T00:00:00Z"})
-    assert _is_newer({})
     assert not _is_newer({"started": "2999-01-01T00:00:00Z"})
 
 
 def test_results_are_kept_from_several_records_each_of_which_is_named(here: Path) -> None:
-    change("one.qos")
-    change("two.qos")
+    run("one.qos")
+    run("two.qos")
     (one, two) = sorted((here / "records").iterdir(), key=lambda path: path.stat().st_mtime_ns)
-    kept = change()
+    kept = run()
     assert list_run(kept) == []
-    assert f"2 of 4 cases kept from records/{one.name}" in kept.stderr
-    assert f"2 of 4 cases kept from records/{two.name}" in kept.stderr
+    since = ", ".join(f"records/{path.name} (2)" for path in sorted((one, two), reverse=True))
+    assert kept.stderr == f"4 of 4 cases unchanged since {since}; `--again` runs them\n"
     (joined,) = {*(here / "records").iterdir()} - {one, two}
-    run = CliRunner().invoke(cli.qos, ["run", "--no-progress", "--record", "anew"])
-    assert run.exit_code == exits.PASSED, run.output
+    assert len(list_run(run("--record", "anew"))) == 4
     (anew,) = (here / "anew").iterdir()
     files = {path.relative_to(anew) for path in anew.rglob("*") if path.is_file()}
     assert files == {path.relative_to(joined) for path in joined.rglob("*") if path.is_file()}
@@ -137,11 +197,11 @@ def test_results_are_kept_from_several_records_each_of_which_is_named(here: Path
 
 
 def test_a_damaged_record_is_passed_over_for_an_older_one(here: Path) -> None:
-    change("one.qos")
-    change()
+    run("one.qos")
+    run()
     newest = max((here / "records").iterdir(), key=lambda path: path.stat().st_mtime_ns)
     (newest / "outcome.json").write_text("{}")
-    result = change()
+    result = run()
     assert list_run(result) == ["two:n=1", "two:n=2"]
     assert "is damaged" in result.stderr
 
@@ -150,13 +210,13 @@ def test_a_file_of_the_package_that_is_older_than_a_record_is_another_all_the_sa
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As of another checkout of the same version, all of whose files are older."""
-    change("one.qos")
+    run("one.qos")
     for module in (reusing, runner):
         monkeypatch.setattr(module, "hash_program", lambda: 64 * "0")
-    changed = change("one.qos")
-    assert list_run(changed) == ["one:n=1", "one:n=2"]
-    assert "0 of 2 cases kept: no record has one as it is now" in changed.stderr
-    assert list_run(change("one.qos")) == []
+    ran = run("one.qos")
+    assert list_run(ran) == ["one:n=1", "one:n=2"]
+    assert ran.stderr == ""
+    assert list_run(run("one.qos")) == []
 
 
 def test_a_program_is_known_by_the_names_and_bytes_of_its_files(
@@ -174,9 +234,9 @@ def test_a_program_is_known_by_the_names_and_bytes_of_its_files(
 
 
 def test_a_run_that_goes_on_keeps_what_it_has_anyway() -> None:
-    result = CliRunner().invoke(cli.qos, ["run", "--resume", "last", "--changed"])
+    result = CliRunner().invoke(cli.qos, ["run", "--resume", "last", "--again"])
     assert result.exit_code == exits.WRONG
-    assert "--resume and --changed exclude each other" in result.stderr
+    assert "--resume and --again exclude each other" in result.stderr
 
 
 SENDS = """qos 1
@@ -209,14 +269,14 @@ def test_a_capture_is_a_file_that_results_depend_on(here: Path) -> None:
     path = Path("one.qos")
     path.write_text(SENDS)
     write_capture(here, 3)
-    assert list_run(change("one.qos")) == ["sent:n=1"]
+    assert list_run(run("one.qos")) == ["sent:n=1"]
     (record,) = (here / "records").iterdir()
-    (record / "outcome.json").unlink()  # as if it was killed
     source = json.loads((record / "run.json").read_text())["provenance"]["sources"][-1]
     digest = hashlib.sha256((here / "site.pcap").read_bytes()).hexdigest()
     assert source == {"name": "site.pcap", "sha256": digest}
-    assert list_run(change("one.qos")) == []
+    assert list_run(run("one.qos")) == []
     assert CliRunner().invoke(cli.qos, ["judge", "last"]).exit_code == exits.PASSED
+    (record / "outcome.json").unlink()  # as if it was killed
     order = Order((path,), hash_sources(check_once((path,)).suite.sources))
     seen = dict(_list_states([path]))
 
@@ -234,8 +294,8 @@ def test_a_capture_is_a_file_that_results_depend_on(here: Path) -> None:
         assert judged.exit_code == exits.INCONCLUSIVE, judged.output
         assert "not measured: the capture `site.pcap` is not what the record" in judged.output
     path.write_text(SENDS)
-    changed = change("one.qos")
-    assert (list_run(changed), changed.exit_code) == (["sent:n=1"], exits.FAILED)
+    ran = run("one.qos")
+    assert (list_run(ran), ran.exit_code) == (["sent:n=1"], exits.FAILED)
 
 
 def test_criteria_of_a_capture_that_is_as_it_was_are_judged_again(here: Path) -> None:
@@ -243,7 +303,7 @@ def test_criteria_of_a_capture_that_is_as_it_was_are_judged_again(here: Path) ->
     path = Path("one.qos")
     path.write_text(SENDS)
     write_capture(here, 3)
-    assert change("one.qos").exit_code == exits.PASSED
+    assert run("one.qos").exit_code == exits.PASSED
     path.write_text(path.read_text().replace("<= 3", "<= 2"))
     judged = CliRunner().invoke(cli.qos, ["judge", "last"])
     assert judged.exit_code == exits.FAILED, judged.output
