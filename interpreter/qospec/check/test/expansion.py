@@ -77,7 +77,7 @@ def expand_tests(
                     *conditions.explain_unmeetable(cases),
                     *applicability.warn_of_applicability(node, cases),
                 ):
-                    evaluator.context.report(idle)
+                    evaluator.context.report(expansion.move_to_use(idle))
             tests.append(Test(node.name.text, node.doc, cases, node.span, *expansion.read_stated()))
             makers |= expansion.makers
     return tests, makers
@@ -133,7 +133,9 @@ def check_drawn(
             room = evaluator.context.limits.cases
             cases += _Expansion(parts, networks, evaluator).list_cases(room)
         else:
-            drawing.verify_criteria(node, cases, draws_of, evaluator)
+            use = _Expansion(at_first, networks, evaluator)
+            for idle in drawing.examine_criteria(node, cases, draws_of, evaluator):
+                evaluator.context.report(use.move_to_use(idle))
             test = DrawnTest(node.name.text, node.span)
             found.append((test, DrawnTestMaker(node, home, networks, evaluator)))
     return found
@@ -348,6 +350,13 @@ class _Expansion:
             except RecursionError:
                 self._context.report(explain_too_deep(self._node.name.span))
         return ()
+
+    def move_to_use(self, found: CheckError) -> CheckError:
+        """Return what is found in a test of the library as one of the test that is built on it."""
+        if not found.diagnostic.span.source.is_of_library:
+            return found
+        test = self._build_case(self._node.name.text, ())
+        return CheckError(test.move_to_use(found.diagnostic))
 
     def _list_cases(self, room: int) -> tuple[Case, ...]:
         built: dict[str, Case] = {}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from qospec.check.modules import files
 from qospec.rendering import render_all
 
 BENCH = """
@@ -206,3 +207,27 @@ test found(line: CellRate) {
             True,
             True,
         )
+
+
+@pytest.mark.parametrize("drawn", ["", "forall n in 1 cell/s .. 9 cell/s\n  "])
+@pytest.mark.parametrize(
+    ("criterion", "code"), [("expect f.lost >= 0", "W0601"), ("expect most == 2", "E0516")]
+)
+def test_a_criterion_of_the_library_that_decides_nothing_is_told_at_its_use(
+    checked, tmp_path, monkeypatch, criterion, code, drawn
+):
+    """Its author cannot change it; of the user's own template it is told where it stands."""
+    (tmp_path / "library").mkdir()
+    template = STEPS.replace("report f.lost", criterion)
+    text = user("lib.steps(rate = 100 cell/s, most = 3)", "load + n" if drawn else "load")
+    text = text.replace("import lib", "import library.lib").replace(
+        "flow sent", f"{drawn}flow sent"
+    )
+    text = text.replace("from a to b", "from a to b\n  expect sent.lost == 0")
+    for of_library in (False, True):
+        monkeypatch.setattr(files, "STDLIB", tmp_path / "library" if of_library else tmp_path / "x")
+        _, (found,) = checked(text, **{"library/lib": template})
+        assert found.code == code
+        assert found.span.source.name.endswith("main.qos") is of_library
+    whole = "lib.steps" if code == "W0601" else "most = 3"
+    assert (found.span.text, found.secondary[0].text) == (whole, "here, in `steps`")

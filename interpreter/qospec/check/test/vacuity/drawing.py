@@ -51,10 +51,10 @@ def verify_draws(node: ast.Test, home: Scope, evaluator: Evaluator) -> Draws | N
     return None if evaluator.context.mistakes > before else Draws(scope, drawn)
 
 
-def verify_criteria(
+def examine_criteria(
     node: ast.Test, cases: Sequence[Case], draws: Draws, evaluator: Evaluator
-) -> None:
-    """Report what a test that draws says in vain; its cases are those at the ends of its ranges."""
+) -> Iterator[CheckError]:
+    """Yield what a test that draws says in vain; its cases are those at the ends of its ranges."""
     scope, drawn = draws
     varying, own = _list_varying(node), _list_criteria(node)
     of = conditions.make_bounds(drawn)
@@ -74,10 +74,10 @@ def verify_criteria(
         if always := explain_opened(
             statement, why, lambda condition: criteria.explain_always_true(condition, of)
         ):
-            evaluator.context.report(criteria.warn_of_unfailing(statement, always, cases[0]))
+            yield criteria.warn_of_unfailing(statement, always, cases[0])
     for statement, why in criteria.find_unmeetable(cases):
         if never := explain_opened(statement, why, criteria.explain_settled_false):
-            evaluator.context.report(conditions.explain_unmet(statement, never, cases[0]))
+            yield conditions.explain_unmet(statement, never, cases[0])
 
 
 def _declare_drawn(node: ast.Test, scope: Scope, evaluator: Evaluator) -> dict[str, Bounds]:
