@@ -312,7 +312,7 @@ def _too_fine(goal: Goal, search: Search, ends: Ends, maker: CaseMaker) -> Itera
     called = _called(ends.high)
     shown = _load(goal.width, search) if goal.absolute else format_value(goal.width, RATIO)
     length = Fraction(goal.trial_ps, PS_PER_S)
-    yield Diagnostic(
+    yield Demand(
         "W0617",
         f"a trial of `{goal.name}` is too short for its `width`: "
         f"loads so far apart differ by less than one {called}",
@@ -322,6 +322,8 @@ def _too_fine(goal: Goal, search: Search, ends: Ends, maker: CaseMaker) -> Itera
             f"`width` is {shown}: {format_number(items)} {called}s in {format_value(length, TIME)}",
         ),
         help=_finer(maker, goal, search, items),
+        demanded="time",
+        degree=length / items,
     )
 
 

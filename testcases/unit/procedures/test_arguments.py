@@ -118,6 +118,17 @@ def test_a_width_that_is_too_fine_for_the_trials_names_both_parameters(refused):
     assert found.help == "give `duration` at least 1.344 ms, or `resolution` at least 0.672 %"
 
 
+def test_of_several_sizes_the_one_that_needs_most_is_told(refused):
+    """The line carries 8,127.4 frames/s of 1,518 bytes, of which 0.5 % are one in 24.61 ms.
+
+    9,615.4 of 1,280 bytes need 20.8 ms.
+    """
+    sizes = "[1_280 B @frame, 1_518 B @frame]"
+    (found,) = refused(THROUGHPUT.replace("[64 B @frame]", sizes), more=", duration = 13 ms")
+    assert (found.code, found.span.text) == ("W0617", "duration = 13 ms")
+    assert found.help == "give `duration` at least 24.61 ms, or `resolution` at least 0.9465 %"
+
+
 @pytest.mark.parametrize(
     ("base", "more", "code", "help_text"),
     [
