@@ -120,7 +120,7 @@ def _list_declared(
     counters: Sequence[_Variable],
     windows: Iterable[str],
     node: ast.Expression | None,
-) -> dict[str, tuple[ast.Name, str, Dimension]]:
+) -> dict[str, tuple[ast.Name, str, Dimension | None]]:
     """Return what conditions may use, in order: its name, what it is, and what it measures."""
     declared = {
         variable.name.text: (variable.name, what, variable.dimension)
@@ -158,7 +158,8 @@ def read_body(
 
 class _Variable(NamedTuple):
     name: ast.Name
-    dimension: Dimension
+    dimension: Dimension | None
+    """None after a mistake in its first value."""
     made: Variable
 
 
@@ -250,19 +251,18 @@ def _read_variables(
     """Return the values or counters; a mistake is reported."""
     found = []
     for name, value, span in _read_entries(field, "{ tries: 0 }", node, scope, evaluator):
-        if isinstance(value, Poison):
-            continue
+        initial, dimension = 0, None
         try:
-            if not isinstance(value, Amount):
+            if isinstance(value, Amount):
+                initial = convert_to_whole(value.value or Fraction(0), value.dimension, span)
+                dimension = value.dimension
+            elif not isinstance(value, Poison):
                 raise make_error(
                     "E0204", f"`{name.text}` is a number, not {getattr(value, 'what', '')}", span
                 )
-            initial = convert_to_whole(value.value or Fraction(0), value.dimension, span)
         except CheckError as mistake:
             evaluator.context.report(mistake)
-            continue
-        made = Variable(name.text, initial, value.dimension)
-        found.append(_Variable(name, value.dimension, made))
+        found.append(_Variable(name, dimension, Variable(name.text, initial, dimension or COUNT)))
     return found
 
 

@@ -11,7 +11,7 @@ from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.criteria import build_condition
 from qospec.check.evaluate.dimensions import NUMBER, describe_dimension
 from qospec.check.evaluate.scope import Scope, bind_known
-from qospec.check.evaluate.values import Amount, Deferred, Poison
+from qospec.check.evaluate.values import POISON, Amount, Deferred, Poison
 from qospec.dataclass import NamedTuple
 from qospec.model.expression import Attribute, Constant, Operation
 from qospec.units import COUNT, PS_PER_S, TIME, format_number
@@ -38,23 +38,26 @@ class Variables(NamedTuple):
     Attributes:
         scope: With all of these names.
         numbers: Of each, its place among all values and counters.
-        dimensions: Of each, what it measures.
+        dimensions: Of each, what it measures; None if that is not known, after a mistake.
         windows: Those that count what came, and which nothing sets.
     """
 
     scope: Scope
     numbers: Mapping[str, int]
-    dimensions: Mapping[str, Dimension]
+    dimensions: Mapping[str, Dimension | None]
     windows: tuple[str, ...]
 
 
 def read_variables(
-    declared: Mapping[str, tuple[ast.Name, str, Dimension]], scope: Scope, evaluator: Evaluator
+    declared: Mapping[str, tuple[ast.Name, str, Dimension | None]],
+    scope: Scope,
+    evaluator: Evaluator,
 ) -> Variables:
     """Return the variables of a machine, given what each is; a mistake is reported."""
     inside = Scope(scope)
     for name, what, dimension in declared.values():
-        value = Deferred(Attribute(name.text), dimension, exact=True)
+        known = Attribute(name.text)
+        value = POISON if dimension is None else Deferred(known, dimension, exact=True)
         try:
             inside.declare(bind_known(name, what, value), evaluator.context)
         except CheckError as mistake:
@@ -80,6 +83,8 @@ def value_code(
 ) -> Code:
     """Return the program of the new value of a variable; () after a mistake, which is reported."""
     dimension = known.dimensions[name.text]
+    if dimension is None:
+        return ()
     return _compile_number(name.text, node, dimension, known, evaluator)
 
 
@@ -214,6 +219,7 @@ class _Compiler(NamedTuple):
 
 def _find_dimension(expression: Expression, known: Variables) -> Dimension:
     if isinstance(expression, Attribute):
-        return known.dimensions[expression.name]
-    dimension = getattr(expression, "dimension", None)
+        dimension = known.dimensions[expression.name]
+    else:
+        dimension = getattr(expression, "dimension", None)
     return NUMBER if dimension is None else dimension
