@@ -74,6 +74,44 @@ def test_an_import_that_is_missing_is_added(tmp_path: Path) -> None:
     assert copy.read_text(encoding="utf-8").startswith("qos 1\nimport std.dscp\nimport std.media\n")
 
 
+FIXED = {
+    "w.rx -> q -> e.rx": "w.rx -> q -> e.tx",
+    "w.rx -> q -> e": "w.rx -> q -> e.tx",
+    "w.rx -> q -> e.tx;": "w.rx -> q -> e.tx",
+    "w.rx -> q -> e.t\u200bx": "w.rx -> q -> e.tx",
+    "w.rx -> q -> e.tx\r  e.rx -> discard": "w.rx -> q -> e.tx\n  e.rx -> discard",
+}
+
+
+@pytest.mark.parametrize("written", FIXED)
+def test_what_a_help_says_to_write_is_written(tmp_path: Path, written: str) -> None:
+    text = "qos 1\ndevice d {\n  port w, e: cell\n  q = fifo { limit = 9 cell }\n  %s\n}\n"
+    path, meant = tmp_path / "a.qos", text % FIXED[written]
+    path.write_bytes((text % written).encode())
+    repaired = repair(lambda: checked(path), [path])
+    assert path.read_text(encoding="utf-8") == meant
+    assert not {problem.code for problem in repaired.problems.all} & {"E0407", "E0009"}
+
+
+@pytest.mark.parametrize(
+    ("between", "joined"),
+    [(", ", "a.lost == 0 and (a.lost < 1 or a.sent > 3)"), ("\n  trial = 1 s\n  ", "")],
+)
+def test_two_conditions_of_a_goal_are_joined(tmp_path: Path, between: str, joined: str) -> None:
+    goal = f"meets = a.lost == 0{between}meets = a.lost < 1 or a.sent > 3"
+    path = tmp_path / "a.qos"
+    search = f"search r in 1 cell/s .. 9 cell/s {{\n    goal g {{ {goal} }}\n  }}"
+    link = "link x -- y via line { rate = 9 Mbit/s @cell }"
+    path.write_text(
+        f"qos 1\ntopology t {{\n  x, y = host\n  {link}\n}}\ntest s on t {{\n  {search}\n"
+        "  flow a = cbr { pcr = r } from x to y\n}\n",
+        encoding="utf-8",
+    )
+    repair(lambda: checked(path), [path])
+    text = path.read_text(encoding="utf-8")
+    assert f"goal g {{ meets = {joined} }}" in text if joined else goal in text
+
+
 @pytest.mark.slow
 def test_many_of_them_are_fixed() -> None:
     assert sum(any(problem.fix for problem in checked(path).all) for path in REFUSED) >= 20

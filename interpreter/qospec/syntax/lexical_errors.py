@@ -210,7 +210,9 @@ def explain_hidden(character: str) -> LexicalError:
         message = f"this is not a plain space ({name_character(character)})"
         return LexicalError("E0009", message, "write a plain space", replacement=" ")
     message = f"this line contains an invisible character ({name_character(character)})"
-    return LexicalError("E0009", message, "delete it, or retype the line")
+    # One that only formats stands for nothing; another may stand for what was meant.
+    gone = "" if unicodedata.category(character) == "Cf" else None
+    return LexicalError("E0009", message, "delete it, or retype the line", replacement=gone)
 
 
 def name_character(character: str) -> str:
@@ -239,9 +241,14 @@ _SPECIAL = {
         "E0009", "`%` must follow a number", "write the number before it, as in `95%`"
     ),
     "\r": LexicalError(
-        "E0009", "a carriage return does not end a line", "end lines with a line feed"
+        "E0009",
+        "a carriage return does not end a line",
+        "end lines with a line feed",
+        replacement="\n",
     ),
-    ";": LexicalError("E0009", "a statement ends with its line, not with `;`", "leave it out"),
+    ";": LexicalError(
+        "E0009", "a statement ends with its line, not with `;`", "leave it out", replacement=""
+    ),
     "**": _POWER,
     "^": _POWER,
 }

@@ -26,6 +26,7 @@ _TRIVIA = r"""
     |(?P<COMMENT>\#[^\n]*)
     |(?P<LAST>\Z)
 """
+_LAST = re.compile(r"[ \t]*(?:[}#\n]|\Z)")
 _WORD = re.compile(r"[ \t]*([A-Za-z%µμ]+(?:/[A-Za-zµμ]+)?)")
 _FIRST_LINE = 2
 """The tokens of `qos 1`."""
@@ -259,6 +260,8 @@ class _Lexer:
         """Return whether the text around an error leaves the replacement its meaning."""
         if kind == "SLASHES":
             return self._fresh  # after a value it may have been meant as a division
+        if self.tokens.source.text[end - 1] == ";":  # else what follows needs a line of its own
+            return _LAST.match(self.tokens.source.text, end) is not None
         if kind not in {"EXPONENT", "BASED", "POINTED"}:
             return True
         behind = _WORD.match(self.tokens.source.text, end)
@@ -276,7 +279,8 @@ class _Lexer:
             line = source.find_position(start)[0]
             if line > before:
                 place, end = Span(source, start, start + 1), start + 1
-                fix = (Edit(place, error.replacement),) if error.replacement else ()
+                replacement = error.replacement
+                fix = () if replacement is None else (Edit(place, replacement),)
                 self._report(error.code, error.message, start, end, error.help, fix)
 
     def _report(

@@ -23,6 +23,7 @@ from qospec.check.device.ports import (
 from qospec.check.evaluate.context import CheckError, Context, make_error
 from qospec.check.evaluate.values import Poison, Value
 from qospec.dataclass import NamedTuple
+from qospec.diagnostics import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -123,14 +124,20 @@ def _check_side(value: SideValue, node: ast.Path, side: Side) -> None:
     verb, other = ("enter", "tx") if value.side == "rx" else ("leave", "rx")
     opposite = "leaves" if value.side == "rx" else "enters"
     written = node.span.text
+    meant = f"{written.removesuffix(value.side)}{other}"
     raise make_error(
         "E0407",
         f"no wire can {side.verb.removesuffix('s')} at `{written}`: items {verb}"
         f"{' the device' if within else ''} there",
         node.span,
-        help=f"write `{written.removesuffix(value.side)}{other}` for what {opposite} "
-        f"{'it' if within else 'there'}",
+        help=f"write `{meant}` for what {opposite} {'it' if within else 'there'}",
+        fix=_correct_end(node, meant, begins=side is OUTPUT),
     )
+
+
+def _correct_end(node: ast.Path, meant: str, *, begins: bool) -> tuple[Edit, ...]:
+    """Return the edit of a wire's end; none where it begins, since another may begin there."""
+    return () if begins else (Edit(node.span, meant),)
 
 
 def _find_named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str:
@@ -191,11 +198,13 @@ def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
 def _explain_no_end(value: Value | str, node: ast.Path, verb: str) -> CheckError:
     if isinstance(value, PortValue):
         side = "rx" if (verb == "begin") == (value.inner < 0) else "tx"
+        meant = f"{node.span.text}.{side}"
         return make_error(
             "E0407",
             f"`{node.span.text}` has two sides",
             node.span,
-            help=f"write `{node.span.text}.{side}`",
+            help=f"write `{meant}`",
+            fix=_correct_end(node, meant, begins=verb == "begin"),
         )
     if isinstance(value, LoopArray):
         return make_error(

@@ -16,7 +16,9 @@ from qospec.check.evaluate.values import (
     Poison,
     Value,
 )
+from qospec.diagnostics import Edit
 from qospec.model.expression import Constant, Expression, Operation
+from qospec.source import Span
 from qospec.syntax import ast
 from qospec.units import TIME
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
-    from qospec.source import Span
 
 
 def build_condition(  # noqa: PLR0911 -- one return per kind of condition
@@ -161,4 +162,25 @@ def explain_duplicate_label(label: str, place: ast.Node, first: Span) -> CheckEr
         place.span,
         secondary=(first, "first here"),
         help="give one of them another label",
+    )
+
+
+def explain_second(first: ast.Bind, second: ast.Bind) -> CheckError:
+    """Return the mistake of a second condition; they are joined if nothing else is between them."""
+    source = first.span.source
+    both = (
+        f"({bind.value.span.text})"
+        if isinstance(bind.value, ast.Binary) and bind.value.operator == "or"
+        else bind.value.span.text
+        for bind in (first, second)
+    )
+    whole = Span(source, first.value.span.start, second.value.span.end)
+    apart = source.text[first.span.end : second.span.start].strip(", \n")
+    return make_error(
+        "E0114",
+        f"`{second.names[0].text}` is given twice",
+        second.span,
+        secondary=(first.span, "first here"),
+        help="join them by `and`",
+        fix=() if apart else (Edit(whole, " and ".join(both)),),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.evaluate.arithmetic import verify_layers
 from qospec.check.evaluate.context import CheckError, flatten_text, make_error
+from qospec.check.evaluate.criteria import explain_second
 from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.evaluate.values import Amount, Poison
@@ -157,13 +158,7 @@ class Ends(NamedTuple):
 def _verify_once(meets: Sequence[ast.Bind], record: Record) -> None:
     """Raise CheckError if a goal has two conditions, or a condition and a loss."""
     if len(meets) > 1:
-        raise make_error(
-            "E0114",
-            f"`{MEETS}` is given twice",
-            meets[1].span,
-            secondary=(meets[0].span, "first here"),
-            help="join them by `and`",
-        )
+        raise explain_second(*meets[:2])
     if meets and "loss" in record.given:
         raise make_error(
             "E0514",
