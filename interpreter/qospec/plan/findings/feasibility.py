@@ -177,7 +177,7 @@ def _missing_path(
     cells, (origin, target) = _cells(error, flow), names
     via = error.member.ways[error.way].via
     if not via:
-        help_text = f"add the missing `link`, or name other hosts for `{flow.name}`"
+        help_text = f"add the missing `link` or wire, or name other hosts for `{flow.name}`"
         return f"no path for {cells} from `{origin}` to `{target}`", help_text
     ports = {line: end[:-3] for end, line in network.sides.items() if end.endswith(".tx")}
     ends = {network.elements[w.element].path: w.to for w in network.wires if w.end == "host"}
@@ -190,7 +190,10 @@ def _missing_path(
     message = f"no path for {cells} from `{ports[via[-1]]}` on to `{target}`"
     if error.missed:
         message = f"no path for {cells} from `{origin}` leaves by `{ports[error.missed]}`"
-    return message, "name ports in the order in which they are passed, or add the missing `link`"
+    help_text = (
+        "name ports in the order in which they are passed, or add the missing `link` or wire"
+    )
+    return message, help_text
 
 
 def _lost_messages(network: Network, error: NoPathError, case: Case) -> Diagnostic:
