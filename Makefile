@@ -1,6 +1,6 @@
 # Targets for developers. Each target sets up what it needs; `make` alone prints the list.
 .POSIX:
-.PHONY: help setup demo quick test site test-browser test-nightly test-seeds test-versions kernel test-kernel lint lock coverage digests calibration torture bench ratios fuzz-language mutation extension clean
+.PHONY: help setup demo quick test site test-browser test-nightly test-seeds test-versions kernel test-kernel lint lock coverage digests nothing calibration torture bench ratios fuzz-language mutation extension clean
 
 BIN = .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
@@ -99,6 +99,9 @@ ratios: setup ## Record how fast engine and starts are beside peers, which test-
 
 digests: setup ## Renew the digests of the suites' results, after an intended change of results
 	$(BIN)/qos run testcases/suites -j 2 --again --json | $(BIN)/python testcases/digests.py
+
+nothing: setup ## Renew docs/nothing.md, which lists what a device that does nothing passes of each suite, and why
+	PYTHONPATH=testcases $(BIN)/python testcases/wrong_devices/claims.py
 
 calibration: setup ## Print how often criteria with a confidence, hints and searches are wrong; fail if more often than they say
 	$(CALIBRATE)

@@ -11,6 +11,16 @@ from pathlib import Path
 import pytest
 from nothing import NOTHING, Nothing
 from replacing import SUITES, copied, replace_device
+from testcases.wrong_devices.claims import (
+    KINDS,
+    PAGE,
+    Claims,
+    collect_claims,
+    count_claims,
+    name_criterion,
+    write_reasons,
+    write_row,
+)
 
 from qospec.document import Document
 from qospec.model.claims import CLAIMS, CONSISTENT
@@ -18,32 +28,12 @@ from qospec.model.suite import Suite
 
 ReadCases = Callable[[Path], list[Suite]]
 RunCases = Callable[[Path, Collection[str]], list[Document]]
-Claims = dict[str, dict[str, str]]
-"""By criterion, `test.label`, the claim in each case to which it applies, by name; or what is
-`expected`, of a suite that claims nothing."""
 REPRODUCING = {name for name, claim in CLAIMS.items() if claim.reproduces}
 FILES = [
     (nothing, path.name)
     for nothing in NOTHING
     for path in sorted((SUITES / nothing.work).glob("*.qos"))
 ]
-
-
-def claims_of(cases: Collection[Suite], unclaimed: str) -> Claims:
-    """Return what criteria claim; those that claim nothing, if they are called something."""
-    found: Claims = {}
-    for suite in cases:
-        (test,) = suite.tests
-        (case,) = test.cases
-        for statement in case.statements:
-            claim = statement.claim or unclaimed
-            if statement.kind == "expect" and not statement.idle and claim:
-                found.setdefault(_key(test.name, statement.label), {})[case.name] = claim
-    return found
-
-
-def _key(test: str, label: str) -> str:
-    return f"{test}.{label.partition('[')[0]}"
 
 
 def chosen(claims: Claims) -> list[str]:
@@ -60,7 +50,7 @@ def passed(documents: Collection[Document], claims: Claims) -> Mapping[str, list
     found: dict[str, list[bool]] = {}
     for case in documents:
         for statement in case["statements"]:
-            key = _key(case["test"], statement["label"])
+            key = name_criterion(case["test"], statement["label"])
             if case["name"] in claims.get(key, ()) and statement["kind"] == "expect":
                 found.setdefault(key, []).append(statement["verdict"] == "pass")
     return found
@@ -77,7 +67,7 @@ def test_a_device_that_does_nothing_passes_only_this(
     folder = copied(nothing.work, tmp_path)
     for replaces, device in nothing.devices.items():
         replace_device(folder, replaces, device)
-    claims = claims_of(read_cases(folder / suite), nothing.unclaimed)
+    claims = collect_claims(read_cases(folder / suite), nothing.unclaimed)
     verdicts = passed(run_cases(folder / suite, chosen(claims)), claims)
     exact = {key for key, its in claims.items() if "exact" in its.values()}
     consistent = {key for key, its in claims.items() if CONSISTENT in its.values()}
@@ -91,8 +81,23 @@ def test_a_device_that_does_nothing_passes_only_this(
     new, gone = survivors - set(listed), set(listed) - survivors
     assert not new, "passed, and not listed: " + ", ".join(sorted(new))
     assert not gone, "listed, and not passed: " + ", ".join(sorted(gone))
+    page, name = PAGE.read_text(encoding="utf-8"), f"suites/{nothing.work}/{suite}"
+    counts = count_claims(claims, survivors)
+    assert not counts or write_row(f"`{name}`", counts) in page, "make nothing"
+    assert not listed or write_reasons(name, nothing.survivors[suite]) in page, "make nothing"
 
 
 def test_each_suite_has_a_device_that_does_nothing() -> None:
     works = {path.name for path in SUITES.iterdir() if path.is_dir()}
     assert {nothing.work for nothing in NOTHING} == works
+
+
+def test_the_page_sums_up_what_it_lists() -> None:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    first, _, *rows, last = ([*line.split("|")][1:-1] for line in lines if line.startswith("|"))
+    assert [kind.strip() for kind in first[1:]] == [*KINDS]
+    for number, kind in enumerate(KINDS, 1):
+        cells = [row[number].strip() or "0 of 0" for row in (*rows, last)]
+        passed, of_all = zip(*(map(int, cell.split(" of ")) for cell in cells), strict=True)
+        assert (passed[-1], of_all[-1]) == (sum(passed[:-1]), sum(of_all[:-1]))
+        assert not (kind in REPRODUCING and passed[-1])
