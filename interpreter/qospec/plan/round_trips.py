@@ -1,4 +1,4 @@
-"""The shortest round trip between endpoints, and the timeouts that expire before it is over."""
+"""Times of endpoints that come too early or too late: timeouts, beginnings, and readings."""
 
 from __future__ import annotations
 
@@ -40,6 +40,33 @@ def short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 notes=(f"the shortest round trip takes {least}",),
                 help=f"write a `timeout` above {least}, with a margin for what waits on the way",
             )
+
+
+def after_trials(case: Case) -> Iterator[Diagnostic]:
+    """Yield each flow of which something begins, or is read, only when a trial is over."""
+    length_ps = case.run.warmup_ps + case.run.measure_ps
+    for flow in case.flows:
+        spread_ps = getattr(flow.traffic, "spread", 0)
+        read_every_ps = getattr(flow.traffic, "read_every", None) or 0
+        last_ps = spread_ps * (flow.connections - 1) // flow.connections
+        late = []
+        if last_ps >= length_ps:
+            late.append(("spread", spread_ps, f"not all connections of `{flow.name}` begin"))
+        if read_every_ps >= length_ps:
+            late.append(("read_every", read_every_ps, f"the server of `{flow.name}` reads nothing"))
+        for name, time_ps, what in late:
+            yield Diagnostic(
+                "W0637",
+                f"{what} before the trial is over",
+                flow.places.get(name, flow.span),
+                label=f"a `{name}` of {_format(time_ps)}",
+                notes=(f"a trial takes {_format(length_ps)}",),
+                help=f"write a shorter `{name}`, or let trials be longer",
+            )
+
+
+def _format(time_ps: int) -> str:
+    return format_value(Fraction(time_ps, PS_PER_S), TIME)
 
 
 def _shortest_ps(survey: Survey, member: int) -> int:

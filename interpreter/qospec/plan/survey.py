@@ -320,6 +320,7 @@ def _forms_fit(case: Case, name: str, survey: Survey, problems: Problems) -> boo
         *warnings.all_too_large(case, survey),
         *channels.never_heard(case.networks[name]),
         *round_trips.short_timeouts(case, survey),
+        *round_trips.after_trials(case),
     ]
     for problem in (*unfit, *doubtful):
         problems.add(problem)
