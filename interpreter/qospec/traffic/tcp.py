@@ -99,10 +99,10 @@ class Tcp(ExchangeTraffic):
     once: their delay is the time from first sending one until it is acknowledged. Of a `transfer`
     the exchange is the whole of it.
 
-    Not modelled: the options of a SYN (windows above 65,535 bytes are scaled), closing a
-    connection; a fourth range of `sack`; the longer history of the timeout that more samples in a
-    round trip ask for (RFC 7323, 4.2); an octet of data in the probe of a window (RFC 9293,
-    3.8.6.1). Sequence numbers have 64 bits. Captures show options as data.
+    Not modelled: the options of a SYN (windows above 65,535 bytes are scaled); that a server whose
+    FIN is not acknowledged sends it again; a fourth range of `sack`; the longer history of the
+    timeout that more samples in a round trip ask for (RFC 7323, 4.2); an octet of data in the probe
+    of a window (RFC 9293, 3.8.6.1). Sequence numbers have 64 bits. Captures show options as data.
     """
 
     causes = ("timed_out",)
@@ -120,7 +120,8 @@ class Tcp(ExchangeTraffic):
     buffer is full."""
     transfer: Size = None
     """How much each connection sends. Its exchange is then the whole transfer, from the SYN until
-    the last byte is acknowledged. By default it sends until the end of the trial."""
+    the last byte is acknowledged. That segment and its acknowledgement close the connection. By
+    default it sends until the end of the trial."""
     request: Size = None
     """How much each connection asks with, of a server that responds: then it asks again. Its
     exchanges are these, from asking until all of the `response` has come."""

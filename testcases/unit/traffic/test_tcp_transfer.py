@@ -18,9 +18,14 @@ def exchanges(seen, connections=1):
 
 
 def test_a_transfer_is_one_exchange_from_the_syn_to_the_last_acknowledgement():
-    """Of 4,500 bytes: the handshake, and a round trip in which all are sent, the last one short."""
-    seen, there, _ = observe(PAGE, S)
-    assert [size - HEADERS for _, _, size, _ in there.seen] == [0, 0, *[MSS] * 4, 500]
+    """Of 4,500 bytes: the handshake, and a round trip in which all are sent, the last one short.
+
+    It has the client's FIN, its acknowledgement the server's, and the client acknowledges that.
+    """
+    seen, there, back = observe(PAGE, S)
+    assert [size - HEADERS for _, _, size, _ in there.seen] == [0, 0, *[MSS] * 4, 500, 0]
+    assert len(back.seen) == 1 + 5
+    assert there.seen[-1][0] == pytest.approx(back.seen[-1][0] + RTT // 2, rel=1e-6)
     tally = exchanges(seen)
     assert (tally.sent, tally.received) == (1, 1)
     assert round(tally.delays.max_ps / MS) == 200

@@ -450,7 +450,11 @@ def _advance(
 
 @kernel
 def _end_exchanges(state: Whole, table: Whole, row: int, number: int, event: Event) -> None:
-    """End the segments up to a number; they are exchanges, or the transfer that ends with them."""
+    """End the segments up to a number; they are exchanges, or the transfer that ends with them.
+
+    The last of a transfer has a FIN, and what acknowledges it the server's, as its application then
+    has read the end: that is acknowledged. Source: RFC 9293, 3.6.
+    """
     _, now_ps, out = event
     while table[row, FIRST] < table[row, LAST]:
         place = find_segment(state, row, table[row, FIRST])
@@ -463,6 +467,7 @@ def _end_exchanges(state: Whole, table: Whole, row: int, number: int, event: Eve
         table[row, FIRST] += 1
     if number == FIRST_BYTE + state[TRANSFER]:
         send(out, ENDED, table[row, WHOLE], now_ps)
+        send_packet(state, row, NO_DATA, state[HEADER_BYTES], event)
 
 
 @kernel
