@@ -69,15 +69,18 @@ def with_endpoints(
 def _endpoints(flows: Sequence[Flow], members: Sequence[Member]) -> Iterator[_Endpoint]:
     """Yield the endpoints of each member: where its answers arrive, and where its requests do."""
     for number, flow in enumerate(flows):
-        if flow.packets is None or flow.packets.answers is None:
+        if not flow.traffic.is_answered:
             continue
-        numbers = (list_members(members, number, kind) for kind in ("user", "answers", "exchanges"))
-        for request, answer, exchange in zip(*numbers, strict=True):
+        requests = list_members(members, number, "user")
+        answers = list_members(members, number, "answers")
+        exchanges = [members[n].stream.first for n in list_members(members, number, "exchanges")]
+        firsts = exchanges or [-1] * len(requests)
+        for request, answer, first in zip(requests, answers, firsts, strict=True):
             between = Exchange(
                 flow.connections,
                 members[request].stream.first,
                 members[answer].stream.first,
-                members[exchange].stream.first,
+                first,
                 flow.packets,
             )
             client, server = flow.traffic.endpoints(between)

@@ -97,12 +97,8 @@ def _asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fraction]]:
     for member in (member for member in members if member.stream.is_sent):
         host, flow = network.hosts[member.origin], flows[member.stream.flow]
         line = host.line
-        if (
-            line >= 0
-            and member.stream.kind == "user"
-            and not (flow.packets and flow.packets.answers)
-        ):
-            clock = network.elements[line].element.clock(stamps=False)
+        if line >= 0 and member.stream.kind == "user" and flow.arrivals.first_rate(1):
+            clock = network.elements[line].element.clock(stamps=True)
             shares = asked.setdefault(line, {})
             share = (1 + host.tester.skew) * asked_bps(flow, form_sent(member), clock)
             shares[member.stream.flow] = shares.get(member.stream.flow, Fraction(0)) + share

@@ -62,15 +62,18 @@ def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
     most = flow.arrivals.most_items(flow.connections, length_ps)
     mean = compute_mean_items(flow.arrivals, flow.connections, length_ps)
     items = mean if most is None else Fraction(most)
-    if flow.packets is not None and flow.packets.answers is not None:
+    if flow.traffic.is_answered:
         items *= 2  # an answer to each
     items += flow.arrivals.count_offered(length_ps)
     return len(flow.origins) * items, most is not None
 
 
 def asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:
-    """Return what a member of a flow asks of a line, as the line counts bits."""
-    return compute_cell_rate(flow) * 8 * _line_bytes(form, clock.encapsulation)
+    """Return what a member of a flow asks of a line, its first or another, as it counts bits."""
+    arrivals = flow.arrivals
+    find_rate = arrivals.first_rate if clock.stamps else arrivals.mean_rate
+    rate = Fraction(find_rate(flow.connections))
+    return rate * 8 * _line_bytes(form, clock.encapsulation)
 
 
 @functools.cache
@@ -94,13 +97,9 @@ def members_of(flows: tuple[Flow, ...], network: Network, run: Run) -> Iterator[
 
 def _members(number: int, flow: Flow, network: Network, run: Run) -> Iterator[Member]:
     """Yield the members of a flow; of one between endpoints, all of one kind after another."""
-    packets = flow.packets
-    kinds: list[tuple[KindName, SentPackets | None]] = [("user", packets)]
-    if packets is not None and packets.answers is not None:
-        kinds += [("answers", packets.answers), ("exchanges", packets)]
-    if flow.traffic.is_framed:
-        kinds.append(("frames", packets))
-    for kind, sent in kinds:
+    kinds: tuple[KindName, ...] = ("user", *flow.traffic.own_parts)
+    for kind in kinds:
+        sent = flow.packets and (flow.packets.answers if kind == "answers" else flow.packets)
         contract, marks, asked = _sent(flow) if sent is None else _sent_in(sent)
         ways = _list_ways(flow, network, run)
         for turn, ends in enumerate(zip(flow.origins, flow.targets, strict=True)):

@@ -374,11 +374,12 @@ def _sources(
         if not member.stream.is_sent:
             continue
         flow, packets = flows[member.stream.flow], member.packets
-        loop = packets and packets.loop
         near, far = (network.hosts[end].tester for end in (member.origin, member.target))
         yield Source(
             name=member.name,
-            arrivals=loop or skew(flow.traffic.begin(flow.arrivals), near.skew),
+            arrivals=flow.arrivals
+            if flow.traffic.is_answered
+            else skew(flow.traffic.begin(flow.arrivals), near.skew),
             first=member.stream.first,
             connections=member.stream.connections,
             phases=flow.phases,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow whose timeout expires before any answer can have come."""
     for number, flow in enumerate(case.flows):
-        if flow.packets is None or flow.packets.answers is None:
+        if not flow.traffic.is_answered:
             continue
         requests = list_members(survey.members, number, "user")
         answers = list_members(survey.members, number, "answers")
@@ -29,9 +29,9 @@ def short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             _shortest_ps(survey, there) + _shortest_ps(survey, back)
             for there, back in zip(requests, answers, strict=True)
         )
-        if flow.packets.loop.timeout_ps <= shortest_ps:
+        if flow.arrivals.timeout_ps <= shortest_ps:
             least = format_value(-(-shortest_ps // 10**3) / Fraction(10**9), TIME)
-            timeout = format_value(Fraction(flow.packets.loop.timeout_ps, PS_PER_S), TIME)
+            timeout = format_value(Fraction(flow.arrivals.timeout_ps, PS_PER_S), TIME)
             yield Diagnostic(
                 "W0614",
                 f"the timeout of `{flow.name}` expires before any answer can arrive",

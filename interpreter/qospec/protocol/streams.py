@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from qospec.dataclass import NamedTuple, dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 KindName = Literal[
     "user",
@@ -63,7 +63,7 @@ KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind("user", BOTH, "sent", ""),
-        Kind("answers", PACKET, "sent", "", one="answer"),
+        Kind("answers", BOTH, "sent", "", one="answer"),
         # Between machines: each of its cells or packets is counted.
         Kind("messages", BOTH, "made", "", is_named=False),
         # From when a request is first made to the first answer to it.
@@ -90,17 +90,21 @@ INSERTED: tuple[KindName, ...] = tuple(k.name for k in KINDS.values() if k.follo
 NO_FLOW = -1
 
 
-def list_parts(carries: str, *, has_own: bool) -> tuple[KindName, ...]:
+def list_parts(carries: str, own: Collection[KindName] = ()) -> tuple[KindName, ...]:
     """Return the streams of a flow of cells or packets that an author can name, but the flow.
 
-    With those of its own, beside it, if it `has_own`: answers and exchanges, or frames.
+    With those of its own, beside it: of answers and exchanges, or of frames.
     """
     kinds = [kind for kind in KINDS.values() if kind.is_named and carries in kind.carries]
-    own = (kind.name for kind in kinds if kind.one and has_own)
-    return (*(kind.name for kind in kinds if kind.follows == "user"), *own)
+    return (
+        *(kind.name for kind in kinds if kind.follows == "user"),
+        *(kind.name for kind in kinds if kind.name in own),
+    )
 
 
-PARTS = (*list_parts("cell", has_own=True), *list_parts("packet", has_own=True))
+OWN: tuple[KindName, ...] = tuple(kind.name for kind in KINDS.values() if kind.one)
+"""What only flows of some kinds have."""
+PARTS = tuple(dict.fromkeys((*list_parts("cell", OWN), *list_parts("packet", OWN))))
 """What authors can name behind the name of a flow."""
 
 

@@ -408,7 +408,7 @@ def _definitions(suite: Suite) -> list[Document]:
             *(
                 read_declaration(type(flow.arrivals))
                 for flow in case.flows
-                if not _is_answered(flow)
+                if not flow.traffic.is_answered
             ),
             *(methods[phase.method] for phase in case.phases if isinstance(phase, Search)),
             *_list_chosen(case),
@@ -488,7 +488,7 @@ def _source(flows: Sequence[Flow]) -> str:
     """Return the arrival processes with their fields: what is emitted, not what is declared."""
     found: dict[str, list[Mapping[str, FieldValue]]] = {}
     for flow in flows:
-        if _is_answered(flow):
+        if flow.traffic.is_answered:
             found.setdefault("as answers arrive", [])
             continue
         kind = read_declaration(type(flow.arrivals))
@@ -522,7 +522,7 @@ def _sent(flows: Sequence[Flow]) -> str:
     many = f"{write_range(f'{end(counts):_}' for end in (min, max))} connections"
     rates: dict[Dimension, list[Fraction]] = {}
     for flow in flows:
-        if not _is_answered(flow):
+        if not flow.traffic.is_answered:
             dimension, rate = _rate(flow)
             rates.setdefault(dimension, []).append(rate)
     ranges = write_alternatives(
@@ -530,11 +530,6 @@ def _sent(flows: Sequence[Flow]) -> str:
         for dimension, of in rates.items()
     )
     return " of ".join([many] * (max(counts) > 1) + [ranges] * bool(ranges))
-
-
-def _is_answered(flow: Flow) -> bool:
-    """Return whether endpoints exchange its packets."""
-    return flow.packets is not None and flow.packets.answers is not None
 
 
 def _rate(flow: Flow) -> tuple[Dimension, Fraction]:

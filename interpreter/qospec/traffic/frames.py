@@ -86,6 +86,7 @@ class Frames(CellTraffic):
     """VPI of the connections."""
 
     is_framed = True
+    own_parts = ("frames",)
     causes = ("incomplete",)
     takes_source: ClassVar[bool] = False
 

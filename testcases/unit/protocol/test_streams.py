@@ -4,6 +4,7 @@ import pytest
 
 from qospec.protocol.streams import (
     NO_FLOW,
+    OWN,
     Population,
     Stream,
     Streams,
@@ -116,7 +117,7 @@ def test_a_flow_has_what_is_inserted_into_it_and_its_own():
 
 
 def test_authors_name_no_messages_and_no_cells_of_resource_management():
-    assert list_parts("cell", has_own=False) == ("oam", "misinserted")
-    assert list_parts("cell", has_own=True)[2:] == ("frames",)
-    assert list_parts("packet", has_own=False) == ("cells", "fragments", "copies")
-    assert list_parts("packet", has_own=True)[3:] == ("answers", "exchanges")
+    assert list_parts("cell") == ("oam", "misinserted")
+    assert list_parts("cell", OWN)[2:] == ("answers", "frames")
+    assert list_parts("packet") == ("cells", "fragments", "copies")
+    assert list_parts("packet", OWN)[3:] == ("answers", "exchanges")

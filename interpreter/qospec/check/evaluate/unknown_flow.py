@@ -8,7 +8,7 @@ from qospec.check.evaluate.context import CheckError
 from qospec.check.evaluate.measurements import FlowValue
 from qospec.check.evaluate.values import POISON, Deferred, Value
 from qospec.dataclass import dataclass
-from qospec.protocol.streams import list_parts
+from qospec.protocol.streams import OWN, list_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,8 +68,8 @@ class OneOf(Value):
 
 def make_unknown_flow(network: str) -> OneOf:
     """Return a flow that is not known yet, on a network."""
-    cells = list_parts("cell", has_own=True)
-    packets = list_parts("packet", has_own=True)
+    cells = list_parts("cell", OWN)
+    packets = list_parts("packet", OWN)
     tells = frozenset({"connections", "calls"})
     return OneOf(
         (

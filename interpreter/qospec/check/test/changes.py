@@ -211,16 +211,16 @@ def change_flows(
 def _list_fixed(flow: Flow) -> tuple[Any, ...]:
     """Return what stays as it is during a trial: all but when a flow sends, and by which ports."""
     form = (flow.kind, flow.origins, flow.targets, flow.connections, flow.phases, flow.clp)
+    if flow.traffic.is_answered:
+        return (*form, flow.packets or flow.traffic)
     if flow.packets is None:
         frames = (flow.traffic.frame_cells, flow.traffic.drawn) if flow.traffic.is_framed else ()
         return (*form, flow.virtual_path, flow.traffic.contract(), *frames)
-    if flow.packets.loop is not None:
-        return (*form, flow.packets)
     return (*form, flow.packets._replace(contract=None, source=None))
 
 
 def _explain_changed(flow: Flow, change: Later) -> CheckError:
-    answered = flow.packets is not None and flow.packets.loop is not None
+    answered = flow.traffic.is_answered
     note = "sizes, headers, contracts, connections and hosts stay as they are during a trial"
     if answered:
         note = "what its endpoints send is an answer to what arrives: it has no rate"

@@ -82,7 +82,7 @@ def _list_measured(record: Record, name: str, many: int | None, evaluator: Evalu
     """Return what can be measured of a flow of such traffic."""
     kind = record.kind
     carries = "cell" if "cell" in kind.carries else "packet"
-    parts = list_parts(carries, has_own=kind.build.is_answered or kind.build.is_framed)
+    parts = list_parts(carries, kind.build.own_parts)
     asked = kind.build.is_call or "source" in record.given
     sending = evaluate_sent(record, evaluator) if asked else None
     tells = frozenset({"connections"} if kind.build.is_connection else _list_told(record, sending))
@@ -351,6 +351,8 @@ def _evaluate_cells(record: Record, evaluator: Evaluator) -> Sending | None:
         arrivals = (
             build_element(source, given, complete=True, evaluator=evaluator) if whole else None
         )
+    elif traffic.is_answered:
+        arrivals = traffic.loop
     else:
         name, given = traffic.conforming_source()
         kind = evaluator.context.catalogue.find("arrivals", name)

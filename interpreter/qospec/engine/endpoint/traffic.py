@@ -32,8 +32,8 @@ class Exchange(NamedTuple):
         connections: How many connections there are.
         requests: The index of the first connection of requests.
         answers: Of answers.
-        exchanges: Of whole exchanges.
-        sent: What requests are; `sent.answers`, what answers are.
+        exchanges: Of whole exchanges; -1 if none are counted.
+        sent: What requests are; `sent.answers`, what answers are. Of cells, None.
     """
 
     connections: int
@@ -73,6 +73,7 @@ class ExchangeTraffic(WithHeaders, Traffic):
     """Traffic of packets that endpoints exchange, decorated with `carries=("packet",)`."""
 
     is_answered = True
+    own_parts = ("answers", "exchanges")
     takes_source = False
 
     @abstractmethod

@@ -66,6 +66,10 @@ class Arrivals(ABC):
     def mean_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections together, on average: for the planner's loads."""
 
+    def first_rate(self, connections: int) -> Fraction:
+        """Return items/s that its first line must carry: nothing there tells it to slow down."""
+        return self.mean_rate(connections)
+
     def list_rates(self, connections: int) -> tuple[tuple[int, Fraction], ...]:
         """Return the mean items/s of all connections, each from when on, in ps since it began."""
         return ((0, self.mean_rate(connections)),)

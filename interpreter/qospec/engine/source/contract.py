@@ -40,6 +40,10 @@ ABBREVIATIONS = {
     "cell_delay_variation_tolerance": "cdvt",
     "sustainable_cell_rate": "scr",
     "maximum_burst_size": "mbs",
+    "minimum_cell_rate": "mcr",
+    "initial_cell_rate": "icr",
+    "rate_increase_factor": "rif",
+    "rate_decrease_factor": "rdf",
     "virtual_path": "vpi",
 }
 

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.dataclass import NamedTuple
+from qospec.protocol.streams import KindName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +64,9 @@ class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
     """Traffic of any kind: a frozen dataclass of its parameters."""
 
     is_answered: ClassVar[bool] = False
-    """Whether endpoints exchange it, so that it has no rate."""
+    """Whether endpoints exchange it, so that what it sends follows from what arrives."""
+    own_parts: ClassVar[tuple[KindName, ...]] = ()
+    """The streams that it has beside what elements insert into it: answers, exchanges, frames."""
     is_framed: ClassVar[bool] = False
     """Whether its cells form frames, which are counted beside them."""
     causes: ClassVar[tuple[str, ...]] = ()

@@ -54,6 +54,7 @@ def overloads(
                 for form in survey.forms.straight(index, n)
             )
             for n, times in through.items()
+            if members[n].stream.kind != "answers"
         }
         if sum(asked_bps.values(), Fraction(0)) > clock.bit_rate:
             layer = clock.layer
@@ -286,7 +287,9 @@ def _round(paths: tuple[str, ...]) -> str:
 def too_many_cells(span: Span, case: Case, cells: int, most_items: int) -> Diagnostic:
     """Return the error for a trial beyond the limit, with the flag that raises it."""
     counted = " and ".join(f"{noun}s" for noun in list_counted(case))
-    answered = [f"`{flow.name}`" for flow in case.flows if flow.packets and flow.packets.answers]
+    answered = [
+        f"`{flow.name}`" for flow in case.flows if flow.packets and flow.traffic.is_answered
+    ]
     smaller = "give a longer `timeout`, a smaller `window` or fewer `retries`, " * bool(answered)
     return Diagnostic(
         "E0609",

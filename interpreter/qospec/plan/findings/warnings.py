@@ -526,7 +526,7 @@ def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         flows = [
             (case.flows[survey.members[number].stream.flow], number) for number in sorted(members)
         ]
-        if any(f.packets is None or f.packets.answers for f, _ in flows):
+        if any(f.packets is None or f.traffic.is_answered for f, _ in flows):
             continue
         means = {
             number: max(
