@@ -26,14 +26,13 @@ from qospec.engine.queue.first_come import (
     HELD,
     NO_DRAWS,
     NO_PLACES,
-    PLACES,
     RING,
-    START,
     TABLE,
     TAIL,
     WIDTH,
     admit_batch,
     arrive,
+    build_fields,
     measure_held,
     with_more_places,
 )
@@ -149,9 +148,7 @@ class Fifo(Element):
         selective = drop_state.selective
         table = admission.as_integers(drop_state.table) if selective else np.zeros(0, np.int64)
         draws = drop_state.draws[0].take(drop_policy.BLOCK if selective else 0)
-        places = [START, START + len(table), START + len(table) + len(draws)]
-        own = [self.limit.amount, self.limit.unit == "byte", 0, 0, 0, 0, *places]
-        return np.concatenate([line, own, table, draws, np.zeros(WIDTH * PLACES, np.int64)])
+        return build_fields(line, self.limit, table, draws)
 
     def transition(self, setting: Setting) -> Transition:
         state = self.start(setting)

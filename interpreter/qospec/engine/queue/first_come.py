@@ -6,7 +6,7 @@ admitted: here by the limit alone; another kernel may take its place in the loop
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qospec.engine.arrays import np
 from qospec.engine.event.transition import (
@@ -29,6 +29,7 @@ from qospec.engine.queue.admission import ADMITTED, MARKED, OVERFLOW, is_admitte
 from qospec.protocol.marks import CONGESTION
 
 if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Whole
     from qospec.engine.items.batch import Batch
     from qospec.engine.line.tail_drop import Outcome
@@ -46,6 +47,14 @@ PLACES = 256
 """The initial size of the ring; a power of two, double_ring as needed."""
 NO_PLACES, NO_DRAWS = 1, 2
 """What may be lacking."""
+
+
+def build_fields(line: Whole, limit: Buffer, table: Any = None, draws: Any = None) -> Whole:
+    """Return the fields at the beginning of a trial, with what a policy knows, and draws."""
+    table, draws = (np.zeros(0, np.int64) if some is None else some for some in (table, draws))
+    places = [START, START + len(table), START + len(table) + len(draws)]
+    own = [limit.amount, limit.unit == "byte", 0, 0, 0, 0, *places]
+    return np.concatenate([line, own, table, draws, np.zeros(WIDTH * PLACES, np.int64)])
 
 
 def with_more_places(fields: Whole) -> Whole:
@@ -123,9 +132,7 @@ def _queue(state: Whole, arrival: tuple[int, int, int, Cell]) -> tuple[int, int,
     ring = view_rows(state, state[RING], places, WIDTH)
     if state[TAIL] - state[HEAD] == places:
         return -NO_PLACES, now_ps, now_ps
-    while state[HEAD] < state[TAIL] and ring[state[HEAD] & places - 1, BEGINS] <= now_ps:
-        state[HELD] -= ring[state[HEAD] & places - 1, BYTES]
-        state[HEAD] += 1
+    release_begun(state, now_ps)
     start = find_start(state, now_ps)
     waits, amount = start[0] > now_ps, size_bytes if state[IN_BYTES] else 1
     decision = decide(state, (marks, amount, now_ps, cell), waits)
@@ -137,6 +144,16 @@ def _queue(state: Whole, arrival: tuple[int, int, int, Cell]) -> tuple[int, int,
         state[TAIL] += 1
         state[HELD] += size_bytes
     return decision, start[0], transmit(state, start, size_bytes)
+
+
+@kernel
+def release_begun(state: Whole, now_ps: int) -> None:
+    """Let what the line has begun with by now wait no more."""
+    places = (len(state) - state[RING]) // WIDTH
+    ring = view_rows(state, state[RING], places, WIDTH)
+    while state[HEAD] < state[TAIL] and ring[state[HEAD] & places - 1, BEGINS] <= now_ps:
+        state[HELD] -= ring[state[HEAD] & places - 1, BYTES]
+        state[HEAD] += 1
 
 
 @kernel
