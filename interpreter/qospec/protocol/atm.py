@@ -12,5 +12,5 @@ CELL_PAYLOAD_BYTES = 48
 HIGHEST_VIRTUAL_PATH = 4_095
 """At a network-network interface; 12 bits."""
 
-ServiceCategory = Literal["cbr", "vbr_rt", "vbr_nrt", "ubr"]
+ServiceCategory = Literal["cbr", "vbr_rt", "vbr_nrt", "abr", "ubr"]
 SERVICE_CATEGORIES: tuple[ServiceCategory, ...] = get_args(ServiceCategory)

@@ -107,6 +107,7 @@ _EXAMPLES = {
     ("jitter", "deviation"): "25 us",
     ("packets", "source"): "on_off { on = 16 ms, off = 16 ms }",
     ("epd", "at"): "64 cell",
+    ("abr_queue", "limit"): "500 cell",
     ("red", "high"): "192 pkt",
     ("congested", "at"): "{ red: 1 pkt }",
     ("congested", "by"): "colour",

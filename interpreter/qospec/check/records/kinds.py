@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 RESERVED = frozenset(
     [
-        "abr",
         "shaped",
         "trace",
         "esp",
