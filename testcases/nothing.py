@@ -30,6 +30,26 @@ PRINT = "the print agrees with itself, or with what is offered"
 SAME_INPUT = "it follows from what is put in, whatever the device is"
 
 NOTHING = [
+    Nothing(
+        "abr",
+        {"switches": "abr.nothing"},
+        {
+            "closed_loop.qos": {
+                "a source alone meets no congestion": (
+                    "one_has_the_line.all",
+                    "one_has_the_line.lossless",
+                    "one_rises.alone",
+                    "one_rises.returned",
+                    "one_rises.rising",
+                ),
+                "the source keeps its minimum, whatever the switch does": (
+                    "a_minimum_is_kept.kept",
+                    "a_minimum_is_kept.left",
+                ),
+            },
+        },
+        unclaimed="expected",
+    ),
     Nothing("clip", {"hosts": "clip.nothing"}),
     Nothing(
         "comparison",
