@@ -20,6 +20,7 @@ SERVICE_PS = 10**6
 BURST = (20.0, 40.0)
 """How long an on-off source stays in each state, in services."""
 BATCH = 4
+LATE = "late"
 
 
 class Row(NamedTuple):
@@ -33,7 +34,8 @@ class Row(NamedTuple):
         repeats: In a trial.
         asked: The "loss", or how many are "lost"; of the delays "mean" or "p99"; "p99 - p90"; how
             far one of them is from the truth, "abs(mean)"; the share above what it should be,
-            "above p99"; the quantile of how far delays are above the least, "pdv p99".
+            "above p99"; the quantile of how far delays are above the least, "pdv p99"; the share
+            that a device loses which discards what waits longer than a quantile, "late p99".
         confidence: Of the criterion.
         queue: "M/D/1", "M/M/1", "on-off" (exponential stays, and services), or "batches" of four.
     """
@@ -66,9 +68,11 @@ def question(row: Row) -> Question:
     if row.asked in ("loss", "lost"):
         return _of_losses(row)
     word, _, last = row.asked.rpartition(" ")
-    if word == "above":
-        bound_ps = round(_delay(row, last) * SERVICE_PS)
-        return _rarely(_measured("transfer_delay", name_share_above(bound_ps)), 1 - share_of(last))
+    if word in ("above", LATE):
+        above = name_share_above(round(_delay(row, last) * SERVICE_PS))
+        lost = _measured("cell_loss_ratio", "")
+        asked = lost if word == LATE else _measured("transfer_delay", above)
+        return _rarely(asked, 1 - share_of(last))
     if word == "pdv":
         truth = _seconds(_delay(row, last) - _least(row))
         return Question(_measured("packet_delay_variation", last), truth, CLEARLY * truth)
@@ -83,6 +87,13 @@ def question(row: Row) -> Question:
         return Question(leaf, truth, CLEARLY * truth)
     off = Operation("-", (leaf, Constant(truth, TIME)), TIME)
     return Question(Operation("abs", (off,), TIME), Fraction(0), truth / 2)
+
+
+def late_delays(row: Row, stream: np.random.Generator) -> tuple[np.ndarray, int]:
+    """Return the delays of a repeat, in services, that are not too long, and how many are."""
+    every = delays(row, stream)
+    kept = every[every <= _delay(row, row.asked.removeprefix(f"{LATE} "))]
+    return kept, len(every) - len(kept)
 
 
 def warmup(row: Row) -> int:

@@ -53,6 +53,18 @@ RATIOS = tuple(
     )
 )
 
+LATE_ONES = tuple(
+    Row(load, 0, 2_200, repeats, f"late {quantile}", SURE)
+    for load, repeats, quantile in (
+        (0.5, 5, "p99_9"),
+        (0.5, 5, "p99_8"),
+        (0.5, 7, "p99_8"),
+        (0.5, 20, "p99_8"),
+        (0.8, 5, "p99_5"),
+        (0.8, 20, "p99_5"),
+    )
+)
+
 DRAWN_NUMBERS = tuple(
     Row(load, room, cells, repeats, asked, SURE, "on-off")
     for asked in ("lost", "loss")
@@ -166,7 +178,17 @@ def print_queues(trials: int) -> bool:
         " | wrong below | wrong above | decided | trials |"
     )
     print("|---" * 11 + "|")
-    tables = (QUANTILES, RATIOS, DRAWN_NUMBERS, MEANS, ABOVE, VARIATIONS, JOINED, OTHER_QUEUES)
+    tables = (
+        QUANTILES,
+        RATIOS,
+        LATE_ONES,
+        DRAWN_NUMBERS,
+        MEANS,
+        ABOVE,
+        VARIATIONS,
+        JOINED,
+        OTHER_QUEUES,
+    )
     for row in itertools.chain(*tables):
         found = count(row, trials)
         print(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import queues
-from asked import SERVICE_PS, Row, delays, losses, question, warmup
+from asked import LATE, SERVICE_PS, Row, delays, late_delays, losses, question, warmup
 
 from qospec.catalogue.statistics import parse_bound
 from qospec.engine.measure.tally import Delays
@@ -126,6 +126,10 @@ def _trials(row: Row, trials: int) -> Iterator[list[Repeat]]:
             ]
         return
     for _ in range(trials):
+        if row.asked.startswith(LATE):
+            drawn = (late_delays(row, stream) for _ in range(row.repeats))
+            yield [Repeat(delays_of(kept), lost) for kept, lost in drawn]
+            continue
         if not row.room:
             yield [Repeat(delays_of(delays(row, stream)), 0) for _ in range(row.repeats)]
             continue
