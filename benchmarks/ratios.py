@@ -63,16 +63,20 @@ def measure(rounds: int) -> dict[str, float]:
 
 
 def find_falls(recorded: dict[str, float], measured: dict[str, float]) -> list[str]:
-    """Return the names of recorded ratios that were not measured, or fell by too much."""
-    return [
+    """Return the names of ratios that fell by too much, were not measured, or are not recorded.
+
+    One that is not recorded is compared with nothing, so that no fall of it would be noticed.
+    """
+    fallen = [
         name
         for name, ratio in recorded.items()
         if measured.get(name, 0.0) < (1 - MOST_FALL) * ratio
     ]
+    return [*fallen, *(name for name in measured if name not in recorded)]
 
 
 def main() -> int:
-    """Print all ratios, measured and recorded; return 1 if one fell, or one is missing."""
+    """Print all ratios, measured and recorded; return 1 if one fell, or is missing in either."""
     parser = argparse.ArgumentParser(description="Compare ratios to peers with those recorded.")
     parser.add_argument("--record", action="store_true", help=f"write {RECORDED.name} instead")
     parser.add_argument(
@@ -88,7 +92,8 @@ def main() -> int:
     for name in sorted({*recorded, *measured}):
         ours, before = measured.get(name), recorded.get(name)
         texts = ["missing" if each is None else f"{each:.3f}" for each in (ours, before)]
-        fell = f"   fell by more than {MOST_FALL:.0%}" if name in falls else ""
+        why = f"fell by more than {MOST_FALL:.0%}" if name in recorded else "run `make ratios`"
+        fell = f"   {why}" if name in falls else ""
         print(f"{name:<20} {texts[0]:>8}   recorded {texts[1]}{fell}")
     return 1 if falls else 0
 

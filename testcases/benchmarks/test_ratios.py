@@ -21,7 +21,7 @@ SPEC.loader.exec_module(ratios)
         pytest.param({"one": 0.89, "other": 3.0}, ["one"], id="one fell, the other rose"),
         pytest.param({"one": 1.0, "other": 1.78}, ["other"], id="a tenth of its own ratio"),
         pytest.param({"one": 1.0}, ["other"], id="one was not measured"),
-        pytest.param({"one": 1.0, "other": 2.0, "new": 0.1}, [], id="one is not recorded yet"),
+        pytest.param({"one": 1.0, "other": 2.0, "new": 3.0}, ["new"], id="one is not recorded"),
     ],
 )
 def test_a_ratio_falls_by_more_than_a_tenth(now, falls):
