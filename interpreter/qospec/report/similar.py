@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 from qospec.judge.verdict import PROBLEMS
@@ -198,13 +197,16 @@ MOST_PRINTED = 40
 def choose_printed(document: Record, shown: Sequence[str]) -> list[str]:
     """Return which of the cases that are shown in detail are printed so, by id.
 
-    Of cases that fail alike it is the first; of each test also the first that passes, since tables
+    Of cases that fail alike it is the first; of each file also the first that passes, since tables
     have the statements of all the others.
     """
     first = [group[0] for group in group_similar(list_attention(document))]
+    passing: dict[str, Record] = {}
     for test in list_tests(document):
-        passing = (c for c in test["cases"] if c["ran"] and c["verdict"] not in PROBLEMS)
-        first += islice(passing, 1)
+        for case in test["cases"]:
+            if case["ran"] and case["verdict"] not in PROBLEMS:
+                passing.setdefault(test["path"], case)
+    first += passing.values()
     return [case["id"] for case in first if case["id"] in shown][:MOST_PRINTED]
 
 

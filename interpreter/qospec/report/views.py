@@ -86,11 +86,16 @@ def _list_named(cases: Iterable[Record]) -> Iterator[Sequence[str]]:
 
 
 def list_files(document: Record) -> list[dict[str, Any]]:
-    """Return the files that hold tests, each with `path`, `tests` and the `references` it names."""
+    """Return the files that hold tests, each with `path`, `tests` and the `references` it names.
+
+    `drawn` of a test is the first in the file whose drawing is the same; "" of that one itself.
+    """
     texts = {source["name"]: source.get("text", "") for source in document["provenance"]["sources"]}
     found: dict[str, list[dict[str, Any]]] = {}
     for test in list_tests(document):
-        found.setdefault(test["path"], []).append(test)
+        its = found.setdefault(test["path"], [])
+        alike = (other["name"] for other in its if _is_drawn_alike(other, test))
+        its.append({**test, "drawn": next(alike, "")})
     return [
         {
             "path": path,
@@ -99,6 +104,16 @@ def list_files(document: Record) -> list[dict[str, Any]]:
         }
         for path, its in found.items()
     ]
+
+
+def _is_drawn_alike(test: Record, other: Record) -> bool:
+    """Return whether the networks of two tests have the same drawing."""
+    names = ("links", "controls")
+    lines = [
+        {name: network["lines"] for name, network in its.get("networks", {}).items()}
+        for its in (test, other)
+    ]
+    return lines[0] == lines[1] and all(test.get(name) == other.get(name) for name in names)
 
 
 def _list_mentioned(document: Record, path: str, text: str) -> list[Record]:

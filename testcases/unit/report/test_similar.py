@@ -150,7 +150,7 @@ def test_what_a_group_shares_is_what_no_case_that_passes_has(failing, passing, t
     assert describe_shared(group, [*group, *others, elsewhere]) == text
 
 
-def test_of_cases_alike_the_first_is_printed_and_of_a_test_the_first_that_passes():
+def test_of_cases_alike_the_first_is_printed_and_of_a_file_the_first_that_passes():
     passing = {"verdict": "pass", "statements": [statement(0, "pass")], "losses": []}
     cases = [
         case("10%", **passing),
@@ -159,7 +159,10 @@ def test_of_cases_alike_the_first_is_printed_and_of_a_test_the_first_that_passes
         case("40%"),
         case("50%", losses=[loss(cause="filtered")]),
     ]
-    document = {"cases": cases, "tests": [{"name": "t", "place": "a.qos:1:1", "covers": []}]}
-    ids = [f"case-{number}" for number in range(1, 6)]
-    assert choose_printed(document, ids) == ["case-3", "case-5", "case-1"]
-    assert choose_printed(document, ids[3:]) == ["case-5"], "only what is shown is printed"
+    cases += [case("60%", **passing, test=name) for name in ("same_file", "other_file")]
+    places = {"t": "a.qos:1:1", "same_file": "a.qos:9:1", "other_file": "b.qos:1:1"}
+    tests = [{"name": name, "place": place, "covers": []} for name, place in places.items()]
+    document = {"cases": cases, "tests": tests}
+    ids = [f"case-{number}" for number in range(1, 8)]
+    assert choose_printed(document, ids) == ["case-3", "case-5", "case-1", "case-7"]
+    assert choose_printed(document, ids[3:6]) == ["case-5"], "only what is shown is printed"

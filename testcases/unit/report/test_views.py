@@ -93,6 +93,16 @@ def test_a_reference_stands_with_the_file_that_names_it(document):
     assert [r["name"] for r in list_unmentioned(document)] == ["unused_table"]
 
 
+def test_a_network_is_drawn_where_a_file_has_it_first(document):
+    first, *_ = document["tests"]
+    rate = {"networks": {"": {"lines": [{"rate": "1 bit/s"}]}}}
+    others = [{**first, "name": "alike"}, {**first, "name": "faster", **rate}]
+    others += [{**first, "name": "elsewhere", "place": "other.qos:9:1"}]
+    document["tests"] = [first, *others]
+    drawn = {test["name"]: test["drawn"] for f in list_files(document) for test in f["tests"]}
+    assert drawn == {first["name"]: "", "alike": first["name"], "faster": "", "elsewhere": ""}
+
+
 def test_the_title_is_the_folder_or_the_only_file(document):
     assert choose_title(document) == "eantc"
     document["tests"] = document["tests"][:1]
