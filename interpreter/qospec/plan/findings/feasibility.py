@@ -489,6 +489,10 @@ def _too_large(
     smaller = f"send packets of at most {fits_bytes} B @ip, or " if fits_bytes else ""
     sends = "is answered by" if member.stream.kind == "answers" else "sends"
     field = member.packets.size_field if member.packets is not None else ""
+    if field == "mss" and member.packets is not None:
+        data_bytes = fits_bytes - member.packets.sizes.size_bytes[0]  # which has no data
+        found = f"write `mss = {data_bytes} B`, as by path MTU discovery, or "
+        smaller = found if data_bytes > 0 else ""
     return Diagnostic(
         FRAMING,
         f"`{flow.name}` {sends} packets of {sent_bytes} B @ip, "
