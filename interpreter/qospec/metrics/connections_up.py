@@ -13,12 +13,16 @@ if TYPE_CHECKING:
 
 @metric(source="EANTC 2006, data plane (all PVCs up)")
 class ConnectionsUp(Metric):
-    """Count the connections over which any cell or packet sent within the window arrived."""
+    """Count the connections over which any cell or packet sent within the window arrived.
+
+    Of an interval of a series, those of which any arrived in it.
+    """
 
     dimension = "count"
     better = "more"
     least = 0
     exact = True
+    series = ("",)
 
     def measure(self, tally: Tally, _statistic: str = "") -> int:
         """Return a number of connections."""

@@ -2,7 +2,8 @@
 
 A cell counts in the interval in which the line of its source sent it: as `sent`, as received or
 lost, and with its delay and the change of its latency; and in the interval in which it arrived, as
-`carried`. All are whole numbers, so the size of batches does not matter.
+`carried`, where its connection counts as up. All are whole numbers, so the size of batches does not
+matter.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.samples import Samples
 
-SENT, CARRIED, LOST, RECEIVED, SUM_LOW, SUM_HIGH, SHORTEST, LONGEST = range(8)
+SENT, CARRIED, LOST, RECEIVED, SUM_LOW, SUM_HIGH, SHORTEST, LONGEST, UP = range(9)
 """Columns of the row of an interval; a sum is in two words, the lower one of SUM_BITS."""
 LINE, FRAME, PACKET, PAYLOAD = range(4)
 """Columns of its byte counts."""
@@ -52,6 +53,10 @@ class Series:
             series: _rows(-(-length_ps // series.every_ps)) for series in measurement.series
         }
         self._changes = {intervals: _rows(len(of)) for intervals, of in self._counts.items()}
+        self._last_up = {
+            intervals: np.full(intervals.stop - intervals.first, -1, np.int64)
+            for intervals in self._counts
+        }
         self._bytes = {
             intervals: np.zeros((len(of), 4), np.int64) for intervals, of in self._counts.items()
         }
@@ -96,6 +101,7 @@ class Series:
             bounds = self._bounds(intervals)
             _count(at_ps, mine, intervals.first, intervals.stop, *bounds, CARRIED, counts)
             _delay(at_ps, sent_ps, mine, intervals.first, intervals.stop, *bounds, counts)
+            _count_up(at_ps, mine, intervals.first, *bounds, self._last_up[intervals], counts)
             if len(self._around):
                 connections = intervals.first, intervals.stop
                 _add_bytes(
@@ -136,7 +142,7 @@ class Series:
         for number, (row, byte_counts) in enumerate(rows):
             yield Tally(
                 connections=intervals.stop - intervals.first,
-                up=0,
+                up=row[UP],
                 planned=0,
                 sent=row[SENT],
                 received=row[RECEIVED],
@@ -152,7 +158,7 @@ class Series:
 
 
 def _rows(intervals: int) -> Whole:
-    rows = np.zeros((intervals, 8), np.int64)
+    rows = np.zeros((intervals, UP + 1), np.int64)
     rows[:, SHORTEST] = NO_DELAY_PS
     return rows
 
@@ -192,11 +198,36 @@ def _count(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
         stop_ps: End of the window, exclusive.
         every_ps: Length of an interval.
         column: Column of `counts`.
-        counts: (intervals, 8) Updated.
+        counts: (intervals, columns) Updated.
     """
     for i in range(len(time_ps)):
         if first <= connection[i] < stop and start_ps <= time_ps[i] < stop_ps:
             counts[(time_ps[i] - start_ps) // every_ps, column] += 1
+
+
+@kernel
+def _count_up(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
+    at_ps: Times,
+    connection: Rows,
+    first: int,
+    start_ps: int,
+    stop_ps: int,
+    every_ps: int,
+    last_up: Whole,
+    counts: Whole,
+) -> None:
+    """Count in each interval the connections of which a cell arrived in it.
+
+    `last_up` is (connections,), the interval in which one was counted last, and is updated. What
+    arrives of one connection does so at one place, and so in order of time; else as `_count`.
+    """
+    for i in range(len(at_ps)):
+        place = connection[i] - first
+        if 0 <= place < len(last_up) and start_ps <= at_ps[i] < stop_ps:
+            interval = (at_ps[i] - start_ps) // every_ps
+            if last_up[place] != interval:
+                last_up[place] = interval
+                counts[interval, UP] += 1
 
 
 @kernel

@@ -60,8 +60,8 @@ def counted(items, intervals, start_ps, stop_ps, cuts=(), framing=CELLS):
 
 
 def by_hand(items, intervals, start_ps, stop_ps):
-    """Return by interval: sent, carried, delays."""
-    sent, carried = defaultdict(int), defaultdict(int)
+    """Return by interval: sent, carried, delays, and which connections were up."""
+    sent, carried, up = defaultdict(int), defaultdict(int), defaultdict(set)
     delays = defaultdict(list)
     for sent_ps, delay_ps, connection, _ in items:
         if not intervals.first <= connection < intervals.stop:
@@ -70,8 +70,10 @@ def by_hand(items, intervals, start_ps, stop_ps):
             sent[(sent_ps - start_ps) // intervals.every_ps] += 1
             delays[(sent_ps - start_ps) // intervals.every_ps].append(delay_ps)
         if start_ps <= sent_ps + delay_ps < stop_ps:
-            carried[(sent_ps + delay_ps - start_ps) // intervals.every_ps] += 1
-    return sent, carried, delays
+            number = (sent_ps + delay_ps - start_ps) // intervals.every_ps
+            carried[number] += 1
+            up[number].add(connection)
+    return sent, carried, delays, up
 
 
 # One is sent, and one arrives, when the last interval has just ended.
@@ -80,11 +82,12 @@ def by_hand(items, intervals, start_ps, stop_ps):
 def test_an_interval_counts_what_was_sent_and_what_arrived_in_it(items, every_ps, start_ps, cuts):
     stop_ps, intervals = start_ps + 500, Intervals(1, 3, every_ps)
     found = counted(items, intervals, start_ps, stop_ps, cuts)
-    sent, carried, delays = by_hand(items, intervals, start_ps, stop_ps)
+    sent, carried, delays, up = by_hand(items, intervals, start_ps, stop_ps)
     assert len(found) == -(-500 // every_ps)
     for number, tally in enumerate(found):
         mine = delays[number]
         assert (tally.sent, tally.carried) == (sent[number], carried[number])
+        assert tally.up == len(up[number])
         assert tally.received == tally.delays.count == len(mine)
         assert tally.delays.read("mean") == (Fraction(sum(mine), len(mine)) if mine else None)
         assert tally.delays.read("min") == min(mine, default=None)
