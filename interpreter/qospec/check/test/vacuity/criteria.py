@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.test.vacuity.applicability import OPPOSITE, group_by_place, is_unmet
-from qospec.model.bounds import ANYTHING
 from qospec.model.claims import CONSISTENT
 from qospec.model.expression import (
     Attribute,
@@ -175,13 +174,10 @@ def explain_never_true(expression: Expression, of: Callable[[Leaf], Bounds]) -> 
 
 
 def explain_settled_false(condition: Expression) -> str:
-    """Return why a condition is false whatever its leaves are, on any device; "" if it may hold.
-
-    Bounds of leaves are not asked: what exceeds them may be said of a device that is broken.
-    """
+    """Return why a condition is false whatever is measured, on any device; "" if it may hold."""
     if evaluate_without_readings(condition) is False:
         return UNMEASURED
-    return explain_never_true(condition, lambda _: ANYTHING)
+    return explain_never_true(condition, find_declared_bounds)
 
 
 def _explain_always(
