@@ -47,3 +47,26 @@ def test_it_names_the_use_and_has_the_place_in_the_library_below(found):
         "std/devices/crypto_gateways.qos",
         "encrypt",
     )
+
+
+CALL = """qos 1
+import std.devices.signalling
+topology alone {
+  a = signalling.caller
+  x = signalling.exchange(calls = 5)
+  link a.line -- x.west via line { rate = 1 Mbit/s @cell, slotted = false }
+}
+test t on alone {
+  run { measure = 1 s }
+  report a.call.over.count
+}
+"""
+
+
+def test_a_message_that_nobody_hears_is_told_where_its_machine_is_used(tmp_path, problems):
+    """What it sends is written within the machine, at places of its own."""
+    (tmp_path / "a.qos").write_text(CALL, encoding="utf-8")
+    verify(check([tmp_path / "a.qos"], discover(), problems), problems)
+    (warning,) = problems.all
+    assert (warning.code, warning.span.text) == ("W0626", "signalling.exchange(calls = 5)")
+    assert warning.secondary[0].span.text == "callee.setup"

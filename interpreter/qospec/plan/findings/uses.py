@@ -41,10 +41,10 @@ def _move_to_use(found: Diagnostic, networks: Sequence[Network]) -> Diagnostic:
 
 
 def _list_uses(found: Diagnostic, networks: Sequence[Network]) -> Iterator[tuple[str, DeviceUse]]:
-    """Yield the devices, by path, in which an element lies that was written at a place."""
+    """Yield the devices, by path, in which an element lies that was written there, or is named."""
     for network in networks:
         for element in network.elements:
-            if element.span == found.span:
+            if element.span == found.span or f"`{element.path}`" in found.message:
                 for path, use in network.devices.items():
                     if element.path.startswith(f"{path}."):
                         yield path, use
