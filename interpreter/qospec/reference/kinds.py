@@ -165,7 +165,8 @@ def _describe_measured(kind: Kind) -> Document:
             "a number" if dimension is COUNT else dimension.name for dimension in counted
         ),
         "example": format_value(1, dimension),
-        "statistics": [statistic for statistic in kind.build.statistics if statistic],
+        "statistics": [*filter(None, kind.list_statistics("cell"))],
+        "packet_statistics": [*filter(None, kind.build.packet_statistics or ())],
         "series": [statistic or kind.name for statistic in kind.build.series],
         "exact": kind.build.exact,
         "measured": " and ".join(_PLACES[place] for place in kind.build.measured_at),

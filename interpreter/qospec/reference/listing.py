@@ -275,6 +275,8 @@ def _list_facts(document: Document) -> Iterator[tuple[str, str]]:
         yield "measured", document["measured"]
     if document.get("statistics"):
         yield "statistics", " ".join(document["statistics"])
+    if document.get("packet_statistics"):
+        yield "of packets", " ".join(document["packet_statistics"])
     if document.get("series"):
         yield "every …", " ".join(document["series"])
     if document.get("open"):

@@ -57,6 +57,7 @@ def test_a_code_shows_its_page(code: str) -> None:
         ("throughput", "a cell rate or a packet rate or a frame rate, measured"),
         ("throughput", "every …   throughput"),
         ("transfer_delay", "every …     mean min max"),
+        ("bit_rate", "of packets  line frame ip payload"),
         ("classify", "colour"),
         ("delay.p99", "99 % of the cells or packets"),
         ("kbit/s", "a bit rate"),
