@@ -1,6 +1,7 @@
 """The Python interface: its signatures are frozen, and its page is run."""
 
 import inspect
+import json
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -126,6 +127,9 @@ def test_its_page_says_what_it_does(here: Path, capsys: pytest.CaptureFixture[st
     (here / "docs").symlink_to(ROOT / "docs")
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    notebook = json.loads((ROOT / "docs" / "python.ipynb").read_text(encoding="utf-8"))
+    cells = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+    assert "\n\n".join(cells) == program.rstrip("\n"), "the notebook has the program of the page"
     exec(program, {})  # noqa: S102 -- it is ours
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "('served_first:priority=0', 'served_first:priority=5')"
