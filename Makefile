@@ -1,6 +1,6 @@
 # Targets for developers. Each target sets up what it needs; `make` alone prints the list.
 .POSIX:
-.PHONY: help setup demo quick test site test-browser test-nightly test-seeds test-versions kernel test-kernel lint lock coverage digests nothing calibration torture bench ratios fuzz-language mutation extension clean
+.PHONY: help setup demo quick test site test-browser test-nightly test-seeds test-versions kernel test-kernel lint lock coverage digests nothing calibration torture bench ratios fuzz-language mutation extension dist clean
 
 BIN = .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
@@ -135,6 +135,11 @@ LOCK = $(BIN)/uv pip compile setup.cfg --quiet --universal --python-version 3.11
 lock: setup ## Renew the locks after a change of setup.cfg; UPGRADE=--upgrade takes the newest versions
 	$(LOCK) --output-file requirements-users.lock
 	$(LOCK) --extra fuzz --extra site --extra dev --constraint requirements-users.lock --output-file requirements.lock
+
+dist: .venv/users ## Build the source distribution, and the wheel from it, in dist
+	rm -rf dist
+	$(BIN)/python -c 'from setuptools import build_meta; build_meta.build_sdist("dist")'
+	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
 
 clean: ## Remove .venv, builds and caches, but not records
 	rm -rf .venv build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -1,4 +1,7 @@
-"""The wheel is complete: what runs in the checkout also runs when installed."""
+"""What is released is complete: what runs in the checkout also runs when installed.
+
+The wheel is built from the source distribution, so that what lacks there lacks in it.
+"""
 
 import json
 import os
@@ -17,7 +20,7 @@ FOLDERS = ("interpreter", "spec", "stdlib")
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.Path:
-    """Build the wheel from a copy, so that no earlier build can fill a gap in this one."""
+    """Build both from a copy, so that no earlier build can fill a gap in this one."""
     folder = tmp_path_factory.mktemp("wheel")
     copy = folder / "checkout"
     copy.mkdir()
@@ -26,16 +29,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.Path:
     for name in FOLDERS:
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
         shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignored)
+    pack = f"from setuptools import build_meta; build_meta.build_sdist({str(folder)!r})"
+    call(sys.executable, "-c", pack, cwd=copy)
+    (packed,) = folder.glob("*.tar.gz")
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
-    done = subprocess.run(
-        [*command, "--wheel-dir", str(folder), str(copy)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    call(*command, "--wheel-dir", str(folder), str(packed), cwd=folder)
     (built,) = folder.glob("*.whl")
     return zipfile.Path(built)
+
+
+def call(*command: str, cwd: Path) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def names(wheel: zipfile.Path) -> set[str]:
