@@ -1,4 +1,4 @@
-"""Files in the repository work on every machine and stay small."""
+"""Files in the repository work on every machine and stay small; others can use its hooks."""
 
 import re
 import shutil
@@ -6,6 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
+from click.testing import CliRunner
+
+from qospec import cli
 
 ROOT = Path(__file__).parents[2]
 LARGEST_BYTES = 500_000
@@ -65,3 +69,26 @@ def test_a_path_of_one_machine_is_recognised(line: str) -> None:
 def test_what_is_no_such_path_is_not(line: str) -> None:
     assert not HOME.search(line)
     assert not UNFINISHED.search(line)
+
+
+def test_hooks_for_others_format_and_check(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert [hook["id"] for hook in hooks] == ["qos-fmt", "qos-check"]
+    path = tmp_path / "a.qos"
+    path.write_text("qos 1\nlet   a=1\n", encoding="utf-8")
+    for hook in hooks:
+        assert re.search(hook["files"], path.name)
+        program, *words = hook["entry"].split()
+        assert program == "qos"
+        assert CliRunner().invoke(cli.qos, [*words, path.name]).exit_code == 0
+    assert path.read_text(encoding="utf-8") == "qos 1\n\nlet a = 1\n"
+
+
+def test_the_action_for_others_asks_for_options_that_there_are() -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    default = action["inputs"]["options"]["default"].split()
+    assert cli.qos.commands["run"].make_context("run", default).params["formats"] == ("junit",)
+    *_, last = action["runs"]["steps"]
+    assert last["run"] == "qos check $QOS_PATHS && qos run $QOS_OPTIONS $QOS_PATHS"
+    assert all("${{" not in step.get("run", "") for step in action["runs"]["steps"])
