@@ -44,7 +44,10 @@ def _write_value(value: Any, line: str, quote: Callable[[str], str]) -> str:
         return quote(value)
     inner = f"{line} "
     if isinstance(value, dict) and value:
-        items = [f"{quote(name)}: {_write_value(of, inner, quote)}" for name, of in value.items()]
+        items = [
+            f"{quote(name)}: {quote(of) if type(of) is str else _write_value(of, inner, quote)}"
+            for name, of in value.items()
+        ]
         return f"{{{inner}{f',{inner}'.join(items)}{line}}}"
     if isinstance(value, list | tuple) and value:
         items = [_write_value(item, inner, quote) for item in value]

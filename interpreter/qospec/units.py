@@ -159,6 +159,7 @@ def list_units() -> list[str]:
 
 
 @functools.cache
+@functools.cache
 def find_base_unit(dimension: Dimension) -> str:
     """Return the base unit of a dimension: `s`, `bit/s`, or `1` for a ratio."""
     return _build_compound(BASE_UNITS, dimension.exponents)
@@ -209,10 +210,9 @@ def format_value(
             two decimals show exactly.
         exact: Round nothing, as for a bound that an author wrote.
     """
-    value = Fraction(value)
     if dimension.is_ratio and dimension.counted:
         return format_number(value, digits=digits, exact=exact)
-    return _format_value(value, dimension, digits, exact=exact)
+    return _format_value(Fraction(value), dimension, digits, exact=exact)
 
 
 @functools.lru_cache(4096)  # a case shows most values several times

@@ -442,6 +442,11 @@ def _read_kinds(package: str, name: str) -> tuple[Kind, ...]:
 
 def read_declaration(cls: type) -> Kind:
     """Return the kind that a marked class declares."""
+    return _read_declaration(cls)
+
+
+@cache
+def _read_declaration(cls: type) -> Kind:
     mark: _Mark = vars(cls)["__qospec__"]
     return Kind(
         name=mark.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower(),

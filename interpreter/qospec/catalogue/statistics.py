@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 from qospec.dataclass import NamedTuple
 
@@ -21,6 +22,8 @@ STAY = re.compile(r"stay_(10000|[1-9]\d{0,3})")
 MARK = re.compile(r"dscp_(?:6[0-3]|[1-5]?\d)|(?:priority|traffic_class|precedence)_[0-7]")
 CELL = re.compile(r"cell_([1-9]\d{0,3})|cells_([1-9]\d{0,3})_([1-9]\d{0,3})")
 
+KNOWN = 1_024
+"""How many names are read once: those of a report are asked of each flow of each trial."""
 KINDS_OF_CAUSES = {"policed": ("policed_pcr", "policed_scr")}
 """Causes of loss that have a name together."""
 CAUSE_WORDS = {
@@ -113,6 +116,7 @@ OF_FRAMES = "cell_*"
 """The placeholder of what is known only of cells that form frames."""
 
 
+@lru_cache(KNOWN)
 def offers(statistics: tuple[str, ...], name: str) -> bool:
     """Return whether a name is among the statistics that a metric declares."""
     if name in PATTERNS:
@@ -124,6 +128,7 @@ def offers(statistics: tuple[str, ...], name: str) -> bool:
     )
 
 
+@lru_cache(KNOWN)
 def parse_share(quantile: str) -> Fraction | None:
     """Return the share that a quantile is named for, 999/1000 for `p99_9`; None for other names."""
     named = re.fullmatch(r"p(\d+)(?:_(\d+))?", quantile)
@@ -134,6 +139,7 @@ def parse_share(quantile: str) -> Fraction | None:
     return share if share <= 1 else None
 
 
+@lru_cache(KNOWN)
 def parse_packet_number(name: str) -> int | None:
     """Return the number, from 1, of the packet that a statistic is named for; None for others."""
     named = PACKET.fullmatch(name)
@@ -160,6 +166,7 @@ def parse_mark(name: str) -> tuple[str, int] | None:
     return mark, int(value)
 
 
+@lru_cache(KNOWN)
 def parse_cells(name: str) -> slice | None:
     """Return the places in a frame, from 0, that a statistic is named for; None for others."""
     named = CELL.fullmatch(name)

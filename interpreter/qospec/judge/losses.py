@@ -294,6 +294,7 @@ def _exact(value: object) -> Fraction:
     return value if isinstance(value, Fraction) else Fraction(0)
 
 
+@functools.lru_cache(1_024)
 def _rounded_up(ratio: Fraction) -> str:
     """Return a ratio rounded up to two digits: `2.5 × 10⁻⁶`."""
     power = (Decimal(ratio.numerator) / ratio.denominator).adjusted()

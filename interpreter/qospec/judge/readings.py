@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from functools import cache
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import GOES_ON, PATTERNS, parse_bound
 from qospec.check.evaluate.measurements import CAUSES
@@ -271,23 +272,17 @@ class Readings:
 
     def all(self) -> Iterator[tuple[str, str, Fraction | None, Dimension]]:
         """Yield population, metric with statistic, value and dimension of everything measured."""
-        kinds = sorted(self._catalogue.select_role("metric").items())
-        metrics = [(name, kind, cast("Metric", kind.build())) for name, kind in kinds]
         for population, tally in self._tallies.items():
-            carries = self._carries(population)
-            for name, kind, metric in metrics:
-                if carries not in kind.carries or "flow" not in metric.measured_at:
-                    continue
+            for metric, dimension, statistics in _list_shown(
+                self._catalogue, self._carries(population)
+            ):
                 if not metric.needs <= tally.recorded:
                     continue
                 if metric.told_by not in ("", self._told_by[population]):
                     continue
                 if metric.sized and population in self._wholes.get("exchanges", ()):
                     continue
-                dimension = DIMENSIONS[metric.dimension][0]
-                dimension = COUNTED[carries].get(dimension, dimension)
-                for statistic in _statistics(kind.list_statistics(carries)):
-                    shown = f"{name}.{statistic}" if statistic else name
+                for statistic, shown in statistics:
                     yield population, shown, _measure_scaled(metric, tally, statistic), dimension
 
     def bounds(self) -> Iterator[Bounded]:
@@ -392,13 +387,38 @@ class Readings:
         return "packet" if population in self._packets else "frame" if frames else "cell"
 
 
+@cache
+def _list_shown(
+    catalogue: Catalogue, carries: str
+) -> tuple[tuple[Metric, Dimension, tuple[tuple[str, str], ...]], ...]:
+    """Return the metrics of flows of such items, each with its dimension, and what is shown of it.
+
+    That is each statistic and its name.
+    """
+    found = []
+    for name, kind in sorted(catalogue.select_role("metric").items()):
+        metric: Metric = kind.build()
+        if carries not in kind.carries or "flow" not in metric.measured_at:
+            continue
+        dimension = DIMENSIONS[metric.dimension][0]
+        statistics = _statistics(kind.list_statistics(carries))
+        found.append(
+            (
+                metric,
+                COUNTED[carries].get(dimension, dimension),
+                tuple((its, f"{name}.{its}" if its else name) for its in statistics),
+            )
+        )
+    return tuple(found)
+
+
 def _measure_scaled(metric: Metric, tally: Tally, statistic: str) -> Fraction | None:
     """Return a value in units of the language; None without data."""
     value = metric.measure(tally, statistic)
     if value is None:
         return None
     _, scale = DIMENSIONS[metric.dimension]
-    return Fraction(value) if scale == 1 else Fraction(value) / scale
+    return Fraction(value, scale)
 
 
 def _check_bounds(

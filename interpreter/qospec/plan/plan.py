@@ -153,6 +153,10 @@ class CasePlan:
         """Return how many trials the case takes, at most."""
         return self.cost.trials
 
+    def release(self) -> None:
+        """Let go of the networks, once the case has ended: of thousands, most of a run's memory."""
+        self.networks.clear()
+
 
 def plan(
     checked: CheckedSuite,

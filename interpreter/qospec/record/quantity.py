@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from qospec.units import find_base_unit, format_value
@@ -37,10 +38,19 @@ def describe_quantity(
     if value is None:
         return None
     if isinstance(value, Fraction | int) and not isinstance(value, bool) and dimension is not None:
-        text = format_value(value, dimension, digits=digits)
-        return {"value": str(Fraction(value)), "unit": find_base_unit(dimension), "text": text}
+        return dict(_list_members(value, dimension, digits, counted=dimension.counted))
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return {"value": text, "unit": "", "text": text}
+
+
+@lru_cache(4_096)  # most values of a case are zero, or those of the case before
+def _list_members(
+    value: Fraction | int, dimension: Dimension, digits: int, *, counted: bool
+) -> tuple[tuple[str, str], ...]:
+    """Return the members; a count and a ratio, which `counted` tells, are of equal dimensions."""
+    assert counted == dimension.counted  # noqa: S101 -- it is there to tell them apart
+    text = format_value(value, dimension, digits=digits)
+    return ("value", str(value)), ("unit", find_base_unit(dimension)), ("text", text)
 
 
 def told_apart(*sides: Side | None) -> list[Document | None]:

@@ -38,12 +38,21 @@ class SharedValues:
         if (known := seen.get(id(value))) is not None:
             return known
         if isinstance(value, dict):
-            pairs = [(name, self._share(of, seen)) for name, of in value.items()]
-            found: Any = self.build_object(pairs)
+            found: Any = self._find_plain(value)
+            if found is None:
+                pairs = [(name, self._share(of, seen)) for name, of in value.items()]
+                found = self.build_object(pairs)
         else:
             found = [self._share(item, seen) for item in value] or self._nothing[1]
         seen[id(value)] = found
         return found
+
+    def _find_plain(self, value: Document) -> Document | None:
+        """Return an object of the same texts that is known; None of any other."""
+        try:
+            return self._objects.get(tuple(value.items()))
+        except TypeError:  # it holds lists or objects
+            return None
 
     def build_object(self, pairs: Sequence[tuple[str, Any]]) -> Document:
         """Return an object with these members."""

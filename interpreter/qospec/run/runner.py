@@ -183,9 +183,11 @@ def _run(
     stopped = False
 
     def take(ended: Ended) -> None:
+        number, plan = own[ended.place]
         document = ended.result.document
         document = shared.share({**document, "again": request.commands[document["name"]]})
-        record.add(own[ended.place][0], document)
+        record.add(number, document)
+        plan.release()
         done.append(ended.result._replace(document=document))
         listener.ended(document, ended.result.seconds)
 

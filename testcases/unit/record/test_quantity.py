@@ -6,8 +6,8 @@ import pytest
 
 from qospec.judge.verdict import Side
 from qospec.model.bounds import Bounds
-from qospec.record.quantity import limits_of, told_apart
-from qospec.units import CELL_RATE, RATIO, TIME
+from qospec.record.quantity import describe_quantity, limits_of, told_apart
+from qospec.units import CELL_RATE, COUNT, RATIO, TIME
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,8 @@ def test_one_side_alone_has_few_digits() -> None:
         None,
         "333.3 ms",
     ]
+
+
+def test_a_count_and_a_ratio_of_the_same_value_are_shown_in_their_own_ways() -> None:
+    shown = [describe_quantity(Fraction(1), dimension) for dimension in (RATIO, COUNT, RATIO)]
+    assert [quantity and quantity["text"] for quantity in shown] == ["100 %", "1", "100 %"]
