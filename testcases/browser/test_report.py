@@ -18,7 +18,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 from pypdf import PdfReader
 
-from qospec.report.render import render
+from qospec.report.comparison import compare_outcomes, describe_comparison
+from qospec.report.render import render, render_comparison
 from qospec.report.similar import choose_printed
 from qospec.report.text import format_for_print
 from qospec.report.views import choose_detailed, list_cases
@@ -192,6 +193,19 @@ def test_labels_are_legible_on_a_phone(opened, which, request):
 def test_a_page_is_as_wide_as_its_window(opened, width, scheme):
     page = opened(width, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [360, 1_400])
+def test_a_comparison_is_as_wide_as_its_window(opened, document, width, tmp_path):
+    after = {**document, "seed": "1"}
+    shown = describe_comparison(compare_outcomes(document, after), document, after)
+    for run in (shown["before"], shown["after"]):
+        run |= {"record": "2026-11-30T10-46-28Z-0", "fingerprint": "0" * 64}
+    path = tmp_path / "comparison.html"
+    path.write_text(render_comparison(shown), encoding="utf-8")
+    page = opened(width, path.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 

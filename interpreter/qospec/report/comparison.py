@@ -10,6 +10,7 @@ its extreme.
 from __future__ import annotations
 
 from collections import Counter
+from difflib import unified_diff
 from fractions import Fraction
 from math import comb
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ WORDS = (WORSE, OPEN, BETTER, SAME)
 CHANCE = Fraction(5, 100)
 """How often runs that do not differ may be told apart."""
 
+MOST_LINES = 200
+"""Of what changed in a file."""
 SIGNS = {"<": -1, "<=": -1, ">": 1, ">=": 1}
 """By a comparison, which way is better: 1 if more is."""
 
@@ -64,6 +67,17 @@ class Comparison(NamedTuple):
         found = Counter(row.word for row in self.rows)
         return {word: found[word] for word in WORDS}
 
+    @property
+    def sentence(self) -> str:
+        """Return these counts in words: `1 worse, 3 same`."""
+        counts = [f"{count:_} {word}" for word, count in self.count_words().items() if count]
+        return ", ".join(counts) or "nothing to compare"
+
+    @property
+    def how(self) -> str:
+        """Return in words how repeats were compared."""
+        return "each repeat with its counterpart" if self.paired else "seeds or versions differ"
+
 
 def compare_outcomes(before: Document, after: Document) -> Comparison:
     """Return what became of each statement of a run in another one; cases are joined by name."""
@@ -82,6 +96,57 @@ def compare_outcomes(before: Document, after: Document) -> Comparison:
             first, second = (case.get(name) for case in (earlier, later))
             rows.append(_describe_missing(name, first, second))
     return Comparison(tuple(rows), paired)
+
+
+def list_changed_files(before: Document, after: Document) -> Iterator[Document]:
+    """Yield each file of two runs that differs: its `name`, `what` became of it, and its `lines`.
+
+    These are those of a unified diff, as many as a page shows; `left_out` counts the others. Of a
+    capture there are none.
+    """
+    earlier, later = (
+        {source["name"]: source for source in outcome["provenance"].get("sources", ())}
+        for outcome in (before, after)
+    )
+    for name in dict.fromkeys((*earlier, *later)):
+        one, other = earlier.get(name), later.get(name)
+        if one is None or other is None:
+            yield {"name": name, "what": f"only {'before' if one else 'after'}", "lines": []}
+        elif one["sha256"] != other["sha256"]:
+            was, now = (source.get("text", "").splitlines() for source in (one, other))
+            lines = [*unified_diff(was, now, "before", "after", lineterm="")]
+            left_out = max(0, len(lines) - MOST_LINES)
+            shown = {"lines": lines[:MOST_LINES], "left_out": left_out}
+            yield {"name": name, "what": "changed", **shown}
+
+
+def describe_comparison(found: Comparison, before: Document, after: Document) -> Document:
+    """Return what the page of a comparison shows; of each run that is its frame, no cases."""
+    places = {row.case: place for place, row in enumerate(reversed(found.rows))}
+    counts = found.count_words()
+    there = [word for word in WORDS if counts[word]]
+    return {
+        "qospec": after["qospec"],
+        "name": ", ".join(dict.fromkeys(test["name"] for test in after["tests"])),
+        "word": there[0] if there else OPEN,
+        "sentence": found.sentence,
+        "how": found.how,
+        "counts": counts,
+        "before": _describe_run(before),
+        "after": _describe_run(after),
+        "files": [*list_changed_files(before, after)],
+        "statements": [{**row._asdict(), "place": -places[row.case]} for row in found.rows],
+    }
+
+
+def _describe_run(outcome: Document) -> Document:
+    provenance = outcome["provenance"]
+    return {
+        **{name: outcome[name] for name in ("verdict", "state", "seed", "qospec")},
+        "cases": len(outcome["cases"]),
+        "numpy": provenance["numpy"],
+        "set": provenance.get("policy", {}).get("set", ""),
+    }
 
 
 def _read_files(outcome: Document) -> tuple[str, dict[str, str]]:

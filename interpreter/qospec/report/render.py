@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.report.format import ReportError, format_named
+from qospec.report.format import REPORTS, Format, ReportError, format_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from qospec.document import Document
+
 SCHEMA = 1
 """The version of the record that templates are written for."""
+COMPARISON = Format(
+    "comparison", "text/html", "html", "What two runs differ by.", REPORTS / "html/comparison.j2"
+)
+"""It shows two records, so it is none of the formats of one."""
 
 
 def check_template(name_or_path: str | Path) -> None:
@@ -59,3 +65,14 @@ def render(
     from qospec.report.environment import render_template
 
     return render_template(report, document, timing, fingerprint, signer)
+
+
+def render_comparison(document: Document) -> str:
+    """Return the page of a comparison, as of `comparison.describe_comparison`.
+
+    Raises:
+        ReportError: The template has an error.
+    """
+    from qospec.report.environment import render_template
+
+    return render_template(COMPARISON, document, {})

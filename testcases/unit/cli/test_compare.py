@@ -41,8 +41,9 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def test_a_larger_queue_loses_less_and_takes_longer(records: list[Path]) -> None:
-    done = invoke("compare", *records)
+    done = invoke("compare", *records, "-o", "page.html")
     assert done.exit_code == 1
+    assert "<ins>+let room = 9 pkt</ins>" in Path("page.html").read_text(encoding="utf-8")
     lines = done.output.splitlines()
     assert "worse: loads:load=20Mbit_per_s-ip, soon" in lines
     assert "better: loads:load=20Mbit_per_s-ip, whole" in lines

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from qospec.report.comparison import compare_outcomes
+from qospec.report.comparison import MOST_LINES, compare_outcomes, describe_comparison
+from qospec.report.render import render_comparison
 
 
 def quantity(value: float | Fraction, unit: str = "s") -> dict[str, str]:
@@ -126,3 +127,38 @@ def test_what_only_one_of_them_has_is_told() -> None:
         ("soon", "pass, 5 s", ""),
         ("late", "", "pass, 5 s"),
     ]
+
+
+def describe(before: dict[str, Any], after: dict[str, Any], *texts: str) -> dict[str, Any]:
+    """Return what the page of a comparison shows, of a file that had these texts."""
+    for run, text in zip((before, after), texts, strict=True):
+        run |= {"qospec": "0", "state": "complete", "verdict": "fail", "tests": [{"name": "t"}]}
+        run["provenance"]["sources"] = [{"name": "a.qos", "text": text, "sha256": text[:64]}]
+    document = describe_comparison(compare_outcomes(before, after), before, after)
+    for run in (document["before"], document["after"]):
+        run |= {"record": "records/1", "fingerprint": ""}
+    return document
+
+
+def test_a_page_shows_what_differs_of_files_and_of_statements() -> None:
+    before, after = (outcome([value], label="<script>alert(1)</script>") for value in (5, 6))
+    document = describe(before, after, "room = 4", "room = <9>")
+    page = render_comparison(document)
+    assert "<del>-room = 4</del>" in page
+    assert "<ins>+room = &lt;9&gt;</ins>" in page
+    assert "1 worse; each repeat with its counterpart" in page
+    assert ("<script" not in page, "&lt;script&gt;" in page) == (True, True)
+    assert "pass, 5" in page, "what was measured then"
+
+
+def test_a_page_of_a_run_and_itself_has_no_difference() -> None:
+    page = render_comparison(describe(outcome([5]), outcome([5]), "room = 4", "room = 4"))
+    assert "Both were made of the same files." in page
+    assert "Nothing is worse." in page
+
+
+def test_a_page_shows_so_many_lines_of_what_changed() -> None:
+    texts = ("".join(f"{word}{n}\n" for n in range(MOST_LINES)) for word in "ab")
+    (file,) = describe(outcome([5]), outcome([5]), *texts)["files"]
+    # two lines name the files and one the place, and each line of both is another one
+    assert (len(file["lines"]), file["left_out"]) == (MOST_LINES, 3 + MOST_LINES)

@@ -29,8 +29,9 @@ MOST_ROWS = 40
 @click.option(
     "-v", "--verbose", is_flag=True, help="List all statements, also those that are same."
 )
+@options.make_output_option((".html",), "File for a page of all that differs (.html).")
 @options.as_json
-def compare(before: str, after: str, *, verbose: bool, as_json: bool) -> None:
+def compare(before: str, after: str, *, verbose: bool, target: str, as_json: bool) -> None:
     """Say what is better and worse in the record AFTER than in the record BEFORE.
 
     Cases are joined by their names, and statements by their labels. With the same seed each repeat
@@ -39,8 +40,11 @@ def compare(before: str, after: str, *, verbose: bool, as_json: bool) -> None:
     """
     from qospec.report.comparison import OPEN, WORSE, compare_outcomes
 
-    found = compare_outcomes(_read_outcome(before), _read_outcome(after))
+    outcomes = _read_outcome(before), _read_outcome(after)
+    found = compare_outcomes(*outcomes)
     counts = found.count_words()
+    if target:
+        _write_page(found, outcomes, (before, after), target)
     if as_json:
         rows = [row._asdict() for row in found.rows]
         say_json({"schema": 1, "paired": found.paired, "counts": counts, "statements": rows})
@@ -69,6 +73,27 @@ def _read_outcome(folder: str) -> Document:
         exits.end_for_environment(str(error))
 
 
+def _write_page(
+    found: Comparison, outcomes: tuple[Document, Document], named: tuple[str, str], target: str
+) -> None:
+    """Write the page of a comparison of two records; ends the command if it cannot be written."""
+    from qospec.record.store import RecordError
+    from qospec.report.comparison import describe_comparison
+    from qospec.report.format import ReportError
+    from qospec.report.render import render_comparison
+    from qospec.writing import WriteError, write_whole
+
+    document = describe_comparison(found, *outcomes)
+    try:
+        for run, name in zip((document["before"], document["after"]), named, strict=True):
+            kept = loading.find_record(name)
+            run |= {"record": kept.folder.name, "fingerprint": kept.find_fingerprint()}
+        write_whole(Path(target), render_comparison(document))
+    except (RecordError, ReportError, WriteError) as error:
+        exits.end_for_environment(str(error))
+    say(f"comparison: {target}", err=True)
+
+
 def _print_comparison(found: Comparison, *, verbose: bool) -> None:
     from qospec.report.comparison import SAME, WORDS
 
@@ -81,9 +106,7 @@ def _print_comparison(found: Comparison, *, verbose: bool) -> None:
             _print_row(row)
         if len(rows) > len(shown):
             say(f"and {len(rows) - len(shown):_} more: `-v` lists all")
-    counts = ", ".join(f"{count:_} {word}" for word, count in found.count_words().items() if count)
-    how = "each repeat with its counterpart" if found.paired else "seeds or versions differ"
-    say(f"{counts or 'nothing to compare'}; {how}")
+    say(f"{found.sentence}; {found.how}")
 
 
 def _print_row(row: Compared) -> None:
