@@ -340,6 +340,7 @@ NOTHING = [
             "std.devices.signalling": "signalling.nothing",
             "key_agents": "signalling.knows_no_keys",
             "path_choosers": "signalling.chooses_no_path",
+            "std.devices.sscop": "signalling.sends_once",
         },
         {
             "calls.qos": {
@@ -378,6 +379,13 @@ NOTHING = [
                     "a_shortcut.nothing_lost",
                 ),
                 "what knows no shortcut goes the long way": ("a_shortcut.the_long_way",),
+            },
+            "sscop_links.qos": {
+                "nothing is lost on this link": (
+                    "all_arrive.all",
+                    "all_arrive.never_again",
+                    "eight_at_a_time.all",
+                ),
             },
         },
         unclaimed="expected",

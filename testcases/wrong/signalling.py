@@ -3,6 +3,7 @@
 from replacing import Wrong
 
 EXCHANGES = "std.devices.signalling"
+LINKS = "std.devices.sscop"
 
 WRONG = [
     Wrong(
@@ -34,5 +35,33 @@ WRONG = [
         ("an_answer_too_late",),
         {"cleared"},
         changes={"on connect -> over { send = [release_complete] }\n": ""},
+    ),
+    Wrong(
+        "signalling.repeats_all_behind",
+        LINKS,
+        "sscop_links.qos",
+        ("one_is_lost",),
+        {"once"},
+        changes={
+            "on ustat -> open { set = { repeats: expected, repeats_end: behind": (
+                "on ustat -> open { set = { repeats: expected, repeats_end: next"
+            )
+        },
+    ),
+    Wrong(
+        "signalling.trusts_in_a_poll",
+        LINKS,
+        "sscop_links.qos",
+        ("the_last_is_lost",),
+        {"all"},
+        changes={"on poll where number > highest -> gap {": "on poll where number < 0 -> gap {"},
+    ),
+    Wrong(
+        "signalling.sends_beyond_its_credit",
+        LINKS,
+        "sscop_links.qos",
+        ("eight_at_a_time",),
+        {"acknowledged"},
+        changes={"where next < min(messages, granted)": "where next < messages"},
     ),
 ]
