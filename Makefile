@@ -53,7 +53,8 @@ test-browser: setup ## Test reports in Chromium, on screen and printed; needs th
 
 test-nightly: test-seeds coverage extension site ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; build the site; measure coverage and speed
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
-	    testcases/unit/traffic testcases/unit/shrink testcases/unit/cli/test_schema.py testcases/language/test_help.py \
+	    testcases/unit/traffic testcases/unit/shrink testcases/unit/run/test_ndr.py testcases/unit/cli/test_schema.py \
+	    testcases/language/test_help.py \
 	    testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 	$(BIN)/python testcases/drivers.py 20000
 	$(CALIBRATE) --trials 200
@@ -73,7 +74,7 @@ kernel: .venv/users ## Build a kernel of Linux in virtual time into the cache, f
 test-kernel: setup ## Compare drawn specifications on the emulation and on that kernel, packet by packet
 	$(BIN)/python testcases/agreement.py 200
 
-test-versions: setup ## Run a short suite with the lowest versions that setup.cfg allows, and with the newest
+test-versions: setup ## Run a short suite with the lowest versions that setup.cfg allows
 	$(BIN)/python testcases/versions.py
 
 lint: setup ## Check format, rules, types and imports

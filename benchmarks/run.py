@@ -92,19 +92,18 @@ def main() -> int:
     parser.add_argument("--no-memory", action="store_true", help="measure only the speed")
     asked = parser.parse_args()
     figures.SHOWS_MEMORY = not asked.no_memory
-    all_figures: list[Figure] = []
+    all_figures: list[dict[str, object]] = []
     for name in asked.names:
         try:
             found = measure(name, asked.milliseconds, tiny=asked.tiny)
         except MismatchError as error:
             print(f"MISMATCH {error}")
             return 1
-        all_figures += found
+        all_figures += [{"benchmark": name, **dataclasses.asdict(figure)} for figure in found]
         if not asked.json:
             print(*map(line, found), sep="\n", flush=True)
     if asked.json:
-        document = {"figures": [dataclasses.asdict(figure) for figure in all_figures]}
-        print(json.dumps(document, indent=2))
+        print(json.dumps({"figures": all_figures}, indent=2))
     return 0
 
 

@@ -32,7 +32,7 @@ sys.dont_write_bytecode = False
 # The number of examples of cheap tests, defined only here. A test whose examples take long uses a
 # share of `settings().max_examples`. A change is judged by the same examples each time; at night
 # others are drawn. `quick` is for use while you work and for coverage, where kernels are Python.
-settings.register_profile("ordinary", max_examples=120, deadline=None, derandomize=True)
+settings.register_profile("ordinary", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
 settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
 settings.load_profile("ordinary")  # unless another is asked for

@@ -1,8 +1,9 @@
-"""Runs a short suite with the lowest versions that `setup.cfg` allows, and with the newest.
+"""Runs a short suite with the lowest versions that `setup.cfg` allows; with `--all`, the newest too.
 
 Each has an environment of its own, which is removed again: the lowest one with the oldest Python
-of this machine, the newest one with the newest Python; with `--all`, the newest also with each
-Python between. Which they were is printed, and that there is no other.
+of this machine, the newest one with each other Python. Which they were is printed, and that there
+is no other. The newest change from day to day, and not by what is changed here: so they are tried
+at night.
 
 python testcases/versions.py
 """
@@ -113,15 +114,15 @@ def try_out(which: str, version: str, python: str, folder: Path, suites: str) ->
 
 def main() -> None:
     """Try out the environments, and say of which Pythons there were any."""
-    parser = argparse.ArgumentParser(description="Run a short suite with several versions.")
-    parser.add_argument("--all", action="store_true", help="also with each Python between")
+    parser = argparse.ArgumentParser(description="Run a short suite with the lowest versions.")
+    parser.add_argument("--all", action="store_true", help="also with the newest")
     asked = parser.parse_args()
     found = interpreters()
     print(f"Python 3.{MINORS[0]} or later on this machine: {', '.join(found)}")
     suites = EANTC if asked.all else FEW
-    oldest, *_, newest = [*found] * 2
-    newest_in = [version for version in found if version != oldest] if asked.all else [newest]
-    for which, version in [("lowest", oldest), *(("newest", version) for version in newest_in)]:
+    oldest, *others = found
+    newest = [("newest", version) for version in others or [oldest]] if asked.all else []
+    for which, version in [("lowest", oldest), *newest]:
         with tempfile.TemporaryDirectory(prefix="qospec-") as folder:
             try_out(which, version, found[version], Path(folder), suites)
 

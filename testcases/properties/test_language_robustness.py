@@ -11,10 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from night import IS_NIGHT
 
 FUZZ = Path(__file__).parents[1] / "fuzz"
 SEED = 1
-INPUTS = 150
+INPUTS = 150 if IS_NIGHT else 40
 
 
 @pytest.fixture
