@@ -1,9 +1,9 @@
-"""Runs a short suite with the lowest versions that `setup.cfg` allows; with `--all`, the newest too.
+"""Runs a short suite with the lowest versions that `setup.cfg` allows.
 
-Each has an environment of its own, which is removed again: the lowest one with the oldest Python
-of this machine, the newest one with each other Python. Which they were is printed, and that there
-is no other. The newest change from day to day, and not by what is changed here: so they are tried
-at night.
+With `--all` it does so with the newest, too: they change from day to day, and not by what is
+changed here, so they are tried at night. Each has an environment of its own, which is removed
+again: the lowest one with the oldest Python of this machine, the newest one with each other
+Python. Which they were is printed, and that there is no other.
 
 python testcases/versions.py
 """

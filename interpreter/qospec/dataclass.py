@@ -49,7 +49,7 @@ def dataclass(
 ) -> Any:
     """Make a dataclass of a class, with the standard library's meaning of each argument."""
 
-    def made(cls: type) -> type:
+    def complete(cls: type) -> type:
         marked: Any = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
         left_out = [
             declared.name
@@ -58,21 +58,24 @@ def dataclass(
         ]
         if left_out:
             raise TypeError(f"{cls.__name__}: `init` or `hash` of a field: {', '.join(left_out)}")
-        methods = {"__init__": _initialiser(marked), "__repr__": _shown(marked)}
+        methods = {
+            "__init__": _build_initialiser(marked),
+            "__repr__": _build_representation(marked),
+        }
         if eq:
-            methods |= _compared(marked, frozen=frozen)
+            methods |= _build_comparison(marked, frozen=frozen)
         if frozen:
-            methods |= {"__setattr__": _refused, "__delattr__": _refused}
+            methods |= {"__setattr__": _refuse, "__delattr__": _refuse}
         # A class with an `__eq__` of its own loses its hash: Python's rule, not the author's wish.
         own = {name for name, value in vars(cls).items() if (name, value) != ("__hash__", None)}
         for name in methods.keys() - own:
             setattr(cls, name, methods[name])
         return cls
 
-    return made if cls is None else made(cls)
+    return complete if cls is None else complete(cls)
 
 
-def _initialiser(cls: Any) -> FunctionType:
+def _build_initialiser(cls: Any) -> FunctionType:
     """Return `__init__`: the code for that number of fields, with this class's names."""
     positional = [declared for declared in fields(cls) if not declared.kw_only]
     own = [*positional, *(declared for declared in fields(cls) if declared.kw_only)]
@@ -83,7 +86,7 @@ def _initialiser(cls: Any) -> FunctionType:
     optional = [declared.name in given for declared in positional]
     if optional != sorted(optional):
         raise TypeError(f"{cls.__name__}: a field without default follows one that has one")
-    code = _code(len(own), makes=bool(makes), checks=hasattr(cls, "__post_init__"))
+    code = _compile_initialiser(len(own), makes=bool(makes), checks=hasattr(cls, "__post_init__"))
     names = {f"_{i}": field.name for i, field in enumerate(own)}
     code = code.replace(
         co_name="__init__",
@@ -100,7 +103,7 @@ def _initialiser(cls: Any) -> FunctionType:
 
 
 @functools.cache
-def _code(count: int, *, makes: bool, checks: bool) -> CodeType:
+def _compile_initialiser(count: int, *, makes: bool, checks: bool) -> CodeType:
     """Compile `__init__` for fields `_0`, `_1`, ...; its one local variable is no field's name."""
     names = [f"_{i}" for i in range(count)]
     lines = [f"def __init__({', '.join(['self', *names])}):", "__own__ = self.__dict__"]
@@ -115,33 +118,33 @@ def _code(count: int, *, makes: bool, checks: bool) -> CodeType:
     return made["__init__"].__code__  # type: ignore[no-any-return]
 
 
-def _shown(cls: Any) -> Callable[[object], str]:
+def _build_representation(cls: Any) -> Callable[[object], str]:
     names = [declared.name for declared in fields(cls) if declared.repr]
 
-    def shown(self: object) -> str:
+    def represent(self: object) -> str:
         values = (f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__qualname__}({', '.join(values)})"
 
-    return shown
+    return represent
 
 
-def _compared(cls: Any, *, frozen: bool) -> dict[str, Any]:
+def _build_comparison(cls: Any, *, frozen: bool) -> dict[str, Any]:
     """Return `__eq__` and `__hash__`, which is None unless the class is frozen."""
     names = [declared.name for declared in fields(cls) if declared.compare]
     values: Callable[[object], object] = attrgetter(*names) if names else lambda _: ()
 
-    def equal(self: object, other: object) -> Any:
+    def compare(self: object, other: object) -> Any:
         if type(other) is not type(self):
             return NotImplemented
         return values(self) == values(other)
 
-    def hashed(self: object) -> int:
+    def hash_fields(self: object) -> int:
         return hash(values(self))
 
-    return {"__eq__": equal, "__hash__": hashed if frozen else None}
+    return {"__eq__": compare, "__hash__": hash_fields if frozen else None}
 
 
-def _refused(self: object, name: str, *_: object) -> NoReturn:
+def _refuse(self: object, name: str, *_: object) -> NoReturn:
     raise FrozenInstanceError(f"{type(self).__name__}: the field {name!r} is frozen")
 
 

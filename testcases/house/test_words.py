@@ -18,27 +18,28 @@ def list_words(text: str) -> frozenset[str]:
 
 VERBS = list_words(
     """
-    accept accumulate acquire adapt add admit advance align allocate annotate append apply arbitrate
-    arrange arrive assemble assign assume attach begin bind break build call cancel capture carry
-    center change check choose claim classify clear close collect combine come compare compile
-    complain complete compose compute conclude confine connect consume convert copy correct cost
-    count cover create cut decide declare decode decorate decrypt defer delay deliver derive
-    describe diagnose discard discover dismiss dispatch divide double draw drive drop dump embed
-    emit emulate encode encrypt end enlarge ensure enter enumerate escape estimate evaluate examine
-    execute expand expect explain explore extend extract fill find finish fit flatten flush fold
-    follow forget format forward fuse gather generate get give go group grow guess handle hash hear
-    hide hold identify ignore import indent inherit insert intersect invert iterate join judge keep
-    know lay leave let list load locate look lose make map mask match measure meet mend merge mix
-    move multiply name narrow negate negotiate normalise notify observe open operate outline pair
-    parse partition pass peek plan point police pool pop postpone predict prepend print process
-    protect provide publish push put quote raise read reassemble rebase rebuild receive recheck
-    recover redact redirect reduce refer refuse release remember remove rename render renew renumber
-    repair repeat replace replenish report require rescale resize resolve restart resume retire
-    reveal rewind rewrite run save say schedule seal select send separate serve set settle shape
-    shorten show shrink sift simplify size skew skip slice smooth sort spell spend split start stop
-    strip style substitute suggest sum survey tabulate take tamper thin tokenize trace transcribe
-    translate transmit truncate try unprotect unwind update use vacate verify view wake walk want
-    warm warn watch weigh widen withdraw wrap write xor zip
+    accept accumulate acknowledge acquire adapt add admit advance align allocate allow annotate
+    answer append apply arbitrate arrange arrive ask assemble assign assume attach await begin bind
+    break build bypass call cancel capture carry center change check choose claim classify clear
+    close collect combine come compare compile complain complete compose compute conclude confine
+    connect consume convert copy correct cost count cover create cut decide declare decode decorate
+    decrypt defer delay deliver dequeue derive describe diagnose discard discover dismiss dispatch
+    divide double draw drive drop dump embed emit emulate encapsulate encode encrypt end enlarge
+    enqueue ensure enter enumerate escape estimate evaluate examine execute expand expect expire
+    explain explore extend extract feed fill find finish fit flatten flush fold follow forget format
+    forward fuse gather generate get give go group grow guess handle hash hear hide hold identify
+    ignore import indent inherit insert intersect invert iterate join judge keep know lay leave let
+    list load locate look lose lower make map mask match measure meet mend merge mix move multiply
+    name narrow negate negotiate normalise notify observe open operate outline pair parse partition
+    pass peek plan point police pool pop postpone predict prepend print process protect provide
+    publish push put quote raise read reassemble rebase rebuild receive recheck recover redact
+    redirect reduce refer refine refuse release remember remove rename render renew renumber repair
+    repeat replace replenish report require rescale resize resolve restart resume retire reveal
+    rewind rewrite run save say schedule seal select send separate serve set settle shape shorten
+    show shrink sift simplify size skew skip slice smooth sort spell spend split start stop strip
+    style substitute suggest sum survey tabulate take tamper tell thin tokenize trace transcribe
+    translate transmit trim truncate try unprotect unroll unwind update use vacate verify view wake
+    walk want warm warn watch weigh widen withdraw wrap write xor zip
     """
 )
 """What a function does, in the imperative."""
@@ -53,9 +54,9 @@ NOUNS = list_words(
 
 PREDICATES = list_words(
     """
-    accepts begins blames can carries closes compares contains costs covers depends differs draws
-    ends fits goes has holds is looks may must needs offers opens reads selects stands starts takes
-    touches uses waits
+    accepts begins blames breaks can carries closes compares conforms contains costs covers depends
+    differs draws ends falls fits goes has holds is looks may must needs offers opens reaches reads
+    remembers selects stands starts takes touches uses waits
     """
 )
 """What a function asks, in the third person."""
@@ -64,16 +65,22 @@ CONVERSIONS = {"as", "from", "on", "to", "with", "without"}
 """Words that name a function with a noun behind them: `to_bytes`, `with_suffix`, `on_start`."""
 
 GIVEN = {
-    *("dataclass", "fileno", "isatty", "kernel", "main", "qos", "writable"),
-    *("pytest_addoption", "pytest_collect_file", "reportinfo", "repr_failure", "runtest"),
+    *("_asdict", "_index_key", "dataclass", "fileno", "isatty", "kernel", "main", "qos"),
+    *(
+        "pytest_addoption",
+        "pytest_collect_file",
+        "reportinfo",
+        "repr_failure",
+        "runtest",
+        "writable",
+    ),
 }
 """Decorators, and names that others look for: the standard library, click, pytest, a script."""
 
 NOT_YET = list_words(
     """
-    capture cli
-    dataclass dropping elements engine engine/endpoint engine/event engine/graph engine/items
-    engine/line engine/machine engine/measure engine/meter engine/processor engine/queue
+    capture cli dataclass dropping elements engine engine/endpoint engine/event engine/graph
+    engine/items engine/line engine/machine engine/measure engine/meter engine/queue
     engine/scheduler engine/security engine/source formatting fuzz judge metrics payload plan
     promises protocol record report run shrink syntax traffic yaml_twin
     """

@@ -34,7 +34,7 @@ class Kept:
 
 
 def load_numba() -> None:
-    kernel._numba.__wrapped__()
+    kernel._load_numba.__wrapped__()
 
 
 def load_kernel_cache() -> None:

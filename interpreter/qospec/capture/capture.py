@@ -101,13 +101,13 @@ class Writer:
     def take(self, items: Items, losses: Sequence[str]) -> None:
         """Write the next items; `losses` says by fate where they were lost."""
         if self._reassembly is None:
-            items = items.part(0, min(self._room(), items.total))
+            items = items.part(0, min(self._count_room(), items.total))
         self._refuse_copies(items)
         for start in range(0, items.total, MOST_AT_ONCE):
             part = items.part(start, min(start + MOST_AT_ONCE, items.total))
             records = self._bytes(part)
             if self._reassembly is not None:
-                joined = self._reassembly.join(records)[: self._room()]
+                joined = self._reassembly.join(records)[: self._count_room()]
                 part = part.where(np.array([place for place, _ in joined], np.int64))
                 records = [record for _, record in joined]
             comments = [self._write_comment(losses, *row) for row in _list_rows(part)]
@@ -116,7 +116,7 @@ class Writer:
         if self.encryption is None:
             self.indices.update(map(read_index, items.batch.column("seal").tolist()))
 
-    def _room(self) -> int:
+    def _count_room(self) -> int:
         """Return how many packets may still be written."""
         return sys.maxsize if self._most is None else self._most - self.written
 

@@ -70,7 +70,7 @@ def describe(estimate: Estimate, jobs: int = 1) -> str:
     """Return in words what a run takes."""
     with_jobs = f" with {jobs} processes" * (jobs > 1)
     return (
-        f"about {format_duration(_round(estimate.time_s / jobs))}{with_jobs},"
+        f"about {format_duration(_round_estimate(estimate.time_s / jobs))}{with_jobs},"
         f" {_format_size(estimate.memory_bytes * jobs)} of memory and"
         f" {_format_size(estimate.disk_bytes)} of disk"
     )
@@ -108,6 +108,6 @@ def _format_size(size_bytes: int) -> str:
     return f"{megabytes} MB" if megabytes < KILO else f"{megabytes / KILO:_.1f} GB"
 
 
-def _round(seconds: float) -> float:
+def _round_estimate(seconds: float) -> float:
     """Return a time with the two digits that an estimate has at most, and no part of a second."""
     return float(f"{max(1, math.ceil(seconds)):.1e}")

@@ -86,13 +86,13 @@ class CellEncrypt(SecurityEnd):
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a cell on at once, encrypted; see `engine.event.transition`."""
-    items[item, SEAL] = _next_seal(state, items[item, CONNECTION])
+    items[item, SEAL] = _take_seal(state, items[item, CONNECTION])
     send(out, 0, item, now_ps)
     return DONE
 
 
 @kernel
-def _next_seal(state: Whole, connection: int) -> int:
+def _take_seal(state: Whole, connection: int) -> int:
     """Return the position of a user cell, or the one that an OAM cell brings.
 
     It is 0 for what is not encrypted.

@@ -36,7 +36,7 @@ FINEST = 2**31
 
 
 @kernel
-def _gain(tree: Tree, scheduler: int, until_ps: int) -> None:
+def _add_gain(tree: Tree, scheduler: int, until_ps: int) -> None:
     """Add what the credit gains while its gate is open; a frame that is sent costs besides."""
     gate = find_gate(tree, scheduler)
     open_ps = measure_open_ps(tree, gate, tree[scheduler, AT], until_ps)
@@ -51,7 +51,7 @@ def _gain(tree: Tree, scheduler: int, until_ps: int) -> None:
 def _find_opening(tree: Tree, scheduler: int, now_ps: int) -> int:
     """Return when the credit is no longer below 0."""
     if now_ps > tree[scheduler, AT]:
-        _gain(tree, scheduler, now_ps)
+        _add_gain(tree, scheduler, now_ps)
     ready_ps = max(now_ps, tree[tree[scheduler, FIRST], OPENS])
     owed_ps, gain = -tree[scheduler, CREDIT], tree[scheduler, GAIN]
     if owed_ps <= 0:
@@ -67,7 +67,7 @@ def _find_opening(tree: Tree, scheduler: int, now_ps: int) -> int:
 def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     """Take away what no frame waited for."""
     if tree[k, WAITS] == 1 and now_ps > tree[scheduler, AT]:
-        _gain(tree, scheduler, now_ps)
+        _add_gain(tree, scheduler, now_ps)
         if tree[scheduler, CREDIT] >= 0:
             tree[scheduler, CREDIT], tree[scheduler, PART] = 0, 0
     return 0
@@ -80,7 +80,7 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
     It is being sent since the scheduler was last asked when it may send.
     """
     paid_ps = end_ps - tree[scheduler, AT]
-    _gain(tree, scheduler, end_ps)
+    _add_gain(tree, scheduler, end_ps)
     tree[scheduler, CREDIT] -= paid_ps
     return 0
 

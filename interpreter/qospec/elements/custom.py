@@ -59,12 +59,12 @@ class Custom(Scheduler):
         """
         counts = [count for _, count in self.byte_counts]
 
-        def taken(mine: Competitor, other: Competitor, place: int) -> Taken:
+        def bound_taken(mine: Competitor, other: Competitor, place: int) -> Taken:
             turn_ps = (counts[place] + other.largest_bytes - 1) * other.dearest_ps
             more_ps = turn_ps / counts[number]
             return Taken(max(turn_ps - more_ps * mine.smallest_bytes, Fraction(0)), byte_ps=more_ps)
 
-        return compute_bounded_share(number, inputs, clock, taken)
+        return compute_bounded_share(number, inputs, clock, bound_taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {TURN: tuple(count for _, count in self.byte_counts)}

@@ -134,14 +134,14 @@ class Drr(Weighted):
         """
         quanta = self.quanta.of_inputs
 
-        def taken(mine: Competitor, other: Competitor, place: int) -> Taken:
+        def bound_taken(mine: Competitor, other: Competitor, place: int) -> Taken:
             ratio = Fraction(quanta[place], quanta[number])
             saved_bytes = mine.largest_bytes - 1 - mine.smallest_bytes
             first_bytes = quanta[place] + ratio * saved_bytes + other.largest_bytes - 1
             before_ps = first_bytes * other.dearest_ps
             return Taken(before_ps, byte_ps=ratio * other.dearest_ps)
 
-        return compute_bounded_share(number, inputs, clock, taken)
+        return compute_bounded_share(number, inputs, clock, bound_taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {QUANTUM: self.quanta.of_inputs}

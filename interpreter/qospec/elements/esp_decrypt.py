@@ -104,7 +104,7 @@ class EspDecrypt(Association):
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send an item on at once, decrypted, or lose it; see `engine.event.transition`."""
     seal = items[item, SEAL]
-    outcome = _outcome(state, seal, now_ps)
+    outcome = _decide_outcome(state, seal, now_ps)
     if outcome == CHANGED and not state[DISCARDS]:
         items[item, SEAL] = FAILED
     elif outcome != ACCEPTED:
@@ -118,7 +118,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 
 
 @kernel
-def _outcome(state: Whole, seal: int, now_ps: int) -> int:
+def _decide_outcome(state: Whole, seal: int, now_ps: int) -> int:
     """Return what a packet is, and remember it if it is accepted."""
     if number_in(seal) == 0:
         return UNPROTECTED

@@ -108,9 +108,9 @@ class EspEncrypt(Association):
         # The ciphertext of a packet of n bytes ends the block that n + inner lies in.
         inner = TRAILER_BYTES - own_bytes + block_bytes - 1
         outer = esp.clear_bytes + esp.icv_bytes
-        lifetime = _by_unit(self.lifetime)
+        lifetime = _split_by_unit(self.lifetime)
         lifetime[PACKETS] = min(lifetime[PACKETS], LARGEST_NUMBER)
-        state = [0, self.spi, 0, 0, NEVER, *_by_unit(self.rekey), *lifetime]
+        state = [0, self.spi, 0, 0, NEVER, *_split_by_unit(self.rekey), *lifetime]
         state += [self.negotiation, self.indices[-1], inner, block_bytes, outer]
         return np.array(state, np.int64)
 
@@ -120,7 +120,7 @@ class EspEncrypt(Association):
         )
 
 
-def _by_unit(lifetime: Lifetime | None) -> list[int]:
+def _split_by_unit(lifetime: Lifetime | None) -> list[int]:
     """Return a lifetime in packets, bytes and ps."""
     if lifetime is None:
         return [NEVER] * len(UNITS)
@@ -131,21 +131,21 @@ def _by_unit(lifetime: Lifetime | None) -> list[int]:
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send an item on at once, encrypted, or lose it; see `engine.event.transition`."""
     size_bytes = items[item, SIZE]
-    seal = _next_seal(state, now_ps, size_bytes)
+    seal = _take_seal(state, now_ps, size_bytes)
     if seal == EXPIRED:
         lose(out, EXPIRED, item)
         return DONE
     items[item, SEAL] = seal
-    grow(out, item, state[OUTER] + _ciphertext_bytes(state, size_bytes) - size_bytes)
+    grow(out, item, state[OUTER] + _compute_ciphertext_bytes(state, size_bytes) - size_bytes)
     send(out, 0, item, now_ps)
     return DONE
 
 
 @kernel
-def _next_seal(state: Whole, now_ps: int, size_bytes: int) -> int:
+def _take_seal(state: Whole, now_ps: int, size_bytes: int) -> int:
     """Return the seal of the next packet, of this size; EXPIRED if no association may be used."""
     _replace(state, now_ps)
-    used_bytes = state[USED_BYTES] + _ciphertext_bytes(state, size_bytes)
+    used_bytes = state[USED_BYTES] + _compute_ciphertext_bytes(state, size_bytes)
     if (
         state[LAST] >= state[LIFETIME + PACKETS]
         or used_bytes > state[LIFETIME + BYTES]
@@ -185,6 +185,6 @@ def _replace(state: Whole, now_ps: int) -> None:
 
 
 @kernel
-def _ciphertext_bytes(state: Whole, size_bytes: int) -> int:
+def _compute_ciphertext_bytes(state: Whole, size_bytes: int) -> int:
     """Return how much of a packet is encrypted; `protocol.esp` has it in full."""
     return (size_bytes + state[INNER]) // state[BLOCK] * state[BLOCK]  # type: ignore[no-any-return]

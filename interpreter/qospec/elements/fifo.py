@@ -136,14 +136,14 @@ class Fifo(Element):
         assert clock is not None  # noqa: S101 -- or there were no line
         drop_state = drop_policy.build_drop_state((queue,), setting.draws, clock, connections)
         return State(
-            self._fields(line, drop_state),
+            self._build_fields(line, drop_state),
             setting.size_bytes,
             setting.owns_times,
             drop_state,
             by_item=drop_state.selective,
         )
 
-    def _fields(self, line: Whole, drop_state: DropState) -> Whole:
+    def _build_fields(self, line: Whole, drop_state: DropState) -> Whole:
         """Return the fields at the beginning of a trial."""
         selective = drop_state.selective
         table = admission.as_integers(drop_state.table) if selective else np.zeros(0, np.int64)
@@ -164,10 +164,10 @@ class Fifo(Element):
         (batch,) = arrivals
         losses: tuple[Loss, ...] = ()
         if batch.count:
-            batch, losses = self._queued(state, batch)
+            batch, losses = self._serve_queue(state, batch)
         return Step((batch,), (transmission.compute_watermark_ps(state.line, until_ps),), losses)
 
-    def _queued(self, state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
+    def _serve_queue(self, state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
         size_bytes = int(batch.size_bytes[0])
         if not state.by_item and size_bytes == (state.size_bytes or size_bytes):
             done = tail_drop.send_through(
@@ -183,7 +183,7 @@ class Fifo(Element):
         if not state.by_item:
             state.by_item = True
             self._fill_ring(state, int(batch.at_ps[0]))
-        return _queued_by_item(state, batch)
+        return _serve_by_item(state, batch)
 
     def _fill_ring(self, state: State, at_ps: int) -> None:
         """Put what waits at `at_ps`, items of one size so far, into the ring."""
@@ -198,7 +198,7 @@ class Fifo(Element):
         state.fields[TAIL], state.fields[HELD] = count, count * size_bytes
 
 
-def _queued_by_item(state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
+def _serve_by_item(state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
     """Return the items that leave and the losses, given items of several sizes, or a policy."""
     sizes = batch.size_bytes
     transmission.check_load(state.line, batch, int(sizes.min()), int(sizes.max()))

@@ -104,11 +104,11 @@ class Gcra(Element):
         if exempt or self.violate == "tag" or not self.polices(contract):
             return None
         tolerance_ps = contract.cell_delay_variation_tolerance_ps
-        passing = _passing(contract.peak_interval_ps, tolerance_ps)
+        passing = _build_passing_curve(contract.peak_interval_ps, tolerance_ps)
         if contract.sustainable_cell_rate is None or contract.sustainable_applies_to == "0":
             return passing
         tolerance_ps += contract.burst_tolerance_ps
-        return passing.intersect(_passing(contract.sustained_interval_ps, tolerance_ps))
+        return passing.intersect(_build_passing_curve(contract.sustained_interval_ps, tolerance_ps))
 
     @property
     def marks_written(self) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ class Gcra(Element):
             if contract is None:
                 continue
             if contract is not like:  # the VCs of a flow stand together and share a contract
-                like, tests = contract, (_first(contract), _second(contract))
+                like, tests = contract, (_build_first_test(contract), _build_second_test(contract))
             tests_of[index] = tests
             if self.oam == "separate":
                 for kind in streams.kinds:
@@ -164,7 +164,7 @@ class Gcra(Element):
         return Step((kept,), (until_ps,), tuple(losses))
 
 
-def _passing(interval_ps: Fraction, tolerance_ps: int) -> Curve:
+def _build_passing_curve(interval_ps: Fraction, tolerance_ps: int) -> Curve:
     """Return the curve of what conforms, with times compared in whole ps.
 
     Le Boudec and Thiran, 1.2.2: Leaky bucket and GCRA.
@@ -176,20 +176,24 @@ def _passing(interval_ps: Fraction, tolerance_ps: int) -> Curve:
 _EVERYTHING_CONFORMS = (0, 0, 0, 0, 1, NO_TOLERANCE_ENDS_PS, 0, 0)
 
 
-def _first(contract: Contract) -> Test:
+def _build_first_test(contract: Contract) -> Test:
     tolerance_ps = contract.cell_delay_variation_tolerance_ps
-    return (*_test(contract.peak_interval_ps, tolerance_ps), 0, 0)
+    return (*_build_test(contract.peak_interval_ps, tolerance_ps), 0, 0)
 
 
-def _second(contract: Contract) -> Test:
+def _build_second_test(contract: Contract) -> Test:
     if contract.sustainable_cell_rate is None:
         return _EVERYTHING_CONFORMS
     tolerance_ps = contract.burst_tolerance_ps + contract.cell_delay_variation_tolerance_ps
     only_clp_0 = contract.sustainable_applies_to == "0"
-    return (*_test(contract.sustained_interval_ps, tolerance_ps), only_clp_0, contract.tagging)
+    return (
+        *_build_test(contract.sustained_interval_ps, tolerance_ps),
+        only_clp_0,
+        contract.tagging,
+    )
 
 
-def _test(increment_ps: Fraction, tolerance_ps: int) -> Test:
+def _build_test(increment_ps: Fraction, tolerance_ps: int) -> Test:
     """Return a test before its first cell; a TAT of 0 lets that cell conform at any time."""
     denominator = increment_ps.denominator
     if tolerance_ps > LONGEST_TOLERANCE_PS or denominator > LARGEST_DENOMINATOR:
@@ -202,7 +206,7 @@ def _test(increment_ps: Fraction, tolerance_ps: int) -> Test:
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Pass a cell on at once, tag it or discard it; see `engine.event.transition`."""
-    outcome = _outcome(state, items[item, CONNECTION], items[item, MARKS], now_ps)
+    outcome = _decide_outcome(state, items[item, CONNECTION], items[item, MARKS], now_ps)
     if outcome in (OVER_PEAK, OVER_SUSTAINED):
         lose(out, outcome - OVER_PEAK, item)
         return DONE
@@ -217,13 +221,13 @@ def _police(batch: Batch, state: Whole, outcome: Marks, counts: Whole) -> None:
     """Write the outcome of each cell, and count them by outcome."""
     at_ps, connection, marks = batch.at_ps, batch.connection, batch.marks
     for i in range(len(at_ps)):
-        found = _outcome(state, connection[i], marks[i], at_ps[i])
+        found = _decide_outcome(state, connection[i], marks[i], at_ps[i])
         outcome[i] = found
         counts[found] += 1
 
 
 @kernel
-def _outcome(state: Whole, connection: int, marks: int, now_ps: int) -> int:
+def _decide_outcome(state: Whole, connection: int, marks: int, now_ps: int) -> int:
     """Apply the tests of its connection to a cell; return its outcome."""
     if connection >= state[COUNT]:
         kind = connection // state[COUNT]

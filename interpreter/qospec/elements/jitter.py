@@ -85,11 +85,11 @@ class Jitter(VaryingDelay):
             return stream.integers(0, self.longest, BLOCK, endpoint=True)
         fitting = np.empty(0)
         while len(fitting) < BLOCK:
-            drawn = self._untruncated(stream)
+            drawn = self._draw_untruncated(stream)
             fitting = np.append(fitting, drawn[(drawn >= 0) & (drawn <= self.longest)])
         return fitting[:BLOCK].astype(np.int64)
 
-    def _untruncated(self, stream: Generator) -> Doubles:
+    def _draw_untruncated(self, stream: Generator) -> Doubles:
         if self.distribution == "exponential":
             return stream.exponential(self.mean or self.longest / 5, BLOCK)
         deviation = self.deviation or self.longest / 6

@@ -234,11 +234,11 @@ class Line(Element):
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         if len(batch.at_ps):
-            batch = _sent(state, batch)
+            batch = _send_batch(state, batch)
         return Step((batch,), (transmission.compute_watermark_ps(state.line, until_ps),))
 
 
-def _sent(state: State, batch: Batch) -> Batch:
+def _send_batch(state: State, batch: Batch) -> Batch:
     line, at_ps, sizes = state.line, batch.at_ps, batch.size_bytes
     smallest = largest = state.size_bytes
     if not largest:

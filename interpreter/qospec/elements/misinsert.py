@@ -50,7 +50,7 @@ class Misinsert(Fault):
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         before = np.empty(batch.count, np.int64)
-        count = _all_hit(batch.connection, state, before)
+        count = _find_hits(batch.connection, state, before)
         if not count:
             return Step((batch,), (until_ps,))
         both, new = insert_cells(batch, before[:count], int(state[FIRST_MISINSERTED]))
@@ -71,7 +71,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 
 
 @kernel
-def _all_hit(connection: Indices, state: Whole, before: Whole) -> int:
+def _find_hits(connection: Indices, state: Whole, before: Whole) -> int:
     """Write the numbers of the user cells that are hit; return how many are."""
     count = 0
     for i in range(len(connection)):

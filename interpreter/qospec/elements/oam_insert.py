@@ -100,7 +100,7 @@ class OamInsert(Element):
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         before = np.empty(batch.count, np.int64)
-        count = _all_due(batch.at_ps, batch.connection, state, before)
+        count = _find_due(batch.at_ps, batch.connection, state, before)
         if not count:
             return Step((batch,), (until_ps,))
         with_oam, oam = insert_cells(batch, before[:count], int(state[FIRST]))
@@ -138,7 +138,7 @@ def _postpone(state: Whole, vcs: Whole, connection: int) -> None:
 
 
 @kernel
-def _all_due(at_ps: Times, connection: Indices, state: Whole, before: Whole) -> int:
+def _find_due(at_ps: Times, connection: Indices, state: Whole, before: Whole) -> int:
     """Find the user cells that an OAM cell precedes; return their number.
 
     Args:

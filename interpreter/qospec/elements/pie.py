@@ -188,7 +188,7 @@ def _decide_by_pie(state: Whole, arrival: Item, waits: bool) -> int:  # noqa: FB
     marks, amount, now_ps, _ = arrival
     pie, draw = view_part(state, state[TABLE], FIELDS), state[state[DRAWS] + state[DRAWN]]
     state[DRAWN] += 1
-    _catch_up(pie, state[FREE], now_ps)
+    _make_up_updates(pie, state[FREE], now_ps)
     if waits and measure_held(state) + amount > state[LIMIT]:
         pie[ACCUMULATED] = 0
         return OVERFLOW
@@ -219,7 +219,7 @@ def _is_early(pie: Whole, held_bytes: int, draw: int) -> bool:
 
 
 @kernel
-def _catch_up(pie: Whole, free_ps: int, now_ps: int) -> None:
+def _make_up_updates(pie: Whole, free_ps: int, now_ps: int) -> None:
     """Make up for the updates before now, given when the line is free."""
     while pie[NEXT] < now_ps:
         delay_ps = min(max(0, free_ps - pie[NEXT]), LONGEST_DELAY)

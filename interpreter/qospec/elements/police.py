@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _colour(committed: Whole, other: Whole, packet: Packet) -> int:
+def _choose_colour(committed: Whole, other: Whole, packet: Packet) -> int:
     """Return green if the bucket covers a packet; see `engine.meter.meter`."""
     size_bytes, _, elapsed_ps = packet
     price = cost(committed, size_bytes)
@@ -43,7 +43,7 @@ class Police(Meter):
     """
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, RED)
-    arrive = link_arrive("police", _colour)
+    arrive = link_arrive("police", _choose_colour)
 
     exceed: Action = "drop"
     """What happens to a packet that exceeds."""

@@ -237,14 +237,14 @@ class Processor(Element):
         """Return the longest times for packets of some sizes, behind those of others."""
         points = np.array(self._curve.points)
 
-        def longest_ps(size_bytes: int) -> int:
+        def compute_longest_ps(size_bytes: int) -> int:
             segments = (size_bytes + self.headroom - 1) // self.segment
             time_ps = (
                 int(get_function(find_time_ps)(points, size_bytes)) + size_bytes * self.per_byte
             )
             return time_ps + segments * self.per_segment + self.per_size_change
 
-        return compute_costs(sizes, longest_ps, Fraction(1))
+        return compute_costs(sizes, compute_longest_ps, Fraction(1))
 
     def start(self, setting: Setting) -> State:
         periodic = Periodic(self.housekeeping, self.housekeeping_every, self.housekeeping_phase)
@@ -270,7 +270,7 @@ class Processor(Element):
         restarts = (self.watchdog_timeout if watched else FOREVER_PS, self.restart_time)
         return (self.per_byte, *per_segment, self.per_size_change, *limit, *restarts)
 
-    def _most_ps(self, size_bytes: int) -> int:
+    def _bound_time_ps(self, size_bytes: int) -> int:
         """Return how long a packet takes at most that is no longer."""
         segments = (size_bytes + self.headroom - 1) // self.segment
         each_ps = self._curve.most_ps + self.per_size_change
@@ -292,14 +292,14 @@ class Processor(Element):
         waits = services = None
         if batch.count:
             self._check(state, batch)
-            outcomes = self._outcomes(state, batch, port)
+            outcomes = self._compute_outcomes(state, batch, port)
             if state.watched:
                 waited = outcomes.began_ps > batch.at_ps
                 waits = {"": (batch.at_ps[waited], outcomes.began_ps[waited])}
                 served = outcomes.left_ps > outcomes.began_ps
                 services = outcomes.began_ps[served], outcomes.left_ps[served]
             batch, port, losses = _separate_lost(batch, port, outcomes)
-        departures = tuple(_of_port(batch, port, number) for number in range(self.ports))
+        departures = tuple(_select_port(batch, port, number) for number in range(self.ports))
         next_ps = min(max(until_ps, int(state.fields[LEFT])) + self._curve.least_ps, FOREVER_PS)
         return Step(departures, (next_ps,) * self.ports, losses, waits, services=services)
 
@@ -307,11 +307,11 @@ class Processor(Element):
         """Raise TooLateError if times might exceed int64, by a generous upper bound."""
         latest_ps = max(int(batch.at_ps[-1]), int(state.fields[FREE]))
         packets = min(batch.count, self.ports * self.limit.amount + 1)
-        work_ps = packets * self._most_ps(int(batch.size_bytes.max()))
+        work_ps = packets * self._bound_time_ps(int(batch.size_bytes.max()))
         if latest_ps + work_ps / MIN_SHARE + self.restart_time >= FOREVER_PS:
             raise TooLateError
 
-    def _outcomes(self, state: State, batch: Batch, port: Marks) -> Outcomes:
+    def _compute_outcomes(self, state: State, batch: Batch, port: Marks) -> Outcomes:
         """Return the outcome for each packet, given the input by which it arrived."""
         left_ps, began_ps = np.empty(batch.count, np.int64), np.empty(batch.count, np.int64)
         outcomes = Outcomes(port, left_ps, np.empty(batch.count, np.uint8), began_ps)
@@ -362,7 +362,7 @@ def _merge_inputs(arrivals: tuple[Batch, ...]) -> tuple[Batch, Marks]:
     return together.select(order), port[order]
 
 
-def _of_port(batch: Batch, port: Marks, number: int) -> Batch:
+def _select_port(batch: Batch, port: Marks, number: int) -> Batch:
     """Return the packets that leave by one output."""
     mine = port == number
     return batch if mine.all() else batch.select(mine)

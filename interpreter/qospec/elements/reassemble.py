@@ -116,14 +116,14 @@ def _with_more_places(state: Whole, _lacking: int) -> Whole:
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send a packet on if it is whole, or is so now; see `engine.event.transition`."""
     connection, fragment = items[item, CONNECTION], items[item, FRAGMENT]
-    first = _first_index(state, connection)
+    first = _find_first_index(state, connection)
     of, is_head = connection - first, first != state[FIRST]
     if of < 0 or of >= state[COUNT] or not fragment:
         send(out, 0, item, now_ps)
         return DONE
     start = LATEST + state[COUNT]
     packets = view_rows(state, start, (len(state) - start) // WIDTH, WIDTH)
-    number = _packet_of(state, packets, of, read_whole(fragment))
+    number = _find_packet(state, packets, of, read_whole(fragment))
     if number == NONE:
         if state[FREE] == NONE:
             return NO_PLACES
@@ -159,7 +159,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 
 
 @kernel
-def _first_index(state: Whole, connection: int) -> int:
+def _find_first_index(state: Whole, connection: int) -> int:
     """Return the first index of the kind of a packet: 0, that of fragments or that of copies."""
     low, high = min(state[FIRST], state[FIRST_COPY]), max(state[FIRST], state[FIRST_COPY])
     if connection < state[COUNT]:
@@ -183,7 +183,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 
 
 @kernel
-def _packet_of(state: Whole, packets: Whole, of: int, packet: int) -> int:
+def _find_packet(state: Whole, packets: Whole, of: int, packet: int) -> int:
     """Return the place of a fragment's packet, or NONE if it is the first of it."""
     number = state[LATEST + of]
     while number != NONE and packets[number, PACKET] > packet:

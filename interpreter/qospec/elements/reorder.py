@@ -46,12 +46,12 @@ class Reorder(VaryingDelay, Fault):
         fault = Fault.start(self, setting)
         own = np.concatenate([[self.time], fault])
 
-        def of(batch: Batch) -> Times:
+        def draw_delays(batch: Batch) -> Times:
             delays_ps = np.empty(batch.count, np.int64)
             _write_delays(batch.connection, fault, self.time, delays_ps)
             return delays_ps
 
-        return Delaying(of, own, _arrive)
+        return Delaying(draw_delays, own, _arrive)
 
 
 @kernel

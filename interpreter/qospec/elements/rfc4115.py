@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _colour(committed: Whole, excess: Whole, packet: Packet) -> int:
+def _choose_colour(committed: Whole, excess: Whole, packet: Packet) -> int:
     """Return a packet's colour: each bucket gains at its own rate."""
     _, _, elapsed_ps = packet
     over = fill(committed, elapsed_ps, 0)
@@ -51,7 +51,7 @@ class Rfc4115(ThreeColours):
     Not modelled: envelopes that several meters share (MEF 10.4, 12).
     """
 
-    arrive = link_arrive("rfc4115", _colour)
+    arrive = link_arrive("rfc4115", _choose_colour)
 
     excess_information_rate: TokenRate
     """Rate of tokens for yellow packets, EIR."""

@@ -94,11 +94,11 @@ class Scfq(Weighted):
         """
         weights = [Fraction(weight) for _, weight in self.weights]
 
-        def taken(_: Competitor, other: Competitor, place: int) -> Taken:
+        def bound_taken(_: Competitor, other: Competitor, place: int) -> Taken:
             ratio = weights[place] / weights[number]
             return Taken(other.largest_bytes * other.dearest_ps, byte_ps=ratio * other.dearest_ps)
 
-        return compute_bounded_share(number, inputs, clock, taken)
+        return compute_bounded_share(number, inputs, clock, bound_taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {COST: compute_costs_by_weight(self.weights).costs}

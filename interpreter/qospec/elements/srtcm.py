@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _colour(committed: Whole, excess: Whole, packet: Packet) -> int:
+def _choose_colour(committed: Whole, excess: Whole, packet: Packet) -> int:
     """Return a packet's colour: what finds no room in the first bucket goes into the second."""
     _, _, elapsed_ps = packet
     over_ps, over_part = fill(committed, elapsed_ps, 0)
@@ -41,7 +41,7 @@ class Srtcm(ThreeColours):
     bucket, and a red one none. All packets are metered together.
     """
 
-    arrive = link_arrive("srtcm", _colour)
+    arrive = link_arrive("srtcm", _choose_colour)
 
     excess_burst_size: BucketSize
     """Size of the bucket for yellow packets, EBS."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _colour(committed: Whole, peak: Whole, packet: Packet) -> int:
+def _choose_colour(committed: Whole, peak: Whole, packet: Packet) -> int:
     """Return red if the peak bucket lacks tokens, else green if the committed one has them."""
     size_bytes, arriving, elapsed_ps = packet
     price, peak_price = cost(committed, size_bytes), cost(peak, size_bytes)
@@ -50,7 +50,7 @@ class Trtcm(ThreeColours):
     together.
     """
 
-    arrive = link_arrive("trtcm", _colour)
+    arrive = link_arrive("trtcm", _choose_colour)
 
     peak_information_rate: TokenRate
     """Rate of tokens for green and yellow packets, PIR."""

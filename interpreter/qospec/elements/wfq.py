@@ -65,7 +65,7 @@ def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int
     """Return the virtual time, after adding the packet to the fluid server."""
     now = compute_work(tree, scheduler, now_ps)
     work = (now - tree[scheduler, SEEN]) * tree[scheduler, WHOLE]
-    _flow(tree, scheduler, work + tree[scheduler, REST])
+    _serve_fluid(tree, scheduler, work + tree[scheduler, REST])
     tree[scheduler, SEEN] = now
     if tree[k, FLUID] <= tree[scheduler, VIRTUAL]:
         tree[k, FLUID] = tree[scheduler, VIRTUAL]
@@ -76,7 +76,7 @@ def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int
 
 
 @kernel
-def _flow(tree: Tree, scheduler: int, work: int) -> None:
+def _serve_fluid(tree: Tree, scheduler: int, work: int) -> None:
     """Let the fluid server do `work`; the more inputs are busy, the slower virtual time goes."""
     while tree[scheduler, BUSY] > 0:
         least = tree[scheduler, VIRTUAL] + work // tree[scheduler, BUSY]

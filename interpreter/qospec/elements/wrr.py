@@ -51,11 +51,11 @@ class Wrr(Weighted):
         """
         weights = [weight for _, weight in self.weights]
 
-        def taken(_: Competitor, other: Competitor, place: int) -> Taken:
+        def bound_taken(_: Competitor, other: Competitor, place: int) -> Taken:
             turn_ps = weights[place] * other.longest_ps
             return Taken(turn_ps - turn_ps / weights[number], item_ps=turn_ps / weights[number])
 
-        return compute_bounded_share(number, inputs, clock, taken)
+        return compute_bounded_share(number, inputs, clock, bound_taken)
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {TURN: tuple(weight for _, weight in self.weights)}

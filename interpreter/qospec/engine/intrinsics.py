@@ -42,10 +42,10 @@ def by_types_alone(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
     """Return how kernels find a helper: by types, so that it is not compiled for each constant."""
     unliteral = find_internal(types, "unliteral")
 
-    def found(arguments: Any, named: Any) -> Any:
+    def find_template(arguments: Any, named: Any) -> Any:
         return get_call_template(tuple(map(unliteral, arguments)), named)
 
-    return found
+    return find_template
 
 
 def address_of(compiled: Any, arguments: tuple[Any, ...]) -> int:
@@ -55,13 +55,13 @@ def address_of(compiled: Any, arguments: tuple[Any, ...]) -> int:
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
-def _array(kind: Any) -> Any:
+def _make_array(kind: Any) -> Any:
     return make_array(kind)  # type: ignore[no-untyped-call]
 
 
 def _view(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]) -> Any:
     """Return an array of int64 at `data` that owns nothing."""
-    array = _array(kind)(context, builder)
+    array = _make_array(kind)(context, builder)
     item = context.get_constant(types.intp, ITEM_BYTES)
     strides = [builder.mul(shape[1], item), item] if kind.ndim == 2 else [item]  # noqa: PLR2004
     populate_array(  # type: ignore[no-untyped-call]
@@ -75,7 +75,7 @@ def view_part(_: Any, array: Any, start: Any, count: Any) -> Any:
     """Return a view of `count` elements from `start` on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        whole = _array(signature.args[0])(context, builder, arguments[0])
+        whole = _make_array(signature.args[0])(context, builder, arguments[0])
         data = builder.gep(whole.data, [arguments[1]])
         return _view(context, builder, signature.return_type, data, [arguments[2]])
 
@@ -87,7 +87,7 @@ def view_rows(_: Any, array: Any, start: Any, count: Any, width: Any) -> Any:
     """Return a view of `count` rows from `start` on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        whole = _array(signature.args[0])(context, builder, arguments[0])
+        whole = _make_array(signature.args[0])(context, builder, arguments[0])
         data = builder.gep(whole.data, [arguments[1]])
         return _view(context, builder, signature.return_type, data, list(arguments[2:]))
 
@@ -115,7 +115,7 @@ def state_at(_: Any, states: Any, node: Any) -> Any:
     """Return the array whose address and length are in a row."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        table = _array(signature.args[0])(context, builder, arguments[0])
+        table = _make_array(signature.args[0])(context, builder, arguments[0])
         first = builder.mul(arguments[1], context.get_constant(types.int64, 2))
         address, length = (
             builder.load(builder.gep(table.data, [builder.add(first, offset)]))
@@ -142,7 +142,7 @@ def bits_of_double(_: Any, number: Any) -> Any:
 
 def _call(context: Any, builder: Any, arguments: Any, kinds: tuple[Any, ...]) -> Any:
     """Call the function at `arguments[0][arguments[1]]` with the other arguments."""
-    table = _array(NUMBERS)(context, builder, arguments[0])
+    table = _make_array(NUMBERS)(context, builder, arguments[0])
     address = builder.load(builder.gep(table.data, [arguments[1]]))
     convention = context.call_conv
     function = builder.inttoptr(address, convention.get_function_type(INTEGER, kinds).as_pointer())

@@ -47,11 +47,11 @@ def as_python(function: Callable[P, R]) -> Callable[P, R]:
     """Return `function` with silent overflow of integers, as in machine code."""
 
     @functools.wraps(function)
-    def wrapping(*arguments: P.args, **named: P.kwargs) -> R:
+    def run_silently(*arguments: P.args, **named: P.kwargs) -> R:
         with np.errstate(over="ignore"):
             return function(*arguments, **named)
 
-    return wrapping
+    return run_silently
 
 
 def link_kernel(function: Callable[P, R], label: str, kernels: Mapping[str, Any]) -> Callable[P, R]:
@@ -61,14 +61,14 @@ def link_kernel(function: Callable[P, R], label: str, kernels: Mapping[str, Any]
     them are shared by all copies. `label` is an identifier and part of the name in the cache: use
     another one for other kernels.
     """
-    return cast("Callable[P, R]", _relinked(inspect.unwrap(function), label, dict(kernels)))
+    return cast("Callable[P, R]", _copy_linked(inspect.unwrap(function), label, dict(kernels)))
 
 
-def _relinked(function: Any, label: str, scope: dict[str, Any]) -> Any:
+def _copy_linked(function: Any, label: str, scope: dict[str, Any]) -> Any:
     """Return the copy of a function; add copies of the kernels that must be to `scope`."""
-    for name, called in _helpers(function):
+    for name, called in _list_helpers(function):
         if name not in scope and _uses(called, scope):
-            scope[name] = _relinked(called, label, scope)
+            scope[name] = _copy_linked(called, label, scope)
     names = {**function.__globals__, **scope}
     copy = types.FunctionType(function.__code__, names, function.__name__)
     copy.__module__, copy.__doc__ = function.__module__, function.__doc__
@@ -80,10 +80,10 @@ def _uses(function: Any, names: Container[str]) -> bool:
     """Return whether a function uses one of the names, itself or in a helper of its module."""
     if any(name in names for name in function.__code__.co_names):
         return True
-    return any(_uses(called, names) for _, called in _helpers(function))
+    return any(_uses(called, names) for _, called in _list_helpers(function))
 
 
-def _helpers(function: Any) -> Iterator[tuple[str, Any]]:
+def _list_helpers(function: Any) -> Iterator[tuple[str, Any]]:
     """Yield the kernels of its own module that a function calls, by name."""
     for name in function.__code__.co_names:
         called = inspect.unwrap(function.__globals__.get(name))
@@ -155,7 +155,7 @@ def function_table(kernels: Sequence[Any], name: str, *, compiled: bool) -> Any:
     """
     if not compiled:
         return list(kernels)
-    _numba()
+    _load_numba()
     from qospec.engine import intrinsics
 
     arguments = intrinsics.ARGUMENTS[name]
@@ -197,16 +197,16 @@ class _Kernel:
     @functools.cached_property
     def compiled(self) -> Callable[..., Any]:
         """Return it as Python calls it."""
-        return self._dispatcher(self._function.__qualname__)
+        return self._build_dispatcher(self._function.__qualname__)
 
     @functools.cached_property
     def helper(self) -> Callable[..., Any]:
         """Return it as kernels call it; to let Python call it doubles the time of compiling."""
         name = f"{self._function.__qualname__}_helper"
-        return self._dispatcher(name, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+        return self._build_dispatcher(name, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
-    def _dispatcher(self, name: str, **more: bool) -> Callable[..., Any]:
-        numba = _numba()
+    def _build_dispatcher(self, name: str, **more: bool) -> Callable[..., Any]:
+        numba = _load_numba()
         from qospec.engine import intrinsics
 
         function = self._function
@@ -230,7 +230,7 @@ class _Kernel:
         options = {"nogil": True, "error_model": "numpy", "_nrt": slices, "forceinline": True}
         compiled = numba.njit(**options, **more)(linked)
         # As `cache=True` does, which however fails on a full disk.
-        replace_internal(compiled, "_cache", _cache(linked, function))
+        replace_internal(compiled, "_cache", _open_cache(linked, function))
         template = find_internal(compiled, "get_call_template")
         replace_internal(compiled, "get_call_template", intrinsics.by_types_alone(template))
         return cast("Callable[..., Any]", compiled)
@@ -245,7 +245,7 @@ def _notify(name: str) -> None:
         notice()
 
 
-def _cache(linked: Callable[..., Any], function: Callable[..., Any]) -> Any:
+def _open_cache(linked: Callable[..., Any], function: Callable[..., Any]) -> Any:
     """Return Numba's cache of a linked function; a null cache if no folder is writable."""
     from numba.core import caching
 
@@ -267,7 +267,7 @@ UNUSED = ("cffi", "coverage", "yaml")
 
 
 @contextlib.contextmanager
-def _hidden(names: tuple[str, ...]) -> Iterator[None]:
+def _hide_modules(names: tuple[str, ...]) -> Iterator[None]:
     """Make imports of these names fail, as if they were not installed, though they may be in use.
 
     Without YAML Numba cannot read `.numba_config.yaml` in the current folder, by which somebody
@@ -285,8 +285,8 @@ def _hidden(names: tuple[str, ...]) -> Iterator[None]:
 
 
 @functools.cache
-def _numba() -> Any:
-    with _hidden(UNUSED):
+def _load_numba() -> Any:
+    with _hide_modules(UNUSED):
         import numba
         from numba.core import config, event
         from numba.core.typing import cffi_utils  # noqa: F401 - which imports cffi
@@ -298,7 +298,7 @@ def _numba() -> Any:
     replace_internal(config, "_config_fname", "")
     # For which Numba has no option.
     replace_internal(arrayobj, "fix_integer_index", intrinsics.index)
-    event.register("numba:compile", _listener(event.Listener))  # type: ignore[no-untyped-call]
+    event.register("numba:compile", _build_listener(event.Listener))  # type: ignore[no-untyped-call]
     # Not by the environment: worker processes would inherit it, and nest folders.
     numba.config.CACHE_DIR = str(find_cache_folder())  # type: ignore[attr-defined]
     return numba
@@ -308,14 +308,14 @@ def load() -> None:
     """Load all of Numba that cached kernels need; else the first of them would wait for it."""
     if os.environ.get("QOS_KERNELS") == "python":
         return
-    _numba()
+    _load_numba()
     from numba.core.registry import cpu_target
     from numba.core.runtime.nrt import rtsys
 
     rtsys.initialize(cpu_target.target_context)
 
 
-def _listener(base: Any) -> Any:
+def _build_listener(base: Any) -> Any:
     """Return a listener for compilations; nested ones count within the outer one."""
 
     class Listener(base):  # type: ignore[misc]

@@ -47,11 +47,11 @@ class Entries(caching.IndexDataCacheFile):
     def load(self, key: object) -> Any:
         """Return an entry; None if there is none. A damaged entry is removed."""
         try:
-            written = self._path(key).read_bytes()
+            written = self._get_path(key).read_bytes()
         except OSError:
             return None
         digest, body = written[:DIGEST_BYTES], written[DIGEST_BYTES:]
-        if _digest(body) == digest:
+        if _compute_digest(body) == digest:
             whole, data = pickle.loads(body)  # noqa: S301 - from a private folder
             if whole == (key, self._stamp):
                 return data
@@ -61,10 +61,10 @@ class Entries(caching.IndexDataCacheFile):
     def save(self, key: object, data: object) -> None:
         """Write an entry atomically; raises OSError."""
         body = dumps(((key, self._stamp), data))  # type: ignore[no-untyped-call]
-        path = self._path(key)
+        path = self._get_path(key)
         temporary = path.with_suffix(f".{os.getpid()}")
         try:
-            temporary.write_bytes(_digest(body) + body)
+            temporary.write_bytes(_compute_digest(body) + body)
             temporary.replace(path)
         finally:
             with contextlib.suppress(OSError):
@@ -73,19 +73,19 @@ class Entries(caching.IndexDataCacheFile):
     def discard(self, key: object) -> None:
         """Remove an entry, if possible."""
         with contextlib.suppress(OSError):
-            self._path(key).unlink(missing_ok=True)
+            self._get_path(key).unlink(missing_ok=True)
 
     def flush(self) -> None:
         """Remove all entries of the function."""
         for path in self._folder.glob(f"{self._base}.*.nbc"):
             path.unlink(missing_ok=True)
 
-    def _path(self, key: object) -> Path:
-        name = _digest(repr((key, self._stamp)).encode()).hex()
+    def _get_path(self, key: object) -> Path:
+        name = _compute_digest(repr((key, self._stamp)).encode()).hex()
         return self._folder / f"{self._base}.{name}.nbc"
 
 
-def _digest(body: bytes) -> bytes:
+def _compute_digest(body: bytes) -> bytes:
     return blake2b(body, digest_size=DIGEST_BYTES).digest()
 
 

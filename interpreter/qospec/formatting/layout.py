@@ -40,7 +40,7 @@ class Layout:
         """Write a file with a printer."""
         self._parsed = parsed
         self._printer = printer
-        self._values = Values(parsed, printer, self._item)
+        self._values = Values(parsed, printer, self._build_item)
 
     # ---- the file
 
@@ -51,22 +51,22 @@ class Layout:
         printer.words(0, 1)
         first = 2
         for last in self._ends_of_imports():
-            self._part(first, apart=False)
+            self._begin_part(first, apart=False)
             self._values.filled(first, last)
             first = last + 1
         before: ast.Node = self._parsed.tree
         for node in self._parsed.tree.declarations:
             apart = isinstance(before, (*_STANDS_APART, ast.File))
             first, last = self._parsed.token_range(node)
-            self._part(first, apart=apart or isinstance(node, _STANDS_APART))
-            self._statement(node)
+            self._begin_part(first, apart=apart or isinstance(node, _STANDS_APART))
+            self._write_statement(node)
             before = node
         end = len(tokens.kinds) - 1
         if end in trivia.above:
-            self._part(end, apart=False)
+            self._begin_part(end, apart=False)
             printer.comments(end)
 
-    def _part(self, first: int, *, apart: bool) -> None:
+    def _begin_part(self, first: int, *, apart: bool) -> None:
         """Begin a declaration; `apart` leaves a line blank before it, whatever was there."""
         if apart or self._parsed.trivia.has_blank_above(first):
             self._printer.blank_line()
@@ -85,14 +85,14 @@ class Layout:
 
     # ---- a statement or declaration
 
-    def _item(self, node: ast.Node) -> Item:
+    def _build_item(self, node: ast.Node) -> Item:
         first, last = self._parsed.token_range(node)
-        return Item(first, last, lambda _: self._statement(node))
+        return Item(first, last, lambda _: self._write_statement(node))
 
-    def _statement(self, node: ast.Node) -> None:
+    def _write_statement(self, node: ast.Node) -> None:
         first, last = self._parsed.token_range(node)
         clauses = [
-            self._sign(node, part)
+            self._find_sign(node, part)
             for field in _CLAUSES.get(type(node), ())
             if (part := getattr(node, field)) is not None
         ]
@@ -103,14 +103,14 @@ class Layout:
         elif (
             isinstance(node, ast.Device | ast.Topology | ast.Test | ast.Traffic) and node.parameters
         ):
-            behind = self._parameters(node, node.parameters)
+            behind = self._write_parameters(node, node.parameters)
             self._values.parts(node, behind, last)
         elif not clauses:
             self._values.parts(node, first, last)
         else:
-            self._in_clauses(node, clauses)
+            self._write_clauses(node, clauses)
 
-    def _parameters(self, node: ast.Node, parameters: Sequence[ast.Parameter]) -> int:
+    def _write_parameters(self, node: ast.Node, parameters: Sequence[ast.Parameter]) -> int:
         """Write a keyword, a name and the parameters behind it; return the token behind them."""
         first, last = self._parsed.token_range(node)
         opener = self._parsed.token_range(parameters[0])[0] - 1
@@ -125,12 +125,12 @@ class Layout:
             self._values.items(items, closer, airy=True)
         return closer + 1
 
-    def _sign(self, node: ast.Node, part: ast.Node) -> int:
+    def _find_sign(self, node: ast.Node, part: ast.Node) -> int:
         """Return the token with which a clause of a statement begins."""
         first, _ = self._parsed.token_range(part, node)
         return first if isinstance(part, ast.Text) else first - 1
 
-    def _in_clauses(self, node: ast.Node, signs: Sequence[int]) -> None:
+    def _write_clauses(self, node: ast.Node, signs: Sequence[int]) -> None:
         """Write a statement whose clauses begin with these tokens, each on a line of its own.
 
         The first goes on behind a head that is broken itself, if there is room.
@@ -190,17 +190,17 @@ class Values:
             if first <= start and end <= last:
                 self.filled(first, start - 1)
                 follows = self._parsed.width_to_bracket(end + 1, last) + 1 if end < last else after
-                self._part(child, start, node, follows)
+                self._begin_part(child, start, node, follows)
                 first = end + 1
         self.filled(first, last)
 
-    def _part(self, node: ast.Node, first: int, within: ast.Node, after: int) -> None:
+    def _begin_part(self, node: ast.Node, first: int, within: ast.Node, after: int) -> None:
         if isinstance(node, ast.Body):
-            self._block(node, after)
+            self._write_block(node, after)
         elif self._parsed.tokens.kinds[first - 1] in {"EQUAL", "COLON"}:
-            self._bound(node, within, after)
+            self._write_bound(node, within, after)
         else:
-            self._value(node, *self._parsed.token_range(node, within), after)
+            self._write_value(node, *self._parsed.token_range(node, within), after)
 
     def item(self, node: ast.Node) -> Item:
         """Return an argument, a parameter or a pair."""
@@ -253,18 +253,18 @@ class Values:
 
     # ---- any value
 
-    def _bound(self, node: ast.Node, within: ast.Node, after: int) -> None:
+    def _write_bound(self, node: ast.Node, within: ast.Node, after: int) -> None:
         """Write the value behind a `=` or `:`; an expression that does not fit goes below."""
         first, last = self._parsed.token_range(node, within)
         bare = first == self._parsed.token_range(node)[0]
         if bare and isinstance(node, _CHAINS) and not self._printer.fits(first, last, after):
             with self._printer.indented():
                 self._printer.end_line()
-                self._at_line_start(node, first, last, after)
+                self._write_at_line_start(node, first, last, after)
         else:
-            self._value(node, first, last, after)
+            self._write_value(node, first, last, after)
 
-    def _block(self, body: ast.Body, after: int) -> None:
+    def _write_block(self, body: ast.Body, after: int) -> None:
         first, last = self._parsed.token_range(body)
         if self._printer.fits(first, last, after):
             self._printer.text(first, last)
@@ -273,29 +273,29 @@ class Values:
         items = [self._statement(statement) for statement in body.statements]
         self.items(items, last, sign="", airy=True)
 
-    def _value(self, node: ast.Node, first: int, last: int, after: int) -> None:
+    def _write_value(self, node: ast.Node, first: int, last: int, after: int) -> None:
         if self._printer.fits(first, last, after):
             self._printer.text(first, last)
         elif first < self._parsed.token_range(node)[0]:
             self._printer.text(first, first)
             with self._printer.indented():
                 self._printer.end_line()
-                self._at_line_start(node, first + 1, last - 1, 0)
+                self._write_at_line_start(node, first + 1, last - 1, 0)
             self._printer.closer(last)
         elif isinstance(node, _CHAINS):
-            self._chain(self._operands(node), after, self._printer.indented())
+            self._write_chain(self._list_operands(node), after, self._printer.indented())
         else:
-            self._bracketed(node, first, last, after)
+            self._write_bracketed(node, first, last, after)
 
-    def _at_line_start(self, node: ast.Node, first: int, last: int, after: int) -> None:
+    def _write_at_line_start(self, node: ast.Node, first: int, last: int, after: int) -> None:
         """Write a value at the start of a line: its operators align with its first operand."""
         bare = first == self._parsed.token_range(node)[0]
         if bare and isinstance(node, _CHAINS) and not self._printer.fits(first, last, after):
-            self._chain(self._operands(node), after, nullcontext())
+            self._write_chain(self._list_operands(node), after, nullcontext())
         else:
-            self._value(node, first, last, after)
+            self._write_value(node, first, last, after)
 
-    def _bracketed(self, node: ast.Node, first: int, last: int, after: int) -> None:
+    def _write_bracketed(self, node: ast.Node, first: int, last: int, after: int) -> None:
         printer = self._printer
         if isinstance(node, ast.Call) and node.arguments:
             _, end = self._parsed.token_range(node.path)
@@ -306,7 +306,7 @@ class Values:
             self._list(node, first, last)
         elif isinstance(node, ast.TupleLiteral):
             printer.text(first, first)
-            self.items([self._member(item, node) for item in node.items], last)
+            self.items([self._build_member(item, node) for item in node.items], last)
         elif isinstance(node, ast.MapLiteral):
             printer.text(first, first)
             self.items([self.item(pair) for pair in node.pairs], last)
@@ -317,21 +317,21 @@ class Values:
 
     # ---- expressions
 
-    def _chain(
+    def _write_chain(
         self, operands: Sequence[_Operand], after: int, margin: AbstractContextManager[None]
     ) -> None:
         """Write operands below one another, each but the first at a margin behind its operator."""
         (node, first, behind, _), *others = operands
-        self._value(node, first, behind, 0)
+        self._write_value(node, first, behind, 0)
         with margin:
             for node, first, last, glued in others:
                 if not glued:
                     self._printer.end_line()
                 self._printer.words(behind + 1, first - 1)
-                self._value(node, first, last, after if last == operands[-1].last else 0)
+                self._write_value(node, first, last, after if last == operands[-1].last else 0)
                 behind = last
 
-    def _operands(self, node: ast.Node) -> list[_Operand]:
+    def _list_operands(self, node: ast.Node) -> list[_Operand]:
         """Return the operands of an expression, those of `a - b + c` as three."""
         below = list_children(node)
         found = [_Operand(operand, *self._parsed.token_range(operand, node)) for operand in below]
@@ -340,18 +340,18 @@ class Values:
         if isinstance(node, ast.Binary) and _has_same_precedence(node, node.left):
             left = found[0]
             if (left.first, left.last) == self._parsed.token_range(left.node):
-                found[:1] = self._operands(left.node)
+                found[:1] = self._list_operands(left.node)
         return found
 
     # ---- items in brackets
 
-    def _member(self, node: ast.Node, within: ast.Node) -> Item:
+    def _build_member(self, node: ast.Node, within: ast.Node) -> Item:
         first, last = self._parsed.token_range(node, within)
-        return Item(first, last, lambda after: self._value(node, first, last, after))
+        return Item(first, last, lambda after: self._write_value(node, first, last, after))
 
     def _list(self, node: ast.ListLiteral, first: int, last: int) -> None:
         """Write a list; numbers and names fill the lines as words do."""
-        items = [self._member(item, node) for item in node.items]
+        items = [self._build_member(item, node) for item in node.items]
         plain = all(map(_is_plain, node.items))
         if plain and self._parsed.may_be_one_line(first, last):
             with self._printer.indented():

@@ -66,7 +66,7 @@ class ParsedSource:
         self._begins_item: set[int] = set()
         self._broken: set[int] = set()
         self._walk()
-        self._pieces = [self._piece(at) for at in range(len(self.tokens.kinds))]
+        self._pieces = [self._write_piece(at) for at in range(len(self.tokens.kinds))]
         self._widths = [0, *accumulate(len(piece) for piece in self._pieces)]
         self._bars = list(
             accumulate(self._ends_line(at) for at in range(len(self.tokens.kinds) + 1))
@@ -152,7 +152,7 @@ class ParsedSource:
     def _note_items(self, nodes: Sequence[ast.Node]) -> None:
         self._begins_item.update(self._starting[node.span.start] for node in nodes[1:])
 
-    def _piece(self, at: int) -> str:
+    def _write_piece(self, at: int) -> str:
         """Return a token with the space before it; a `,` where one is missing, none at an end."""
         if at == 0 or at == len(self.tokens.kinds) - 1:
             return spell_token(self.tokens, at)

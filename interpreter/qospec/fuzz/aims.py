@@ -48,11 +48,11 @@ def aims_of(readings: Readings, rooms: Mapping[str, float]) -> Iterator[tuple[st
         # Where nothing can wait, all delays are the bound, and that says nothing.
         if bounds.most and bounds.measured is not None and bounds.most != bounds.least:
             bound = format_value(bounds.most, bounds.dimension)
-            aim = Aim(float(bounds.measured / bounds.most), _proved(bound), float(bounds.most))
-            yield _inner(_named(bounds.what)), aim
+            aim = Aim(float(bounds.measured / bounds.most), _name_proved(bound), float(bounds.most))
+            yield _strip_device(_name_aim(bounds.what)), aim
     for path, most in readings.occupancies.items():
         if path in rooms:
-            yield _inner(f"fill of {path}"), Aim(min(1.0, most / rooms[path]), "its limit")
+            yield _strip_device(f"fill of {path}"), Aim(min(1.0, most / rooms[path]), "its limit")
 
 
 def aims_in(document: Document) -> Iterator[tuple[str, Aim]]:
@@ -60,7 +60,7 @@ def aims_in(document: Document) -> Iterator[tuple[str, Aim]]:
     for bound in document.get("bounds", ()):
         if bound["share"] is not None:
             share = float(Fraction(bound["share"]["value"]))
-            yield _named(bound["what"]), Aim(share, _proved(bound["most"]["text"]))
+            yield _name_aim(bound["what"]), Aim(share, _name_proved(bound["most"]["text"]))
 
 
 def closest(found: Iterable[tuple[str, Aim]]) -> dict[str, Aim]:
@@ -72,15 +72,15 @@ def closest(found: Iterable[tuple[str, Aim]]) -> dict[str, Aim]:
     return best
 
 
-def _named(what: str) -> str:
+def _name_aim(what: str) -> str:
     queue = what.partition("items in ")[2]
     return f"backlog of {queue}" if queue else "delay"
 
 
-def _inner(name: str) -> str:
+def _strip_device(name: str) -> str:
     """Return `backlog of out.queue` for that of `dut.out[1].queue`."""
     return re.sub(r" of [^.]+\.", " of ", re.sub(r"\[[0-9]+\]", "", name))
 
 
-def _proved(bound: str) -> str:
+def _name_proved(bound: str) -> str:
     return f"its proved bound of {bound}"

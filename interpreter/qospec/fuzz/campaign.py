@@ -126,13 +126,13 @@ def make_key(target: Target) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=4)
-def _targets(paths: tuple[str, ...]) -> dict[tuple[str, str], Target]:
+def _read_targets(paths: tuple[str, ...]) -> dict[tuple[str, str], Target]:
     checked = Checked([Path(path) for path in paths], discover())
     return {make_key(target): target for target in list_targets(checked)}
 
 
 @contextmanager
-def _garbage_of_examples() -> Iterator[None]:
+def _collect_garbage_often() -> Iterator[None]:
     """Look for garbage often, and only in what is new.
 
     An example leaves thousands of objects that refer to each other. To look for them while they
@@ -203,8 +203,8 @@ class TargetWorkshop(NamedTuple):
             on_progress(min(1.0, done / name.block.examples))
             done += 1
 
-        subject = _targets(self.paths)[name.target]
-        with _garbage_of_examples():
+        subject = _read_targets(self.paths)[name.target]
+        with _collect_garbage_often():
             explored = explore(subject, name.block, kept, on_example)
         return _Done(
             explored, kernel.read_working_s() - began_s, kernel.measure_compiling_s() - compiled_s
@@ -246,7 +246,7 @@ class _TargetRun:
 
     def next_job(self, place: int, *, ahead: bool) -> Job | None:  # noqa: ARG002
         """Return the next block, unless the target has ended."""
-        if self._is_over or self._first_finding() is not None:
+        if self._is_over or self._find_first() is not None:
             self._end_if_done()
             return None
         number, most = len(self._blocks), self._request.examples
@@ -280,28 +280,28 @@ class _TargetRun:
 
     def cut(self) -> JobResult | None:
         """End where it is."""
-        return self._result()
+        return self._build_result()
 
     def drops(self, job: Job) -> bool:
         """Return whether a block comes after one with a finding."""
-        first = self._first_finding()
+        first = self._find_first()
         return first is not None and job.name.block.number > first
 
-    def _first_finding(self) -> int | None:
+    def _find_first(self) -> int | None:
         """Return the number of the first block with a finding, of those that are done."""
         return min((n for n, block in self._done.items() if block.explored.findings), default=None)
 
     def _end_if_done(self) -> None:
-        first = self._first_finding()
+        first = self._find_first()
         if first is not None:
             ended = all(number in self._done for number in range(first))
         else:
             ended = self._is_over and len(self._done) == len(self._blocks)
         if ended:
-            self.result = self._result()
+            self.result = self._build_result()
 
-    def _result(self) -> JobResult:
-        first = self._first_finding()
+    def _build_result(self) -> JobResult:
+        first = self._find_first()
         last = len(self._blocks) if first is None else first + 1
         blocks = [block.explored for number, block in sorted(self._done.items()) if number < last]
         reached = sum((block.reached for block in blocks), Counter[str]())
@@ -327,8 +327,8 @@ class Campaign:
 
     def __init__(self, request: CampaignRequest) -> None:
         """Take the request, whose files have no mistakes."""
-        _targets.cache_clear()  # files may have changed
-        known = _targets(request.paths)
+        _read_targets.cache_clear()  # files may have changed
+        known = _read_targets(request.paths)
         self._request = request
         self._deadline = Deadline(request)
         self._runs = [_TargetRun(request, known[key], self._deadline) for key in request.targets]
@@ -353,7 +353,7 @@ class Campaign:
         reports: dict[int, TargetReport] = {}
         doing = ("", 0.0)
 
-        def progressed(name: str, share: float) -> None:
+        def note_progress(name: str, share: float) -> None:
             nonlocal doing
             doing = (name, share)
             on_wait(name, share)
@@ -363,18 +363,18 @@ class Campaign:
 
         with Interruption() as interruption:
 
-            def waited() -> None:
+            def note_wait() -> None:
                 interruption.check()
                 on_wait(*doing)
 
             kind = Schedule if self._request.time_s is None else Rounds
-            schedule = kind(self._runs, progressed)
+            schedule = kind(self._runs, note_progress)
             workshop = TargetWorkshop(self._request.paths)
             if self._request.jobs == 1:
                 results = run_here(schedule, workshop, interruption.check)
             else:
                 pool = workers.Pool(ProcessCrew(self._request.jobs, workshop))
-                results = workers.run(schedule, pool, {}, waited)
+                results = workers.run(schedule, pool, {}, note_wait)
             try:
                 with closing(results):
                     for result in results:
@@ -395,7 +395,7 @@ def find_database_folder(whole: Path) -> tuple[Path | None, str]:
     change.
     """
     here = whole / f"hypothesis-{hypothesis.__version__}"
-    if (strange := _strange_entry(whole)) is not None:
+    if (strange := _find_strange_entry(whole)) is not None:
         return None, (
             f"`{strange}` is neither a file nor a folder, and is not followed: "
             "no examples that failed before are tried, and none are kept"
@@ -408,7 +408,7 @@ def find_database_folder(whole: Path) -> tuple[Path | None, str]:
     return here, ""
 
 
-def _strange_entry(whole: Path) -> Path | None:
+def _find_strange_entry(whole: Path) -> Path | None:
     """Return the first that is neither a file nor a folder, but perhaps a link to one."""
     with suppress(OSError):
         for path in chain([whole], whole.rglob("*")):  # which enters no link

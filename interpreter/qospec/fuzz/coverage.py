@@ -54,7 +54,7 @@ def reached(template: Template, case: CasePlan, readings: Readings) -> frozenset
     )
 
 
-def _within(paths: Iterable[str]) -> Iterator[str]:
+def _list_within(paths: Iterable[str]) -> Iterator[str]:
     """Yield the names within devices under test of what has these paths."""
     for path in paths:
         device, _, name = path.partition(".")
@@ -80,8 +80,8 @@ def _may_lose(template: Template) -> Iterator[str]:
             yield from (f"{part.path} ({cause})" for cause in part.element.discards_for)
 
 
-def _lost(_: Template, __: CasePlan, readings: Readings) -> Iterator[str]:
-    yield from _within(f"{loss.element} ({loss.cause})" for loss in readings.losses())
+def _list_lost(_: Template, __: CasePlan, readings: Readings) -> Iterator[str]:
+    yield from _list_within(f"{loss.element} ({loss.cause})" for loss in readings.losses())
 
 
 # ---- queues
@@ -93,14 +93,14 @@ def _may_fill(template: Template) -> Iterator[str]:
             yield from [part.path] * (part.element.buffer is not None)
 
 
-def _filled(_: Template, case: CasePlan, readings: Readings) -> Iterator[str]:
+def _list_filled(_: Template, case: CasePlan, readings: Readings) -> Iterator[str]:
     """Yield queues that were full: of one that is limited in bytes, only a loss shows that."""
     limits = {element.path: element.element.buffer for element in case.case.networks[""].elements}
     for path, most in readings.occupancies.items():
         buffer = limits[path]
         if buffer is not None and buffer.unit != "byte" and most >= buffer.amount:
-            yield from _within([path])
-    yield from _within(loss.element for loss in readings.losses() if loss.cause == "overflow")
+            yield from _list_within([path])
+    yield from _list_within(loss.element for loss in readings.losses() if loss.cause == "overflow")
 
 
 # ---- wires
@@ -109,16 +109,16 @@ def _filled(_: Template, case: CasePlan, readings: Readings) -> Iterator[str]:
 def _may_carry(template: Template) -> Iterator[str]:
     for part in template.parts:
         if part.element is not None:
-            yield from (_wire(part, name) for name in part.outputs or part.element.outputs)
+            yield from (_name_wire(part, name) for name in part.outputs or part.element.outputs)
 
 
-def _carried(template: Template, case: CasePlan, readings: Readings) -> Iterator[str]:
+def _list_carried(template: Template, case: CasePlan, readings: Readings) -> Iterator[str]:
     """Yield wires that carried something.
 
     The planner leaves out elements that do nothing to any item of a test, such as a classifier all
     of whose items are of one class: behind these are the wires that lead to what carried something.
     """
-    passed = set(_within(path for path, count in readings.passed.items() if count))
+    passed = set(_list_within(path for path, count in readings.passed.items() if count))
     planned = {node.path.partition(".")[2] for node in case.networks[""].experiment.nodes}
     carried = passed | {name.rpartition(".")[0] for name in passed}
     entered, before = set[int](), -1
@@ -126,7 +126,7 @@ def _carried(template: Template, case: CasePlan, readings: Readings) -> Iterator
         before = len(passed) + len(entered)
         for origin, end in template.wires.items():
             part = template.parts[origin.part] if origin.part >= 0 else None
-            name = "" if part is None else _wire(part, origin.output)
+            name = "" if part is None else _name_wire(part, origin.output)
             if part is not None and part.path not in planned and origin.part in entered:
                 leads_on = end.kind != "element" or template.parts[end.part].path in carried
                 passed |= {name} if leads_on else set()
@@ -135,7 +135,7 @@ def _carried(template: Template, case: CasePlan, readings: Readings) -> Iterator
     yield from passed
 
 
-def _wire(part: Part, output: str) -> str:
+def _name_wire(part: Part, output: str) -> str:
     return carrying(part.path, output, part.outputs or part.element.outputs)
 
 
@@ -147,51 +147,51 @@ def carrying(path: str, output: str, outputs: tuple[str, ...]) -> str:
 # ---- machines
 
 
-def _programs(template: Template) -> Iterator[tuple[str, Program]]:
+def _list_programs(template: Template) -> Iterator[tuple[str, Program]]:
     for part in template.parts:
         if part.kind.duty == "machine" and part.element is not None:
             yield part.path, part.element.program
 
 
 def _may_be_in(template: Template) -> Iterator[str]:
-    for path, program in _programs(template):
+    for path, program in _list_programs(template):
         yield from (f"{path}.{state.name}" for state in program.states)
 
 
 def _may_take(template: Template) -> Iterator[str]:
-    for path, program in _programs(template):
+    for path, program in _list_programs(template):
         for state in program.states:
             yield from (f"{path}.{state.name}: {way.text}" for way in state.transitions)
 
 
-def _taken(
+def _count_taken(
     template: Template, readings: Readings
 ) -> Iterator[tuple[str, Program, tuple[int, ...]]]:
     """Yield how often each machine of each device under test took its transitions."""
-    programs = dict(_programs(template))
+    programs = dict(_list_programs(template))
     for path, counts in readings.machines.items():
-        for name in _within([path]):
+        for name in _list_within([path]):
             if name in programs:
                 yield name, programs[name], counts.taken
 
 
-def _entered(template: Template, _: CasePlan, readings: Readings) -> Iterator[str]:
-    for path, program, taken in _taken(template, readings):
+def _list_entered(template: Template, _: CasePlan, readings: Readings) -> Iterator[str]:
+    for path, program, taken in _count_taken(template, readings):
         never = list_unreached(program, taken).states
         yield from (f"{path}.{state.name}" for state in program.states if state.name not in never)
 
 
-def _took(template: Template, _: CasePlan, readings: Readings) -> Iterator[str]:
-    for path, program, taken in _taken(template, readings):
+def _list_took(template: Template, _: CasePlan, readings: Readings) -> Iterator[str]:
+    for path, program, taken in _count_taken(template, readings):
         never = {f"{path}.{way}" for way in list_unreached(program, taken).transitions}
         ways = (f"{path}.{s.name}: {way.text}" for s in program.states for way in s.transitions)
         yield from (way for way in ways if way not in never)
 
 
 ASPECTS = (
-    Aspect("loss", _may_lose, _lost),
-    Aspect("full queue", _may_fill, _filled),
-    Aspect("item behind", _may_carry, _carried),
-    Aspect("state", _may_be_in, _entered),
-    Aspect("transition", _may_take, _took),
+    Aspect("loss", _may_lose, _list_lost),
+    Aspect("full queue", _may_fill, _list_filled),
+    Aspect("item behind", _may_carry, _list_carried),
+    Aspect("state", _may_be_in, _list_entered),
+    Aspect("transition", _may_take, _list_took),
 )

@@ -183,10 +183,10 @@ class Device:
     def template(self, arguments: Arguments) -> Template | None:
         """Return the device with these values; None if they do not fit it or each other."""
         if arguments not in self._made:
-            self._made[arguments] = self._template(arguments)
+            self._made[arguments] = self._build_template(arguments)
         return self._made[arguments]
 
-    def _template(self, arguments: Arguments) -> Template | None:
+    def _build_template(self, arguments: Arguments) -> Template | None:
         given = ", ".join(f"{name} = {value}" for name, value in arguments)
         tree = parse(Source(OURS, f"qos 1\nlet it = {self.name}({given})\n"), Problems())
         assert tree is not None  # noqa: S101 -- values are written as they are read
@@ -230,11 +230,13 @@ def devices_of(checked: Checked) -> Iterator[Device]:
             if isinstance(node, ast.Device):
                 value = scope.names[node.name.text].evaluate(checked.evaluator.context)
                 if isinstance(value, DeviceValue):
-                    others.append(replace(_device(unit, value, scope, checked), _others=others))
+                    others.append(
+                        replace(_build_device(unit, value, scope, checked), _others=others)
+                    )
         yield from others
 
 
-def _device(unit: Unit, value: DeviceValue, scope: Scope, checked: Checked) -> Device:
+def _build_device(unit: Unit, value: DeviceValue, scope: Scope, checked: Checked) -> Device:
     module, path = module_of(unit.path)
     uses = _Uses(checked)
     uses.read(value.node, value.node, scope)
@@ -244,7 +246,7 @@ def _device(unit: Unit, value: DeviceValue, scope: Scope, checked: Checked) -> D
         default = (
             known.names[name].evaluate(checked.evaluator.context) if parameter.default else None
         )
-        choices[name] = _choices(parameter, default, uses)
+        choices[name] = _list_choices(parameter, default, uses)
     undrawn = tuple(name for name, some in choices.items() if not some)
     return Device(
         value.name,
@@ -270,7 +272,7 @@ def module_of(file: Path) -> tuple[str, Path]:
     return ".".join(file.relative_to(root).with_suffix("").parts), root / OURS
 
 
-def _choices(parameter: ast.Parameter, default: Value | None, uses: _Uses) -> list[str]:
+def _list_choices(parameter: ast.Parameter, default: Value | None, uses: _Uses) -> list[str]:
     """Return values of a parameter as text; without a default, none if nothing is known of it."""
     name, (kind, layer) = parameter.name.text, split_layer(parameter.annotation.text)
     first = [] if default is None else [""]
@@ -310,20 +312,20 @@ class _Uses:
         """Read what is below a node of a device; `scope` has the names of its file."""
         names = {parameter.name.text for parameter in device.parameters}
         if isinstance(node, ast.Record):
-            self._of_record(node, names, scope)
+            self._read_record(node, names, scope)
         elif isinstance(node, ast.Call):
-            self._of_call(node, names, scope)
+            self._read_call(node, names, scope)
         elif isinstance(node, ast.Path) and node.trail and isinstance(node.trail[0], ast.Index):
-            self._of_choice(node, node.trail[0].value, names, scope)
+            self._read_choice(node, node.trail[0].value, names, scope)
         elif isinstance(node, ast.Path) and node.name.text == "pkt":
-            for mark in _marks(node):
+            for mark in _list_marks(node):
                 self.named.setdefault(mark, set())
         elif isinstance(node, ast.Compare | ast.Member):
-            self._of_test(node, device)
+            self._read_test(node, device)
         for child in node.children():
             self.read(child, device, scope)
 
-    def _of_record(self, node: ast.Record, names: set[str], scope: Scope) -> None:
+    def _read_record(self, node: ast.Record, names: set[str], scope: Scope) -> None:
         base = node.base.path if isinstance(node.base, ast.Call) else node.base
         catalogue = self._checked.evaluator.context.catalogue
         kind = catalogue.find("element", base.name.text) or catalogue.find(
@@ -333,13 +335,13 @@ class _Uses:
             return
         for statement in node.body.statements:
             if isinstance(statement, ast.Bind):
-                used = _named(statement.value, names)
+                used = _find_parameter(statement.value, names)
                 parameter = kind.find_parameter(statement.names[0].text)
                 if used and parameter is not None:
                     self.domains.setdefault(used, []).append(parameter.domain)
 
-    def _of_call(self, node: ast.Call, names: set[str], scope: Scope) -> None:
-        inner = self._value(node.path, scope)
+    def _read_call(self, node: ast.Call, names: set[str], scope: Scope) -> None:
+        inner = self._evaluate(node.path, scope)
         if not isinstance(inner, DeviceValue):
             return
         within = _Uses(self._checked)
@@ -348,16 +350,16 @@ class _Uses:
             self.named.setdefault(mark, set()).update(numbers)
         order: Sequence[str] = list(inner.signature.parameters)
         for place, argument in enumerate(node.arguments):
-            used = _named(argument.value, names)
+            used = _find_parameter(argument.value, names)
             theirs = argument.name.text if argument.name else order[place]
             if used:
                 self.domains.setdefault(used, []).extend(within.domains.get(theirs, ()))
                 self.keys.setdefault(used, []).extend(within.keys.get(theirs, ()))
 
-    def _of_test(self, node: ast.Compare | ast.Member, device: ast.Device) -> None:
+    def _read_test(self, node: ast.Compare | ast.Member, device: ast.Device) -> None:
         """Read the numbers that a mark of packets is compared with, by themselves or in a `let`."""
         sides = list(node.children())
-        marks = {mark for side in sides if isinstance(side, ast.Path) for mark in _marks(side)}
+        marks = {mark for side in sides if isinstance(side, ast.Path) for mark in _list_marks(side)}
         lets = {
             statement.name.text: statement
             for statement in device.body.statements
@@ -366,17 +368,17 @@ class _Uses:
         for mark in marks:
             for side in sides:
                 used = lets.get(side.name.text, side) if isinstance(side, ast.Path) else side
-                self.named.setdefault(mark, set()).update(_whole_numbers(used))
+                self.named.setdefault(mark, set()).update(_list_whole_numbers(used))
 
-    def _of_choice(
+    def _read_choice(
         self, node: ast.Path, key: ast.Expression, names: set[str], scope: Scope
     ) -> None:
-        used = _named(key, names)
-        chosen = self._value(ast.Path(name=node.name, trail=(), span=node.span), scope)
+        used = _find_parameter(key, names)
+        chosen = self._evaluate(ast.Path(name=node.name, trail=(), span=node.span), scope)
         if used and isinstance(chosen, Map):
             self.keys.setdefault(used, []).extend(k for k in chosen.entries if isinstance(k, str))
 
-    def _value(self, path: ast.Path, scope: Scope) -> Value | None:
+    def _evaluate(self, path: ast.Path, scope: Scope) -> Value | None:
         if scope.find(path.name.text) is None:
             return None
         with self._checked.evaluator.context.check_apart():
@@ -386,21 +388,21 @@ class _Uses:
                 return None
 
 
-def _named(node: ast.Node, names: set[str]) -> str:
+def _find_parameter(node: ast.Node, names: set[str]) -> str:
     """Return the parameter that an expression is, and nothing else; "" if it is none."""
     plain = isinstance(node, ast.Path) and not node.trail and node.name.text in names
     return node.name.text if plain and isinstance(node, ast.Path) else ""
 
 
-def _marks(node: ast.Path) -> Iterator[str]:
+def _list_marks(node: ast.Path) -> Iterator[str]:
     """Yield the attribute of packets that a path is."""
     if node.name.text == "pkt":
         yield from (step.text for step in node.trail if isinstance(step, ast.Name))
 
 
-def _whole_numbers(node: ast.Node) -> Iterator[int]:
+def _list_whole_numbers(node: ast.Node) -> Iterator[int]:
     """Yield the whole numbers in an expression."""
     if isinstance(node, ast.Number) and node.text.isdecimal():
         yield int(node.text)
     for child in node.children():
-        yield from _whole_numbers(child)
+        yield from _list_whole_numbers(child)

@@ -118,17 +118,17 @@ class DeviceTarget:
         if isinstance(whole, str):
             silent = self.device.exchanges and not self.device.speakers
             return Outcome(refused=SPEAKER if silent else whole)
-        case = self._planned(written(whole))
+        case = self._plan_text(written(whole))
         if isinstance(case, str):
             return Outcome(refused=case)
         template = self.device.template(whole.arguments)
         assert template is not None  # noqa: S101 -- it was planned
-        rooms = _rooms(case)
-        ran = _run(_watching(case, rooms), ALL if whole.all_promises else CHEAP)
+        rooms = _estimate_rooms(case)
+        ran = _run(_watch_queues(case, rooms), ALL if whole.all_promises else CHEAP)
         kept = {
             again: found
             for violation in violations(case.case, ran)
-            for again, found in self._broken(violation, whole)
+            for again, found in self._list_broken(violation, whole)
         }
         readings = None if ran.seen is None else Readings(discover(), {"": ran.seen})
         return Outcome(
@@ -136,19 +136,19 @@ class DeviceTarget:
             lambda violation: laid_out(kept[violation], violation),
             "",
             frozenset() if readings is None else reached(template, case, readings),
-            frozenset(_unjudged(case.case, ran)),
+            frozenset(_list_unjudged(case.case, ran)),
             closest(() if readings is None else aims_of(readings, rooms)),
-            lambda violation: self._simplified(violation, kept[violation]),
+            lambda violation: self._simplify(violation, kept[violation]),
         )
 
-    def _broken(
+    def _list_broken(
         self, violation: Violation, whole: Scenario
     ) -> Iterator[tuple[Violation, Scenario]]:
         """Yield the violation as it is in the file that would be kept, unless there is none.
 
         Random draws depend on the name of a test, which tells there what is violated.
         """
-        case = self._planned(written(whole, _of_all_flows(violation)))
+        case = self._plan_text(written(whole, _drop_flow(violation)))
         if isinstance(case, str):
             return
         for found in violations(case.case, _run(case)):
@@ -156,20 +156,20 @@ class DeviceTarget:
                 yield found, whole._replace(overload=case.case.run.overload)
                 return
 
-    def _simplified(self, violation: Violation, whole: Scenario) -> Iterator[Smaller | None]:
+    def _simplify(self, violation: Violation, whole: Scenario) -> Iterator[Smaller | None]:
         """Yield smaller and smaller scenarios that break the same."""
         whole = whole._replace(overload=False)
-        search, tried = passes(whole), {written(whole, _of_all_flows(violation))}
+        search, tried = passes(whole), {written(whole, _drop_flow(violation))}
         with suppress(StopIteration):
             smaller = next(search)
             while True:
-                text = written(smaller, _of_all_flows(violation))
-                found = None if text in tried else next(self._broken(violation, smaller), None)
+                text = written(smaller, _drop_flow(violation))
+                found = None if text in tried else next(self._list_broken(violation, smaller), None)
                 tried.add(text)
                 yield None if found is None else Smaller(found[0], partial(laid_out, *found[::-1]))
                 smaller = search.send(found is not None)
 
-    def _planned(self, text: str) -> CasePlan | str:
+    def _plan_text(self, text: str) -> CasePlan | str:
         """Return the plan of the one trial of a text, or what of the checks it does not pass.
 
         It has `overload = true` if it needs that.
@@ -179,18 +179,18 @@ class DeviceTarget:
         plans = () if problems.errors else plan(suite, SEED, Bounds(MOST_ITEMS), problems)
         if {error.code for error in problems.errors} == {OVERLOAD}:
             problems = Problems()
-            plans = plan(_overloaded(suite), SEED, Bounds(MOST_ITEMS), problems)
+            plans = plan(_allow_overload(suite), SEED, Bounds(MOST_ITEMS), problems)
         return (
             f"what {problems.errors[0].code} asks for" if problems.errors else _plan_trial(plans[0])
         )
 
 
-def _of_all_flows(violation: Violation) -> Violation:
+def _drop_flow(violation: Violation) -> Violation:
     """Return a violation, of whichever flow: how it is broken does not matter, nor by which."""
     return violation._replace(flow="", reason="")
 
 
-def _overloaded(suite: CheckedSuite) -> CheckedSuite:
+def _allow_overload(suite: CheckedSuite) -> CheckedSuite:
     """Return a suite whose cases have `overload = true`."""
     (test,) = suite.suite.tests
     (case,) = test.cases
@@ -228,7 +228,7 @@ def _run(case: CasePlan, promises: tuple[Promise, ...] = ()) -> TrialResult:
 def violations(case: Case, ran: TrialResult) -> Iterator[Violation]:
     """Yield what a trial breaks: errors of the tester, invariants of devices, promises of all."""
     if ran.error:
-        yield _error(ran.error)
+        yield _build_violation(ran.error)
     for statement in case.statements:
         judgement = ran.judgements.get(statement.label)
         if judgement is not None and judgement.verdict in ("error", "fail"):
@@ -240,7 +240,7 @@ def violations(case: Case, ran: TrialResult) -> Iterator[Violation]:
             yield Violation(label, reason(statement, judgement), name, flow)
 
 
-def _unjudged(case: Case, ran: TrialResult) -> Iterator[str]:
+def _list_unjudged(case: Case, ran: TrialResult) -> Iterator[str]:
     """Yield the invariants that have no verdict: something that they divide by is 0."""
     for statement in case.statements:
         judged = ran.judgements.get(statement.label)
@@ -248,7 +248,7 @@ def _unjudged(case: Case, ran: TrialResult) -> Iterator[str]:
             yield statement.label.partition(": ")[2]
 
 
-def _error(message: str) -> Violation:
+def _build_violation(message: str) -> Violation:
     """Return what is violated if a trial ends with an error."""
     error, _, why = message.partition(": ")
     name = ERRORS.get(error, "")
@@ -272,7 +272,7 @@ def reason(statement: Statement, judgement: Judgement) -> str:
     return f"{statement.text}: of {node} it is {measured}, needed {judgement.comparison} {bound}"
 
 
-def _rooms(case: CasePlan) -> dict[str, float]:
+def _estimate_rooms(case: CasePlan) -> dict[str, float]:
     """Return the queues of a case's devices, by path, and about how many items each may hold."""
     return {
         element.path: buffer.amount / (MEAN_BYTES if buffer.unit == "byte" else 1)
@@ -283,7 +283,7 @@ def _rooms(case: CasePlan) -> dict[str, float]:
     }
 
 
-def _watching(case: CasePlan, queues: Iterable[str]) -> CasePlan:
+def _watch_queues(case: CasePlan, queues: Iterable[str]) -> CasePlan:
     """Return a plan in which it is observed how many items wait in these queues, and pass where."""
     planned = case.networks[""]
     taps = tuple(

@@ -47,14 +47,14 @@ def excerpt(
     tree = parse(source, Problems())
     assert tree is not None  # noqa: S101 -- it was checked
     declared = {declaration.name.text: declaration for declaration in tree.declarations}
-    needed = _needed(declared, name)
+    needed = _find_needed(declared, name)
     imports = [import_ for import_ in tree.imports if import_.name in needed]
     parts = ["qos 1", "\n".join(f"# {line}" for line in comment.splitlines())]
     parts += [f"import {import_.span.text}" for import_ in imports]
     for declaration in tree.declarations:
         if declaration.name.text in needed:
             changes = edits(declaration) if declaration.name.text == name else ()
-            parts.append(_changed(declaration.span, changes))
+            parts.append(_change_text(declaration.span, changes))
     made = Source(PurePath(source.name).name, "\n\n".join(parts) + "\n")
     return redact(format_text(made, Problems()) or made.text)
 
@@ -64,7 +64,7 @@ def around(span: Span) -> str:
 
     It is the part itself if it belongs to none, or the expression is too long to be quoted.
     """
-    tree = None if is_yaml(span.source.name) else _tree(span.source.name, span.source.text)
+    tree = None if is_yaml(span.source.name) else _parse_tree(span.source.name, span.source.text)
     wider = [
         node.span
         for node in (tree.with_all_below() if tree is not None else ())
@@ -81,7 +81,7 @@ def around(span: Span) -> str:
 
 
 @lru_cache(maxsize=4)
-def _tree(name: str, text: str) -> ast.File | None:
+def _parse_tree(name: str, text: str) -> ast.File | None:
     """Return a file as it is parsed, once for all examples."""
     return parse(Source(name, text), Problems())
 
@@ -96,7 +96,7 @@ def _as_text(source: Source) -> Source:
     return Source(str(PurePath(source.name).with_suffix(TEXT_SUFFIX)), text.text)
 
 
-def _needed(declared: dict[str, ast.Declaration], name: str) -> set[str]:
+def _find_needed(declared: dict[str, ast.Declaration], name: str) -> set[str]:
     """Return the names that a declaration depends on, with its own."""
     needed, waiting = {name}, [name]
     while waiting:
@@ -107,7 +107,7 @@ def _needed(declared: dict[str, ast.Declaration], name: str) -> set[str]:
     return needed
 
 
-def _changed(whole: Span, edits: Iterable[Edit]) -> str:
+def _change_text(whole: Span, edits: Iterable[Edit]) -> str:
     text, at = "", whole.start
     for edit in sorted(edits, key=lambda made: made.span.start):
         text += whole.source.text[at : edit.span.start]

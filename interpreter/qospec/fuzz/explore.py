@@ -162,15 +162,15 @@ class _Hunt:
             if self._also:
                 self._want(*self._also.pop(0))
             else:
-                self._search()
+                self._search_examples()
         except KeyboardInterrupt as stop:
             self.interrupted = True
             if not isinstance(stop, _TimeUp) and not self._wanted:
                 raise
         return self._keep_best() and not self.interrupted
 
-    def _search(self) -> None:
-        anew = nullcontext() if self._subject.is_left_to_hypothesis else _examples_drawn_anew()
+    def _search_examples(self) -> None:
+        anew = nullcontext() if self._subject.is_left_to_hypothesis else _draw_anew()
         with _draws_that_depend_on_the_seed_only(), anew:
             if self._known:
                 known = self._as_database()
@@ -234,7 +234,7 @@ class _Hunt:
         with suppress(NoSuchExample, Unsatisfiable, Flaky, unittest.SkipTest):
             find(
                 st.data(),
-                self._fails,
+                self._breaks_promise,
                 settings=how,
                 random=Random(named) if draws else None,  # noqa: S311 -- no secret
                 database_key=_KEY,
@@ -288,7 +288,7 @@ class _Hunt:
             raise _TimeUp
         self._on_example()
 
-    def _fails(self, data: st.DataObject) -> bool:
+    def _breaks_promise(self, data: st.DataObject) -> bool:
         """Run an example; return whether it breaks the promise that is looked at, or a new one."""
         self._go_on()
         outcome = self._subject.run(data.draw)
@@ -328,7 +328,7 @@ class _Hunt:
 
 
 @contextmanager
-def _examples_drawn_anew() -> Iterator[None]:
+def _draw_anew() -> Iterator[None]:
     """Keep Hypothesis from trying up to five variations of each example, with parts repeated.
 
     Those of a scenario are much like it, and each takes as long as a new one.

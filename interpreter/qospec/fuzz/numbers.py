@@ -52,14 +52,14 @@ def numbers(
         near: Numbers that are drawn often, of those between the bounds, and those next to them.
     """
     near = tuple(number for number in near if low <= number <= high)
-    return _number(low, high, finest, near)
+    return _draw_number(low, high, finest, near)
 
 
 @st.composite
-def _number(
+def _draw_number(
     draw: st.DrawFn, low: Fraction, high: Fraction, finest: int | None, near: tuple[Fraction, ...]
 ) -> Fraction:
-    sides = _sides(low, high, finest)
+    sides = _list_sides(low, high, finest)
     least = ZERO if low <= 0 <= high else 1
     kind = draw(st.integers(least, NEAR + len(STEPS) - 1 if near else EXACT))
     places = PLACES * sum(side.decades for side in sides)
@@ -70,20 +70,20 @@ def _number(
     side = sides[0]
     if place >= PLACES * side.decades:
         side, place = sides[1], place - PLACES * side.decades
-    at = side.sign * _at(side, place, fine)
+    at = side.sign * _compute_at(side, place, fine)
     if kind >= NEAR:
         step = Fraction(10) ** (
             finest if finest is not None else find_exponent(high or -low) - DECADES
         )
         below = max((number for number in near if number <= at), default=min(near))
-        return _within(below + STEPS[kind - NEAR] * step, low, high, finest)
+        return _fit_within(below + STEPS[kind - NEAR] * step, low, high, finest)
     ends = [end for end in (low, high) if is_multiple(end, finest)]
     if kind == EXACT and ends:
         return ends[0] if 2 * place < PLACES * side.decades - 1 else ends[-1]
-    return side.sign * _rounded(abs(at), side, min(kind, DIGITS), finest)
+    return side.sign * _round_number(abs(at), side, min(kind, DIGITS), finest)
 
 
-def _within(value: Fraction, low: Fraction, high: Fraction, finest: int | None) -> Fraction:
+def _fit_within(value: Fraction, low: Fraction, high: Fraction, finest: int | None) -> Fraction:
     """Return a value as a multiple of the finest step, between the bounds."""
     if finest is not None:
         value = value // Fraction(10) ** finest * Fraction(10) ** finest
@@ -91,7 +91,7 @@ def _within(value: Fraction, low: Fraction, high: Fraction, finest: int | None) 
 
 
 @lru_cache(maxsize=256)
-def _sides(low: Fraction, high: Fraction, finest: int | None) -> tuple[_Side, ...]:
+def _list_sides(low: Fraction, high: Fraction, finest: int | None) -> tuple[_Side, ...]:
     """Return the numbers above 0, then those below, as far as there are any."""
     found = []
     for sign, least, most in ((1, low, high), (-1, -high, -low)):
@@ -105,14 +105,14 @@ def _sides(low: Fraction, high: Fraction, finest: int | None) -> tuple[_Side, ..
     return tuple(found)
 
 
-def _at(side: _Side, place: int, fine: int) -> Fraction:
+def _compute_at(side: _Side, place: int, fine: int) -> Fraction:
     """Return the number at a place, between the bounds."""
     decade, first = divmod(place, PLACES)
     value = (first + 1 + Fraction(fine, FINE)) * Fraction(10) ** (side.bottom + decade)
     return min(max(value, side.low), side.high)
 
 
-def _rounded(value: Fraction, side: _Side, digits: int, finest: int | None) -> Fraction:
+def _round_number(value: Fraction, side: _Side, digits: int, finest: int | None) -> Fraction:
     """Return a number close to a value with so many digits, or with as few more as there is one."""
     power = find_exponent(value) - digits + 1
     while True:

@@ -86,12 +86,12 @@ class ValuesTarget(ABC):
         """Draw values, and judge what is expected of them."""
         drawn: list[tuple[Drawn, DrawnValue]] = []
 
-        def chosen(what: Drawn) -> DrawnValue:
-            value: DrawnValue = draw(_strategy(what, tuple(_times_of(drawn))))
+        def choose(what: Drawn) -> DrawnValue:
+            value: DrawnValue = draw(_choose_strategy(what, tuple(_list_times(drawn))))
             drawn.append((what, value))
             return value
 
-        judged = self.judged(chosen)
+        judged = self.judged(choose)
         if judged.refused:
             return Outcome(refused=judged.refused)
         return Outcome(
@@ -99,10 +99,10 @@ class ValuesTarget(ABC):
             lambda violation: self.text(violation, drawn),
             unjudged=judged.unjudged,
             aims=judged.aims,
-            simplified=lambda violation: self._simplified(violation, drawn),
+            simplified=lambda violation: self._simplify(violation, drawn),
         )
 
-    def _simplified(
+    def _simplify(
         self, violation: Violation, drawn: list[tuple[Drawn, DrawnValue]]
     ) -> Iterator[Smaller | None]:
         """Yield smaller and smaller examples, by changes of single values."""
@@ -110,9 +110,9 @@ class ValuesTarget(ABC):
         while changed:
             changed = False
             for place, (what, value) in enumerate(drawn):
-                for simpler in _simpler(what, value):
+                for simpler in _list_simpler(what, value):
                     tried = [*drawn[:place], (what, simpler), *drawn[place + 1 :]]
-                    found = self._still(violation, tried)
+                    found = self._check_still(violation, tried)
                     if found is None:
                         yield None
                         continue
@@ -120,21 +120,21 @@ class ValuesTarget(ABC):
                     yield Smaller(violation, partial(self.text, violation, drawn))
                     break
 
-    def _still(
+    def _check_still(
         self, violation: Violation, tried: Sequence[tuple[Drawn, DrawnValue]]
     ) -> Violation | None:
         """Return how values break the same; None if they do not, or cannot be drawn."""
         left = iter(tried)
         fits = True
 
-        def chosen(what: Drawn) -> DrawnValue:
+        def choose(what: Drawn) -> DrawnValue:
             nonlocal fits
             _, value = next(left)
             if isinstance(value, Fraction) and what.low is not None and what.high is not None:
                 fits &= what.low <= value <= what.high
             return value
 
-        judged = self.judged(chosen)
+        judged = self.judged(choose)
         same = (broken for broken in judged.violations if broken.statement == violation.statement)
         return next(same, None) if fits else None
 
@@ -168,16 +168,16 @@ class PropertyTarget(ValuesTarget):
         if isinstance(examined, Diagnostic):
             return Judged("", [mistaken(examined)])
         refused = "" if examined.refused is None else refusal("where", examined.refused)
-        return Judged(refused, list(_violations(examined)))
+        return Judged(refused, list(_list_violations(examined)))
 
     def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a property that draws nothing but these values."""
         values = {what.name: write_value(what, value) for what, value in drawn}
 
-        def edits(node: ast.Declaration) -> Iterator[Edit]:
+        def list_edits(node: ast.Declaration) -> Iterator[Edit]:
             yield Edit(node.name.span, f"{node.name.text}_{violation.slug}")
             assert isinstance(node, ast.Property)  # noqa: S101 -- it has the property's name
-            needed = _needed(node.body.statements, violation)
+            needed = _find_needed(node.body.statements, violation)
             for place, statement in enumerate(node.body.statements):
                 if place not in needed:
                     yield Edit(statement.span, "")
@@ -185,10 +185,10 @@ class PropertyTarget(ValuesTarget):
                     yield Edit(statement.values.span, f"[{values[statement.name.text]}]")
 
         comment = describe_broken(violation.statement, violation.reason)
-        return excerpt(self.span.source, self.name, comment, edits)
+        return excerpt(self.span.source, self.name, comment, list_edits)
 
 
-def _needed(statements: Sequence[ast.Statement], violation: Violation) -> set[int]:
+def _find_needed(statements: Sequence[ast.Statement], violation: Violation) -> set[int]:
     """Return the places of statements that a violation depends on: its `expect`, what that uses."""
     needed, used, before = set[int](), set[str](), -1
     while len(needed) > before:
@@ -205,15 +205,15 @@ def _needed(statements: Sequence[ast.Statement], violation: Violation) -> set[in
     return needed
 
 
-def _violations(examined: Examined) -> Iterator[Violation]:
+def _list_violations(examined: Examined) -> Iterator[Violation]:
     for number, criterion in enumerate(examined.asserted, 1):
-        reason = _reason(criterion)
+        reason = _explain_failure(criterion)
         if reason:
             slug = criterion.label if criterion.label.isidentifier() else f"expect_{number}"
             yield Violation(criterion.label, reason, slug)
 
 
-def _reason(asserted: Asserted) -> str:
+def _explain_failure(asserted: Asserted) -> str:
     """Return in words why an expectation does not hold; "" if it does."""
     statement = Statement(
         "expect", asserted.label, asserted.text, asserted.condition, asserted.span
@@ -236,24 +236,24 @@ def _reason(asserted: Asserted) -> str:
 # ---- what is drawn
 
 
-def _strategy(what: Drawn, times: tuple[Fraction, ...]) -> st.SearchStrategy[Any]:
+def _choose_strategy(what: Drawn, times: tuple[Fraction, ...]) -> st.SearchStrategy[Any]:
     """Return the strategy of a `forall`, given times that have been drawn, in s."""
     if what.choices:
         return st.integers(0, len(what.choices) - 1)
     if what.most_cells:
         return cell_times(what.most_cells, times)
     assert what.low is not None and what.high is not None  # noqa: PT018, S101 -- a range then
-    finest = _finest(what)
+    finest = _find_finest(what)
     near = times if what.dimension == TIME else ()
     return numbers(what.low, what.high, finest, near)
 
 
-def _finest(what: Drawn) -> int | None:
+def _find_finest(what: Drawn) -> int | None:
     """Return the power of ten that all numbers are multiples of; None if there is none."""
     return 0 if what.whole else PICOSECONDS if what.dimension == TIME else None
 
 
-def _times_of(drawn: Sequence[tuple[Drawn, DrawnValue]]) -> Iterator[Fraction]:
+def _list_times(drawn: Sequence[tuple[Drawn, DrawnValue]]) -> Iterator[Fraction]:
     """Yield the times that belong to what was drawn: times, and intervals of rates."""
     for what, value in drawn:
         if isinstance(value, Fraction) and value > 0 and what.dimension is not None:
@@ -276,44 +276,44 @@ def cell_times(most: int, times: tuple[Fraction, ...] = ()) -> st.SearchStrategy
     near = (*times, *sorted(beyond))
     distances = numbers(Fraction(0), LONGEST_GAP, PICOSECONDS, near)
     least = tuple(cell for cell in LEAST_CELLS if cell <= most)
-    return _cell_times(distances, least, most)
+    return _draw_cell_times(distances, least, most)
 
 
 @st.composite
-def _cell_times(
+def _draw_cell_times(
     draw: st.DrawFn, distances: st.SearchStrategy[Fraction], least: tuple[int, ...], most: int
 ) -> tuple[int, ...]:
-    some = [int(distance * PS_PER_S) for distance in draw(_lists_of(distances))]
+    some = [int(distance * PS_PER_S) for distance in draw(_draw_lists(distances))]
     least_cells = draw(st.sampled_from(least))
     now_ps, made = 0, list[int]()
-    for number in draw(_choices(len(some), least_cells, most)):
+    for number in draw(_draw_choices(len(some), least_cells, most)):
         now_ps += some[number] if made else 0
         made.append(now_ps)
     begin_ps = int(draw(distances) * PS_PER_S)
     return tuple(begin_ps + offset_ps for offset_ps in made)
 
 
-def _lists_of(distances: st.SearchStrategy[Fraction]) -> st.SearchStrategy[list[Fraction]]:
+def _draw_lists(distances: st.SearchStrategy[Fraction]) -> st.SearchStrategy[list[Fraction]]:
     return st.lists(distances, min_size=1, max_size=DISTANCES)
 
 
 @lru_cache(maxsize=256)
-def _choices(count: int, least: int, most: int) -> st.SearchStrategy[list[int]]:
+def _draw_choices(count: int, least: int, most: int) -> st.SearchStrategy[list[int]]:
     """Return a strategy of numbers below a count; making one takes longer than drawing."""
     return st.lists(st.integers(0, count - 1), min_size=least, max_size=most)
 
 
-def _simpler(what: Drawn, value: DrawnValue) -> Iterator[DrawnValue]:
+def _list_simpler(what: Drawn, value: DrawnValue) -> Iterator[DrawnValue]:
     """Yield simpler values of those that can be drawn, the simplest first."""
     if isinstance(value, tuple):
-        yield from _simpler_times(value)
+        yield from _list_simpler_times(value)
     elif isinstance(value, Fraction) and what.low is not None and what.high is not None:
-        yield from list_simpler(value, what.low, what.high, _finest(what))
+        yield from list_simpler(value, what.low, what.high, _find_finest(what))
     else:
         yield from range(int(value))
 
 
-def _simpler_times(times_ps: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def _list_simpler_times(times_ps: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Yield times of fewer cells, those that begin at 0, and those with rounder distances."""
     for place in range(len(times_ps)):
         yield (*times_ps[:place], *times_ps[place + 1 :])

@@ -44,11 +44,11 @@ class Rounds(Schedule):
             self._begun[place] = run
         if ahead:
             return None
-        for place in sorted(self._begun, key=self._spent):
+        for place in sorted(self._begun, key=self._measure_spent):
             if (job := self._begun[place].next_job(place, ahead=False)) is not None:
                 return job
         return None
 
-    def _spent(self, place: int) -> tuple[float, int]:
+    def _measure_spent(self, place: int) -> tuple[float, int]:
         run: TimedRun = self._begun[place]  # type: ignore[assignment]
         return run.spent_s, place

@@ -219,14 +219,14 @@ _FEW_OR_MORE = st.sampled_from([1, 2, MOST_FLOWS, 2, MOST_FLOWS])
 @st.composite
 def scenarios(draw: st.DrawFn, device: Device) -> Scenario | str:
     """Draw a device with what surrounds it, or return what its parameters do not meet."""
-    arguments = draw(_arguments(device))
+    arguments = draw(_draw_arguments(device))
     template = device.template(arguments)
     if template is None:
         return FITTING
     ports = ports_of(template)[:MOST_HOSTS]
     if not ports:
         return TWO_PORTS
-    speaking = tuple(_speakers(device, ports))
+    speaking = tuple(_list_speakers(device, ports))
     if speaking and (len(ports) == 1 or draw(st.booleans())):
         chosen = [draw(st.sampled_from(some)) for some in speaking]
         silent = tuple(p for p in ports if p.name not in {speaker.at for speaker in chosen})
@@ -235,7 +235,7 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | str:
         whole = Scenario(device, arguments, silent, media, "", (), 1)
         return whole._replace(speakers=tuple(chosen), talk_ps=talk_ps)
     elements = [part.element for part in template.parts]
-    alone = [""] * _times_alone(ports, elements)
+    alone = [""] * _weigh_alone(ports, elements)
     facing = draw(st.sampled_from([*alone, *(port.name for port in reversed(ports))]))
     media = tuple(draw(st.sampled_from(list(MEDIA[framed(device, port)]))) for port in ports)
     whole = Scenario(device, arguments, ports, media, facing, (), 1)
@@ -245,30 +245,30 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | str:
     # Most scenarios are dense: all flows send much. In two thirds of these they meet at one port.
     dense, crowd = draw(_DENSITIES), None
     if dense:
-        some = _often_met(whole)
+        some = _weigh_targets(whole)
         crowd = draw(st.sampled_from([*some, *some, *[None] * len(some)]))
     if crowd is not None and draw(st.sampled_from([True, True, False])):
         whole = whole._replace(media=_with_bottleneck(whole, crowd))
     count = draw(_FEW_OR_MORE if dense else st.integers(1, MOST_FLOWS))
-    families = _families(elements)
+    families = _list_families(elements)
     for _ in range(count):
         flow = draw(sendings(whole, families, crowd, dense=dense))
         whole = whole._replace(flows=(*whole.flows, flow))
     whole = whole._replace(items=draw(many_items if dense else items))
-    if draw(_seldom(4)):
-        whole = draw(_changing(whole))
+    if draw(_draw_seldom(4)):
+        whole = draw(_draw_change(whole))
     return whole._replace(
         items=-(-whole.items // 2),
         later_items=max(whole.items // 2, 1),
-        fault=draw(_faults(whole)) if draw(_seldom(6)) else None,
-        restarts=any(element.down_ps for element in elements) and draw(_seldom(4)),
-        payload=any(_encrypts(element) for element in elements) and draw(_seldom(4)),
-        all_promises=draw(_seldom(24)),
+        fault=draw(_draw_faults(whole)) if draw(_draw_seldom(6)) else None,
+        restarts=any(element.down_ps for element in elements) and draw(_draw_seldom(4)),
+        payload=any(_is_encrypting(element) for element in elements) and draw(_draw_seldom(4)),
+        all_promises=draw(_draw_seldom(24)),
     )
 
 
 @st.composite
-def _arguments(draw: st.DrawFn, device: Device) -> Arguments:
+def _draw_arguments(draw: st.DrawFn, device: Device) -> Arguments:
     """Draw values of parameters.
 
     A fault may need several with their defaults: half of all devices have all of them, and the
@@ -282,7 +282,7 @@ def _arguments(draw: st.DrawFn, device: Device) -> Arguments:
     return tuple(drawn)
 
 
-def _speakers(device: Device, ports: tuple[Port, ...]) -> Iterator[list[Speaker]]:
+def _list_speakers(device: Device, ports: tuple[Port, ...]) -> Iterator[list[Speaker]]:
     """Yield for each port the devices that speak with this one, if any do."""
     for port in ports:
         medium = next(iter(MEDIA[framed(device, port)]))
@@ -296,16 +296,16 @@ def _speakers(device: Device, ports: tuple[Port, ...]) -> Iterator[list[Speaker]
             yield some
 
 
-def _seldom(often: int) -> st.SearchStrategy[bool]:
+def _draw_seldom(often: int) -> st.SearchStrategy[bool]:
     """Return a strategy that draws true about once in so many times."""
     return st.sampled_from([*[False] * (often - 1), True])
 
 
-def _times_alone(ports: tuple[Port, ...], elements: Sequence[object]) -> int:
+def _weigh_alone(ports: tuple[Port, ...], elements: Sequence[object]) -> int:
     """Return how often a device is alone for each time that one of its ports faces a second one."""
     if len(ports) == 1:
         return 0
-    if any(map(_encrypts, elements)):  # most that may be wrong shows at the other end
+    if any(map(_is_encrypting, elements)):  # most that may be wrong shows at the other end
         return 1
     # Ports of different names are often the two sides of a pair.
     names = {port.name.partition("[")[0] for port in ports}
@@ -313,7 +313,7 @@ def _times_alone(ports: tuple[Port, ...], elements: Sequence[object]) -> int:
 
 
 @st.composite
-def _changing(draw: st.DrawFn, whole: Scenario) -> Scenario:
+def _draw_change(draw: st.DrawFn, whole: Scenario) -> Scenario:
     """Draw a change: flows send so many times as much once the first items have been sent.
 
     Mostly all of them do. No first link may be offered more than it carries then; see E0305.
@@ -335,11 +335,11 @@ def _changing(draw: st.DrawFn, whole: Scenario) -> Scenario:
     )
 
 
-def _encrypts(element: object) -> bool:
+def _is_encrypting(element: object) -> bool:
     return isinstance(element, SecurityEnd) and element.encrypts
 
 
-def _families(elements: Sequence[object]) -> list[str]:
+def _list_families(elements: Sequence[object]) -> list[str]:
     """Return the versions of IP of which packets are drawn: in transport mode, only its own."""
     encrypting = [
         element for element in elements if isinstance(element, Association) and element.encrypts
@@ -348,7 +348,7 @@ def _families(elements: Sequence[object]) -> list[str]:
     return sorted(kept or FAMILIES) if encrypting else ["ipv4"]
 
 
-def _faults(whole: Scenario) -> st.SearchStrategy[Impairment]:
+def _draw_faults(whole: Scenario) -> st.SearchStrategy[Impairment]:
     """Return a strategy of faults of links: those of hosts that send, and that between devices."""
     carries = {flow.origin: whole.ends[whole.place(flow.origin)].carries for flow in whole.flows}
     if whole.facing:
@@ -380,13 +380,13 @@ def sendings(
     """
     every = range(len(whole.links))
     sending = {flow.origin for flow in whole.flows} if crowd is None else {crowd}
-    origin = draw(st.sampled_from(_weighted(whole, sending)))
+    origin = draw(st.sampled_from(_weigh_hosts(whole, sending)))
     others = [host for host in every if host != origin]
     target = draw(st.sampled_from(others[::-1])) if crowd is None else crowd
     framing = framed(whole.device, whole.ends[whole.place(origin)])
-    rates = _line_rates(whole, origin, target)
+    rates = _list_line_rates(whole, origin, target)
     most = draw(st.sampled_from([min(rates), min(rates), rates[0]]))  # often all that can pass
-    codes = _codes(whole.device, framing)
+    codes = _list_codes(whole.device, framing)
     if crowd is not None:
         taken = {flow.contract.code for flow in whole.flows}
         codes = tuple(code for code in codes if code not in taken) or codes
@@ -394,29 +394,29 @@ def sendings(
     return Sending(origin, target, *draw(contracts(line, DENSE if dense else ANY)))
 
 
-def _weighted(whole: Scenario, without: set[int]) -> list[int]:
+def _weigh_hosts(whole: Scenario, without: set[int]) -> list[int]:
     """Return the hosts, without some if others are left, each as often as it is to send."""
     every = range(len(whole.links))
     some = [host for host in every if host not in without] or every
-    return [host for host in some for _ in range(_times_sending(whole, host))]
+    return [host for host in some for _ in range(_weigh_host(whole, host))]
 
 
-def _often_met(whole: Scenario) -> list[int]:
+def _weigh_targets(whole: Scenario) -> list[int]:
     """Return the hosts, each as often as the one that sends most often of those that send to it."""
     every = range(len(whole.links))
-    times = [_times_sending(whole, host) for host in every]
+    times = [_weigh_host(whole, host) for host in every]
     return [
         host for host in every for _ in range(max(times[other] for other in every if other != host))
     ]
 
 
-def _times_sending(whole: Scenario, host: int) -> int:
+def _weigh_host(whole: Scenario, host: int) -> int:
     """Return how often a host sends for each time that one behind a mere wire does."""
     is_wire = not whole.facing and whole.ends[whole.place(host)].is_wire
     return 1 if is_wire else OFTEN
 
 
-def _line_rates(whole: Scenario, origin: int, target: int) -> list[int]:
+def _list_line_rates(whole: Scenario, origin: int, target: int) -> list[int]:
     """Return what the lines carry that a flow passes, from the first to the last.
 
     Lines in another unit, as of cells where the first carries packets, are left out.
@@ -432,7 +432,7 @@ def _line_rates(whole: Scenario, origin: int, target: int) -> list[int]:
     return [rate for name in names for carries, rate in [lines[name]] if carries == carried]
 
 
-def _codes(device: Device, framing: str) -> tuple[int, ...]:
+def _list_codes(device: Device, framing: str) -> tuple[int, ...]:
     """Return marks of packets: often those by which the device tells classes apart, and none."""
     mark, usual = ("dscp", CODE_POINTS) if framing == "packet" else (framing, tuple(range(8)))
     named = device.named.get(mark, ())
@@ -448,7 +448,7 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
     Random draws depend on the name of a test, which tells what is violated.
     """
     device, names = whole.device, HOSTS[: len(whole.links)]
-    lines = ["qos 1", f"import std.media, {device.imports}", "", *_topology(whole)]
+    lines = ["qos 1", f"import std.media, {device.imports}", "", *_write_topology(whole)]
     if violation is not None:
         lines += [f"## `qos fuzz` found: {violation.reason}."]
     slug = "fuzzed" if violation is None else violation.slug
@@ -458,7 +458,7 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
         ends = f"from {names[flow.origin]} to {names[flow.target]}"
         lines += [f"  flow f{number} = {flow.kind} {{ {fields} }} {ends}"]
     lines += [f"  {line}" for line in _run(whole, violation)]
-    lines += _statements(whole, violation)
+    lines += _write_statements(whole, violation)
     return "\n".join([*lines, "}", ""])
 
 
@@ -468,7 +468,7 @@ def laid_out(whole: Scenario, violation: Violation) -> str:
     return format_text(Source(OURS, text), Problems()) or text
 
 
-def _topology(whole: Scenario) -> list[str]:
+def _write_topology(whole: Scenario) -> list[str]:
     """Return the lines of the topology, and of the device that is a link's fault."""
     device, names = whole.device, HOSTS[: len(whole.links)]
     given = ", ".join(f"{name} = {value}" for name, value in whole.arguments)
@@ -503,13 +503,13 @@ def _topology(whole: Scenario) -> list[str]:
 def _run(whole: Scenario, violation: Violation | None) -> Iterator[str]:
     """Yield the lines that say how long it is run, and what changes meanwhile."""
     built_in = violation is not None and violation.statement in {promise.name for promise in ALL}
-    measured = f"measure = {_time(whole.measured_ps)}"
+    measured = f"measure = {_format_time(whole.measured_ps)}"
     payload = ["payload = true"] * whole.payload
     promises = ["promises = true"] * built_in
     sources = [(f"pace{n}", flow.source, flow.contract.unit) for n, flow in enumerate(whole.flows)]
     later = [f"{name} = {its.pace(its.later, unit)}" for name, its, unit in sources if its.later]
     later += ["restart = dut"] * whole.restarts
-    at = [f"at {_time(whole.changed_ps)} {{ {', '.join(later)} }}"] * bool(later)
+    at = [f"at {_format_time(whole.changed_ps)} {{ {', '.join(later)} }}"] * bool(later)
     if not whole.changes:
         overload = ["overload = true"] * whole.overload
         yield f"run {{ {', '.join([measured, *overload, *payload, *promises])} }}"
@@ -525,11 +525,11 @@ def _run(whole: Scenario, violation: Violation | None) -> Iterator[str]:
     )
 
 
-def _time(ps: int) -> str:
+def _format_time(ps: int) -> str:
     return format_value(Fraction(ps, PS_PER_S), TIME, exact=True)
 
 
-def _statements(whole: Scenario, violation: Violation | None) -> list[str]:
+def _write_statements(whole: Scenario, violation: Violation | None) -> list[str]:
     """Return what is judged of the flows: in a file that is kept, only what is violated in it."""
     lines, where = [], f"{POINT}." * whole.changes
     for promise in PROMISES:

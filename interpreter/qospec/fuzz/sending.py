@@ -136,7 +136,7 @@ class Sending(NamedTuple):
         `pace` is the variable that says how fast it sends, if that changes.
         """
         it, source = self.contract, self.source
-        some = [*_packet_fields(self)] if it.kind == "packets" else [*_cell_fields(it)]
+        some = [*_list_packet_fields(self)] if it.kind == "packets" else [*_list_cell_fields(it)]
         if it.connections > 1:
             some.append(("connections", str(it.connections)))
         some += it.marks
@@ -185,13 +185,13 @@ class Sending(NamedTuple):
         return sum(self.source.gaps_us[1:]) * 10**6 + 1 if self.source.kind == "replay" else 0
 
 
-def _packet_fields(flow: Sending) -> Arguments:
+def _list_packet_fields(flow: Sending) -> Arguments:
     size = ("size", f"{format_number(flow.contract.size)} B @ip")
     rate = ("rate", format_value(flow.contract.rate, PACKET_RATE))
     return (size,) if flow.source.kind else (size, rate)
 
 
-def _cell_fields(it: Contract) -> Arguments:
+def _list_cell_fields(it: Contract) -> Arguments:
     fields = [("pcr", format_value(it.rate, CELL_RATE))]
     if it.slower is not None:
         fields += [("scr", format_value(it.slower, CELL_RATE)), ("mbs", f"{it.mbs} cell")]
@@ -249,13 +249,13 @@ def most_per_second(most: int, size_bytes: int) -> Fraction:
 @st.composite
 def contracts(draw: st.DrawFn, line: Line, load: Load) -> tuple[Contract, Source]:
     """Draw what is declared and what is sent."""
-    it = draw(_cells(line, load) if line.framing == "cell" else _packets(line, load))
+    it = draw(_draw_cells(line, load) if line.framing == "cell" else _draw_packets(line, load))
     phased = (("phases", "even"),) if draw(st.booleans()) else ()
-    return it._replace(marks=(*it.marks, *phased)), draw(_sources(it.rate, load.sources))
+    return it._replace(marks=(*it.marks, *phased)), draw(_draw_sources(it.rate, load.sources))
 
 
 @st.composite
-def _cells(draw: st.DrawFn, line: Line, load: Load) -> Contract:
+def _draw_cells(draw: st.DrawFn, line: Line, load: Load) -> Contract:
     """Draw a contract of cells."""
     kind = draw(st.sampled_from(["cbr", "ubr", "vbr_rt", "vbr_nrt"]))
     share = draw(load.shares)
@@ -272,7 +272,7 @@ def _cells(draw: st.DrawFn, line: Line, load: Load) -> Contract:
 
 
 @st.composite
-def _packets(draw: st.DrawFn, line: Line, load: Load) -> Contract:
+def _draw_packets(draw: st.DrawFn, line: Line, load: Load) -> Contract:
     """Draw packets."""
     some = line.families
     family = draw(st.sampled_from(some)) if len(some) > 1 else some[0]
@@ -289,7 +289,7 @@ def _packets(draw: st.DrawFn, line: Line, load: Load) -> Contract:
 
 
 @st.composite
-def _sources(draw: st.DrawFn, rate: Fraction, sources: st.SearchStrategy[str]) -> Source:
+def _draw_sources(draw: st.DrawFn, rate: Fraction, sources: st.SearchStrategy[str]) -> Source:
     """Draw what is sent by each connection of that rate."""
     how = draw(sources)
     if how == "":

@@ -98,14 +98,14 @@ def values(parameter: Parameter) -> st.SearchStrategy[Any]:
     """Return values of a field, as its kind takes them: its bounds, and what is usual."""
     domain = parameter.domain
     if domain.name in USUAL:
-        usual = st.sampled_from(_within(domain, USUAL[domain.name]))
+        usual = st.sampled_from(_list_within(domain, USUAL[domain.name]))
         if domain.name in ("ratio", "data") and parameter.default is not REQUIRED:
             return st.just(parameter.default) | usual  # most go together with few others
         return st.none() | usual if parameter.default is None else usual
     return OTHERS[domain.name](parameter)
 
 
-def _within(domain: Domain, usual: list[Any]) -> list[Any]:
+def _list_within(domain: Domain, usual: list[Any]) -> list[Any]:
     """Return the bounds of a domain, and what lies between them."""
     low, high = (
         otherwise if bound is None else type(usual[0])(bound)
@@ -114,30 +114,30 @@ def _within(domain: Domain, usual: list[Any]) -> list[Any]:
     return [low, high, *(value for value in usual if low <= value <= high)]
 
 
-def _integers(parameter: Parameter) -> st.SearchStrategy[int]:
+def _draw_integers(parameter: Parameter) -> st.SearchStrategy[int]:
     low = int(parameter.domain.low or 0)
     return st.integers(low, min(low + 3, int(parameter.domain.high or low + 3)))
 
 
-def _choices(parameter: Parameter) -> st.SearchStrategy[str | None]:
+def _draw_choices(parameter: Parameter) -> st.SearchStrategy[str | None]:
     some = st.sampled_from(parameter.domain.choices)
     return st.none() | some if parameter.default is None else some
 
 
-def _names(parameter: Parameter) -> st.SearchStrategy[tuple[str, ...]]:
+def _draw_names(parameter: Parameter) -> st.SearchStrategy[tuple[str, ...]]:
     if parameter.default is REQUIRED:
         return st.integers(1, 3).map(lambda count: NAMES[:count])
     known: Any = parameter.default
     return st.sets(st.sampled_from(sorted(known))).map(lambda s: tuple(sorted(s)))
 
 
-def _durations(parameter: Parameter) -> st.SearchStrategy[Duration]:
-    means_ps = _within(parameter.domain, USUAL["time"])
+def _draw_durations(parameter: Parameter) -> st.SearchStrategy[Duration]:
+    means_ps = _list_within(parameter.domain, USUAL["time"])
     laws = st.sampled_from(["constant", "exponential"])
     return st.builds(Duration, st.sampled_from(means_ps), laws)
 
 
-def _by_mark(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def _draw_by_mark(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     keys = st.sampled_from([("0", "1"), ("1",), ("green", "yellow", "red")])
     return keys.flatmap(lambda some: st.tuples(*(st.tuples(st.just(key), values) for key in some)))
 
@@ -195,10 +195,10 @@ USUAL: dict[str, list[Any]] = {
 }
 """By domain of numbers."""
 OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
-    "integer": _integers,
+    "integer": _draw_integers,
     "truth": lambda _: st.booleans(),
-    "choice": _choices,
-    "names": _names,
+    "choice": _draw_choices,
+    "names": _draw_names,
     "weights": lambda _: _maps,
     "counts": lambda _: _maps,
     "sizes": lambda _: _maps,
@@ -206,14 +206,14 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "codes": lambda _: _codes,
     "times": lambda _: _times,
     "buffer": lambda _: buffers,
-    "limits by mark": lambda _: _by_mark(buffers),
-    "ratios by mark": lambda _: _by_mark(_ratios),
+    "limits by mark": lambda _: _draw_by_mark(buffers),
+    "ratios by mark": lambda _: _draw_by_mark(_ratios),
     "burst": lambda _: _count_tokens("ip")["burst"],
     "lifetime": lambda _: _lifetimes,
     "load": lambda _: _loads,
     "size mix": lambda _: _mixes,
     "curve": lambda _: _curves,
-    "duration": _durations,
+    "duration": _draw_durations,
     "key": lambda _: st.none(),
     **dict.fromkeys(("capture", "profile"), lambda _: st.none()),  # no element has one
     "trace": lambda _: st.sampled_from(TRACES),

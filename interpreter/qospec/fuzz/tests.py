@@ -56,13 +56,13 @@ class TestTarget(ValuesTarget):
         if problems.errors:
             return Judged("", [mistaken(problems.errors[0])])
         (test,) = made.suite.tests
-        return _unmet(test, [run_alone(case, Bounds(), lambda: None) for case in plans])
+        return _judge_documents(test, [run_alone(case, Bounds(), lambda: None) for case in plans])
 
     def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a test that draws nothing but has these values."""
         values = {what.name: write_value(what, value) for what, value in drawn}
 
-        def edits(node: ast.Declaration) -> Iterator[Edit]:
+        def list_edits(node: ast.Declaration) -> Iterator[Edit]:
             yield Edit(node.name.span, self._example)
             assert isinstance(node, ast.Test)  # noqa: S101 -- it has the test's name
             for statement in node.statements:
@@ -72,16 +72,16 @@ class TestTarget(ValuesTarget):
                     yield Edit(statement.span, f"let {statement.name.text}{kind} = {value}")
 
         comment = describe_broken(violation.statement, violation.reason)
-        return excerpt(self.span.source, self.name, comment, edits)
+        return excerpt(self.span.source, self.name, comment, list_edits)
 
 
-def _unmet(test: Test, documents: Sequence[dict[str, Any]]) -> Judged:
+def _judge_documents(test: Test, documents: Sequence[dict[str, Any]]) -> Judged:
     """Return the `require` by which a case is not valid, or else what cases break."""
     found: dict[str, Violation] = {}
     unjudged = set[str]()
     for case, document in zip(test.cases, documents, strict=True):
         for error in document["errors"]:
-            violation = _error(error)
+            violation = _build_violation(error)
             found.setdefault(violation.slug, violation)
         judged = zip(case.statements, document["statements"], strict=False)
         for number, (statement, result) in enumerate(judged, 1):
@@ -90,21 +90,21 @@ def _unmet(test: Test, documents: Sequence[dict[str, Any]]) -> Judged:
             if result["verdict"] in FAILED:
                 label = result["label"]
                 slug = label if label.isidentifier() else f"statement_{number}"
-                found.setdefault(label, Violation(label, _reason(result), slug))
+                found.setdefault(label, Violation(label, _explain_failure(result), slug))
             elif statement.kind != "report" and result["verdict"] == "inconclusive":
                 unjudged.add(result["label"])
     aims = closest(aim for document in documents for aim in aims_in(document))
     return Judged("", list(found.values()), aims, frozenset(unjudged))
 
 
-def _error(message: str) -> Violation:
+def _build_violation(message: str) -> Violation:
     """Return what an error breaks: that nothing exceeds a proved bound, or that a test runs."""
     if message.startswith("BoundError:"):
         return Violation("bound", message, "bound")
     return Violation("runs without an error", message, "error")
 
 
-def _reason(statement: dict[str, Any]) -> str:
+def _explain_failure(statement: dict[str, Any]) -> str:
     measured, bound = statement["measured"], statement["bound"]
     if measured is None or bound is None:
         return f"`{statement['text']}` does not hold"

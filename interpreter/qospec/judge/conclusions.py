@@ -88,7 +88,7 @@ def conclude(
     if statement.kind == "report":
         return _conclude_report(judgements, errors=errors)
     if not judgements:
-        return Conclusion(find_worst(()), None, _why_missing(errors=errors))
+        return Conclusion(find_worst(()), None, _explain_missing(errors=errors))
     return _conclude_worst(statement, seen, judgements, planned)
 
 
@@ -118,7 +118,7 @@ def has_measuring_criterion(statements: Iterable[Statement]) -> bool:
     return any(statement.judges and is_measured(statement.expression) for statement in statements)
 
 
-def _why_missing(*, errors: bool) -> str:
+def _explain_missing(*, errors: bool) -> str:
     return "" if errors else "not reached"
 
 
@@ -135,7 +135,7 @@ def _conclude_together(
 def _conclude_report(judgements: Sequence[Judgement], *, errors: bool) -> Conclusion:
     """Return what a report comes to: the mean of what repeats reported, if that differs."""
     if not judgements:
-        return Conclusion("", None, _why_missing(errors=errors))
+        return Conclusion("", None, _explain_missing(errors=errors))
     sides = [judgement.measured for judgement in judgements]
     known = [side for side in sides if side is not None]
     mean = (
@@ -158,12 +158,12 @@ def _conclude_worst(
     alike = [number for number, judgement in enumerate(judgements) if judgement.verdict == verdict]
     number = alike[find_deciding([judgements[repeat] for repeat in alike])]
     shown = judgements[number]
-    its_terms = tuple(_decisive_terms(statement, seen, number)) if seen else ()
+    its_terms = tuple(_list_decisive_terms(statement, seen, number)) if seen else ()
     if verdict != "pass":
         return Conclusion(verdict, shown, shown.note, terms=its_terms)
     if len(judgements) < planned:
         return Conclusion("inconclusive", shown, write_incomplete_note(len(judgements), planned))
-    notes = filter(None, (shown.note, *_zero_notes(statement.expression, seen)))
+    notes = filter(None, (shown.note, *_list_zero_notes(statement.expression, seen)))
     less = explain_caution(statement, seen) if seen else ""
     return Conclusion(verdict, shown, "; ".join(dict.fromkeys(notes)), less, its_terms)
 
@@ -171,7 +171,7 @@ def _conclude_worst(
 # ---- terms
 
 
-def _decisive_terms(
+def _list_decisive_terms(
     statement: Statement, seen: Sequence[RepeatReadings], number: int
 ) -> Iterator[Term]:
     """Yield the terms of a criterion that joins several, in the repeat of that number.
@@ -198,22 +198,22 @@ def terms(statement: Statement, read: Reader) -> list[Term]:
         Term(
             format_expression(term),
             term,
-            with_sides(_verdict(term, statement, read, binding=binding), term, read),
+            with_sides(_judge_term(term, statement, read, binding=binding), term, read),
         )
-        for term, binding in _joined(whole, binding=True)
+        for term, binding in _list_joined(whole, binding=True)
     ]
 
 
-def _joined(expression: Expression, *, binding: bool) -> Iterator[tuple[Expression, bool]]:
+def _list_joined(expression: Expression, *, binding: bool) -> Iterator[tuple[Expression, bool]]:
     """Yield the measured terms, each with whether the whole is false if the term is."""
     if isinstance(expression, Operation) and expression.operator in JOINS:
         for part in expression.operands:
-            yield from _joined(part, binding=binding and expression.operator == "and")
+            yield from _list_joined(part, binding=binding and expression.operator == "and")
     elif is_measured(expression):
         yield expression, binding
 
 
-def _verdict(
+def _judge_term(
     term: Expression, statement: Statement, read: Reader, *, binding: bool
 ) -> Verdict | None:
     value = decide_value(term, read)
@@ -244,13 +244,13 @@ def format_expression(expression: Expression) -> str:
     return f"{expression.operator}({', '.join(parts)})" if sign is None else f"{sign}{parts[0]}"
 
 
-def _zero_notes(expression: Expression, repeats: Sequence[RepeatReadings]) -> Iterator[str]:
+def _list_zero_notes(expression: Expression, repeats: Sequence[RepeatReadings]) -> Iterator[str]:
     """Yield what a count of zero proves, which depends on how many were sent."""
     if not isinstance(expression, Operation):
         return
     if expression.operator == "and":
         for part in expression.operands:
-            yield from _zero_notes(part, repeats)
+            yield from _list_zero_notes(part, repeats)
     leaf = find_compared_count(expression) if expression.operator in AT_MOST else None
     drawn = any(repeat.drawn for repeat in repeats)
     counted = pool_losses(leaf, repeats if drawn else repeats[:1]) if leaf is not None else None

@@ -101,7 +101,7 @@ def judge_repeats(
     if len(repeats) < planned:
         return Judgement("inconclusive", None, note=write_incomplete_note(len(repeats), planned))
     found = is_found(expression)
-    rows = [_numbers(expression, repeat) for repeat in repeats]
+    rows = [_list_numbers(expression, repeat) for repeat in repeats]
     if () in rows and not found:  # of what was found, a bound that is missing may not matter
         number = rows.index(()) + 1
         return Judgement("inconclusive", None, note=f"no data in repeat {number}")
@@ -109,7 +109,7 @@ def judge_repeats(
     if not any(repeat.drawn for repeat in repeats):
         return _judge_undrawn(statement, repeats[0])
     shown = _judge_drawn(replace(statement, expression=expression), rows, repeats)
-    earlier = None if shown.more is None or found else _before_the_last(statement, rows, repeats)
+    earlier = None if shown.more is None or found else _judge_before_last(statement, rows, repeats)
     return earlier or shown
 
 
@@ -125,21 +125,21 @@ def _judge_drawn(
     constraints, estimates, counted = evidence
     found = is_found(expression)
     if estimates:
-        shown = _shown_estimates(expression, estimates, confidence, len(repeats))
+        shown = _show_estimates(expression, estimates, confidence, len(repeats))
     elif found:
-        shown = _shown_found(expression, rows, repeats, confidence)
+        shown = _show_found(expression, rows, repeats, confidence)
     else:
-        shown = _shown(expression, rows, confidence, counted, repeats)
+        shown = _show_mean(expression, rows, confidence, counted, repeats)
     verdict, notes, more = _decide(constraints, statement, confidence)
     differ = len(set(map(tuple, rows))) > 1
     if (more is not None and not found) or (verdict == "fail" and differ):
-        notes += _unanimity(expression, repeats)
-    few = _too_few_items(expression, estimates, confidence, constraints)
+        notes += _note_unanimity(expression, repeats)
+    few = _note_too_few_items(expression, estimates, confidence, constraints)
     notes = [few if few and note == TOO_CLOSE else note for note in notes]
     if counted is not None and len(set(map(tuple, rows))) == 1:
         notes.append(counted.note(confidence))
     notes += _sample_sizes(expression, estimates, confidence)
-    if all(map(is_measured, _sides(expression))):
+    if all(map(is_measured, _split_sides(expression))):
         notes.append(SEPARATE_INTERVALS if estimates else BY_DIFFERENCE)
     return replace(shown, verdict=verdict, note="; ".join(notes), more=more)
 
@@ -159,23 +159,23 @@ def _gather(expression: Operation, repeats: Sequence[RepeatReadings]) -> _Eviden
     counted = pool_losses(leaf, repeats) if leaf is not None else None
     if is_found(expression):
         return _Evidence([found_constraint(expression, repeats)], {}, counted)
-    estimates = {} if averaged or leaf is not None else _estimates(expression, repeats)
+    estimates = {} if averaged or leaf is not None else _build_estimates(expression, repeats)
     if not estimates:
-        return _Evidence(_mean_constraints(expression, repeats, counted), {}, counted)
+        return _Evidence(_list_mean_constraints(expression, repeats, counted), {}, counted)
     if any(value_of(side, estimates) is None for side in expression.operands):
         return None
     constraints = quantiles.constraints(expression, estimates, len(repeats))
     return _Evidence(constraints, estimates, counted)
 
 
-def _numbers(expression: Operation, repeat: RepeatReadings) -> tuple[Fraction, ...]:
+def _list_numbers(expression: Operation, repeat: RepeatReadings) -> tuple[Fraction, ...]:
     """Return the values of both sides of a comparison; none if one of them has no data."""
     values = [evaluate(operand, repeat.read) for operand in expression.operands]
     numbers = tuple(value for value in values if isinstance(value, Fraction))
     return numbers if len(numbers) == len(values) else ()
 
 
-def _before_the_last(
+def _judge_before_last(
     statement: Statement, rows: Sequence[Values], repeats: Sequence[RepeatReadings]
 ) -> Judgement | None:
     """Return the judgement of the repeats before the last, if it cannot weaken that they pass.
@@ -206,7 +206,7 @@ def _before_the_last(
     return replace(found, note="; ".join(filter(None, [BETTER_SINCE, found.note])))
 
 
-def _unanimity(expression: Operation, repeats: Sequence[RepeatReadings]) -> list[str]:
+def _note_unanimity(expression: Operation, repeats: Sequence[RepeatReadings]) -> list[str]:
     """Return a note if no repeat meets a criterion by itself."""
     alone = [decide_value(expression, repeat.read) for repeat in repeats]
     return [] if any(met is not False for met in alone) else [EACH_FAILS.format(len(repeats))]
@@ -234,7 +234,7 @@ def _sample_sizes(expression: Operation, estimates: Estimates, confidence: Fract
     return [f"`{text}`: {words}" for text, words in notes.items()]
 
 
-def _too_few_items(
+def _note_too_few_items(
     expression: Operation,
     estimates: Estimates,
     confidence: Fraction,
@@ -265,7 +265,7 @@ def _decide(
     notes = [DOES_NOT_HOLD] if False in held and statement.kind == "require" else []
     more = None
     if None in held and False not in held:
-        more = _more_repeats(constraints, held, levels)
+        more = _count_more_repeats(constraints, held, levels)
         if any(
             constraint.is_open
             for constraint in constraints
@@ -281,14 +281,14 @@ def _decide(
     return verdict, notes, more
 
 
-def _estimates(expression: Operation, repeats: Sequence[RepeatReadings]) -> Estimates:
+def _build_estimates(expression: Operation, repeats: Sequence[RepeatReadings]) -> Estimates:
     """Return the estimate of everything that a criterion observes.
 
     There is none if the criterion is linear in what it observes, and that is no quantile and no
     loss: then the mean of the repeats' values suffices.
     """
     leaves = list(dict.fromkeys(list_observed(expression)))
-    apart = any(is_count(leaf) or _share(leaf) is not None for leaf in leaves)
+    apart = any(is_count(leaf) or _find_share(leaf) is not None for leaf in leaves)
     if not apart and not any(map(_is_nonlinear, expression.operands)):
         return {}
     return {leaf: _estimate(leaf, repeats) for leaf in leaves}
@@ -302,12 +302,12 @@ def _is_nonlinear(expression: Expression) -> bool:
     return bent or any(map(_is_nonlinear, expression.operands))
 
 
-def _share(leaf: Observed) -> Fraction | None:
+def _find_share(leaf: Observed) -> Fraction | None:
     return parse_share(leaf.statistic) if isinstance(leaf, Measured) else None
 
 
 def _estimate(leaf: Observed, repeats: Sequence[RepeatReadings]) -> Estimate:
-    share = _share(leaf)
+    share = _find_share(leaf)
     if isinstance(leaf, Measured) and share is not None:
         found = [repeat.delays(leaf) for repeat in repeats]
         return Quantile([delays for delays in found if delays is not None], share)
@@ -315,14 +315,14 @@ def _estimate(leaf: Observed, repeats: Sequence[RepeatReadings]) -> Estimate:
     if counted is not None:
         return counted
     return MeanConstraint(
-        round_values(_values(leaf, repeats)),
+        round_values(_list_values(leaf, repeats)),
         skewness=skewness_of(leaf, repeats),
         possible=bound_expression(leaf),
         unseen=unseen(leaf, repeats),
     )
 
 
-def _values(
+def _list_values(
     expression: Expression, repeats: Sequence[RepeatReadings], counted: Losses | None = None
 ) -> Values:
     """Return an expression's value in each repeat; of a count, the value over all repeats.
@@ -334,11 +334,11 @@ def _values(
     return [value for value in values if isinstance(value, Fraction)]
 
 
-def _shown_estimates(
+def _show_estimates(
     expression: Operation, estimates: Estimates, confidence: Fraction, repeats: int
 ) -> Judgement:
     """Return what to show: the estimate of one side, or of the difference, and its interval."""
-    first, last, comparison = _measured_first(expression)
+    first, last, comparison = _order_sides(expression)
     bound = Side(value_of(last, estimates), find_dimension(last))
     if list_measurements(last):
         first = Operation("-", (first, last), find_dimension(first))
@@ -358,17 +358,17 @@ def _shown_estimates(
     return Judgement(None, measured, comparison, bound, tolerance, shown)
 
 
-def _measured_first(expression: Operation) -> tuple[Expression, Expression, str]:
+def _order_sides(expression: Operation) -> tuple[Expression, Expression, str]:
     """Return both sides of a comparison, the measured one first, and the operator to match."""
-    first, last = _sides(expression)
+    first, last = _split_sides(expression)
     if is_measured(last) and not is_measured(first) and expression.operator in MIRRORED:
         return last, first, MIRRORED[expression.operator]
     return first, last, expression.operator
 
 
-def _shown_value(expression: Operation) -> Expression:
+def _choose_shown(expression: Operation) -> Expression:
     """Return the measured side of a comparison; of two measured ones, their difference."""
-    first, last, _ = _measured_first(expression)
+    first, last, _ = _order_sides(expression)
     return Operation("-", (first, last), find_dimension(first)) if is_measured(last) else first
 
 
@@ -376,15 +376,15 @@ def with_limits(shown: Judgement, repeats: Sequence[Side | None]) -> Judgement:
     """Return what is shown of all repeats with limits that hold in each of them."""
     if shown.measured is None:
         return shown
-    limits = _limits([repeat for repeat in repeats if repeat is not None])
+    limits = _combine_limits([repeat for repeat in repeats if repeat is not None])
     return replace(shown, measured=replace(shown.measured, limits=limits))
 
 
-def _limits(sides: Sequence[Side]) -> Limits | None:
+def _combine_limits(sides: Sequence[Side]) -> Limits | None:
     """Return the limits that hold in all repeats; None if the value is known in each of them."""
     if all(side.limits is None for side in sides):
         return None
-    known = [side.limits or _exactly(side.value) for side in sides]
+    known = [side.limits or _build_exact_limits(side.value) for side in sides]
     least = [limits.least for limits in known if limits.least is not None]
     most = [limits.most for limits in known if limits.most is not None]
     ends = (
@@ -396,7 +396,7 @@ def _limits(sides: Sequence[Side]) -> Limits | None:
     return Limits(*ends, exclusive)
 
 
-def _exactly(value: Value) -> Limits:
+def _build_exact_limits(value: Value) -> Limits:
     return Limits(value, value) if isinstance(value, Fraction) else Limits(None, None)
 
 
@@ -431,11 +431,11 @@ def write_incomplete_note(run: int, repeats: int) -> str:
     return f"{run} of {repeats} repeats were run"
 
 
-def _sides(expression: Operation) -> tuple[Expression, Expression]:
+def _split_sides(expression: Operation) -> tuple[Expression, Expression]:
     return expression.operands[0], expression.operands[-1]
 
 
-def _mean_constraints(
+def _list_mean_constraints(
     expression: Operation,
     repeats: Sequence[RepeatReadings],
     counted: Losses | None,
@@ -448,7 +448,7 @@ def _mean_constraints(
     found = quantiles.constraints(expression, {}, len(repeats))
     return [
         MeanConstraint(
-            round_values(_values(constraint.expression, repeats, counted)),
+            round_values(_list_values(constraint.expression, repeats, counted)),
             strict=constraint.strict,
             losses=counted,
             increasing=increasing,
@@ -460,7 +460,7 @@ def _mean_constraints(
     ]
 
 
-def _more_repeats(
+def _count_more_repeats(
     constraints: Sequence[Constraint], held: Sequence[bool | None], levels: ConfidenceLevels
 ) -> MoreRepeats:
     """Return how many more repeats would decide: one constraint fails, or all hold."""
@@ -489,7 +489,7 @@ def more_repeats_note(more: MoreRepeats) -> str:
     return f"{more.least:_} to {more.most:_} more {noun} would probably decide"
 
 
-def _shown(
+def _show_mean(
     expression: Operation,
     rows: Sequence[Values],
     confidence: Fraction,
@@ -497,7 +497,7 @@ def _shown(
     repeats: Sequence[RepeatReadings],
 ) -> Judgement:
     """Return what to show: the mean and its interval, beside the bound."""
-    first, last, comparison = _measured_first(expression)
+    first, last, comparison = _order_sides(expression)
     lefts, rights = [row[0] for row in rows], [row[-1] for row in rows]
     if first is not expression.operands[0]:
         lefts, rights = rights, lefts
@@ -507,7 +507,7 @@ def _shown(
     if is_measured(last):
         lefts = [left - right for left, right in zip(lefts, rights, strict=True)]
         bound = Fraction(0)
-        first = _shown_value(expression)
+        first = _choose_shown(expression)
     if counted is not None:  # against what is known
         lefts = [counted.value] * len(rows)
     constraint = MeanConstraint(
@@ -521,7 +521,7 @@ def _shown(
     tolerance = None
     if comparison.startswith("within"):
         comparison = "within"
-        tolerance = _tolerance(expression, rows, measured=is_measured(last))
+        tolerance = _find_tolerance(expression, rows, measured=is_measured(last))
     return Judgement(
         None,
         Side(constraint.mean, dimension, approximate and (counted is None or constraint.mean != 0)),
@@ -532,7 +532,7 @@ def _shown(
     )
 
 
-def _shown_found(
+def _show_found(
     expression: Operation,
     rows: Sequence[Values],
     repeats: Sequence[RepeatReadings],
@@ -541,22 +541,22 @@ def _shown_found(
     """Return what to show of loads that were found: their median, with limits and an interval."""
     if not rows:
         return Judgement(None, None)
-    first = _shown_value(expression)
-    values = sorted(_values(first, repeats))
+    first = _choose_shown(expression)
+    values = sorted(_list_values(first, repeats))
     missing = len(repeats) - len(values)  # below all others
     places = [(len(repeats) - 1) // 2 - missing, len(repeats) // 2 - missing]
     middle = (values[places[0]] + values[places[1]]) / 2 if places[0] >= 0 else None
     ends = median_interval(first, repeats, confidence)
     lower, upper = (Side(end, find_dimension(first)) for end in ends)
     shown = replace(
-        _shown(expression, rows, confidence, None, repeats),
+        _show_mean(expression, rows, confidence, None, repeats),
         measured=Side(middle, find_dimension(first)),
         interval=Interval(lower, upper, confidence, len(repeats)),
     )
     return with_limits(shown, [side(first, repeat.read) for repeat in repeats])
 
 
-def _tolerance(expression: Operation, rows: Sequence[Values], *, measured: bool) -> Side:
+def _find_tolerance(expression: Operation, rows: Sequence[Values], *, measured: bool) -> Side:
     """Return the tolerance as written; of a measured target, its width."""
     middle = expression.operands[1]
     if expression.operator == "within share" and measured:

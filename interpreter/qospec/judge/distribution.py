@@ -159,8 +159,8 @@ class Distribution:
         lost = Fraction(sum(self._lost) * repeats, len(self.totals))
         if not lost or len(self.totals) == 1:
             return Fraction(1)
-        found = allow_for_few(_dispersion_of_counts(self._lost, self.totals).ratio, lost)
-        return max(Fraction(1), found * _widening(confidence, repeats))
+        found = allow_for_few(_compute_dispersion(self._lost, self.totals).ratio, lost)
+        return max(Fraction(1), found * _compute_widening(confidence, repeats))
 
     @property
     def last_lost(self) -> int:
@@ -203,10 +203,12 @@ class Distribution:
         """
         if len(self.totals) == 1:
             return Fraction(1)
-        found = self._pooled_ratio(share, thresholds, _widening(confidence, len(self.totals)))
-        return max(Fraction(1), found * _widening(confidence, repeats or len(self.totals)))
+        found = self._compute_pooled_ratio(
+            share, thresholds, _compute_widening(confidence, len(self.totals))
+        )
+        return max(Fraction(1), found * _compute_widening(confidence, repeats or len(self.totals)))
 
-    def _pooled_ratio(self, share: Fraction, thresholds: int, wider: Fraction) -> Fraction:
+    def _compute_pooled_ratio(self, share: Fraction, thresholds: int, wider: Fraction) -> Fraction:
         """Return how much the repeats differ, over how much they would by independent items."""
         key = share, thresholds, wider
         if key not in self._pooled_ratios:
@@ -215,8 +217,8 @@ class Distribution:
 
     def _pool_thresholds(self, share: Fraction, thresholds: int, wider: Fraction) -> Fraction:
         own, squares, expected = Fraction(0), Fraction(0), Fraction(0)
-        for number, counts in enumerate(self._tails(share)):
-            found = _dispersion_of_counts(counts, self.totals)
+        for number, counts in enumerate(self._list_tails(share)):
+            found = _compute_dispersion(counts, self.totals)
             own = found.ratio if not number and share else own
             squares, expected = squares + found.squares, expected + found.expected
             rarer = min(sum(counts), self.count - sum(counts))
@@ -225,7 +227,7 @@ class Distribution:
                 break
         return max(own, squares / expected if expected else Fraction(0))
 
-    def _tails(self, share: Fraction) -> Iterator[tuple[int, ...]]:
+    def _list_tails(self, share: Fraction) -> Iterator[tuple[int, ...]]:
         """Yield the items of each repeat beyond thresholds that move towards the median."""
         lost, low = sum(self._lost), share > HALF
         rarer = max(min(share, 1 - share), Fraction(1, max(1, self.count)))  # at least one item
@@ -247,7 +249,7 @@ def allow_for_few(effect: Fraction, items: Fraction) -> Fraction:
     return 1 + (effect - 1) * (1 + SMALL_SAMPLE_CORRECTION * effect / items)
 
 
-def _widening(confidence: Fraction, repeats: int) -> Fraction:
+def _compute_widening(confidence: Fraction, repeats: int) -> Fraction:
     """Return by how much a variance that so many repeats estimate is enlarged."""
     return (student_quantile(confidence, repeats - 1) / normal_quantile(confidence)) ** 2
 
@@ -264,7 +266,7 @@ class Dispersion(NamedTuple):
         return self.squares / self.expected if self.expected else Fraction(0)
 
 
-def _dispersion_of_counts(counts: Sequence[int], totals: Sequence[int]) -> Dispersion:
+def _compute_dispersion(counts: Sequence[int], totals: Sequence[int]) -> Dispersion:
     """Return by how much the counts of repeats differ.
 
     The share p of all items includes those of the repeat, so the squared deviations of independent

@@ -98,7 +98,7 @@ class Shortfall(NamedTuple):
 def needs(statement: Statement) -> Iterator[Need]:
     """Yield the sample sizes that a criterion needs for its quantiles and loss ratios."""
     if statement.kind != "report" and not statement.idle:
-        for part, binding in _comparisons(as_ratios(statement.expression)):
+        for part, binding in _list_comparisons(as_ratios(statement.expression)):
             yield from _needs_of_quantiles(part, statement)
             if binding:
                 yield from _needs_of_ratios(part, statement)
@@ -130,15 +130,15 @@ def warn_of_evidence(plans: Iterable[CasePlan | Examined]) -> Iterator[Diagnosti
     cases_of: dict[Span, set[str]] = {}
     for plan in (planned for planned in plans if not planned.case.skip):
         for statement in plan.case.statements:
-            span = _span_at_use(statement, plan)
+            span = _find_span(statement, plan)
             if not statement.idle:
                 cases_of.setdefault(span, set()).add(plan.case.name)
-            for short in _shortfalls(statement, plan):
+            for short in _find_shortfalls(statement, plan):
                 own = span is statement.span
                 text = short.need.leaf.text if own else statement.text
                 found.setdefault((span, text), []).append(short)
     for (span, _), all_short in found.items():
-        yield _warning(span, all_short, len(cases_of[span]))
+        yield _build_warning(span, all_short, len(cases_of[span]))
 
 
 def list_foreseen(plans: Iterable[CasePlan]) -> frozenset[tuple[str, str]]:
@@ -148,11 +148,11 @@ def list_foreseen(plans: Iterable[CasePlan]) -> frozenset[tuple[str, str]]:
         for plan in plans
         if not plan.case.skip
         for statement in plan.case.statements
-        if any(_shortfalls(statement, plan))
+        if any(_find_shortfalls(statement, plan))
     )
 
 
-def _span_at_use(statement: Statement, plan: CasePlan | Examined) -> Span:
+def _find_span(statement: Statement, plan: CasePlan | Examined) -> Span:
     """Return where a criterion is written; of a template in another file, where it is used.
 
     That is the argument that it names or, if it names none or several, what the test is built on.
@@ -163,12 +163,12 @@ def _span_at_use(statement: Statement, plan: CasePlan | Examined) -> Span:
     return test if maker is None else maker.move_to_use(Diagnostic("W0611", "", own)).span
 
 
-def _shortfalls(statement: Statement, plan: CasePlan | Examined) -> Iterator[Shortfall]:
+def _find_shortfalls(statement: Statement, plan: CasePlan | Examined) -> Iterator[Shortfall]:
     for need in needs(statement):
-        seen = _seen(need.leaf, plan)
+        seen = _find_seen(need.leaf, plan)
         if seen is None or need.leaf.part != "user":
             continue
-        items = _max_items(seen.flow, need.leaf.member, seen.length_ps)
+        items = _bound_items(seen.flow, need.leaf.member, seen.length_ps)
         items *= seen.repeats if need.together else 1
         if items < need.items:
             yield Shortfall(need, items, plan.case.name, statement.span, seen.phase)
@@ -183,7 +183,7 @@ class _Seen(NamedTuple):
     phase: Span | None
 
 
-def _seen(leaf: Measured, plan: CasePlan | Examined) -> _Seen | None:
+def _find_seen(leaf: Measured, plan: CasePlan | Examined) -> _Seen | None:
     """Return where something is measured; None of trials of a search, which are not judged."""
     flows, run, often = plan.case.flows, plan.case.run, 1
     phase: Span | None = None
@@ -198,7 +198,7 @@ def _seen(leaf: Measured, plan: CasePlan | Examined) -> _Seen | None:
     return None if flow is None else _Seen(flow, run.measure_ps, run.repeat * often, phase)
 
 
-def _warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:
+def _build_warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:
     """Return one warning for all cases of a criterion, with the numbers of the worst."""
     worst = max(found, key=lambda shortfall: shortfall.ratio)
     message, note = worst.need.shortfall(worst.items)
@@ -236,7 +236,7 @@ def explain_caution(statement: Statement, repeats: Sequence[RepeatReadings]) -> 
     return ""
 
 
-def _comparisons(
+def _list_comparisons(
     expression: Expression, *, true: bool = True, binding: bool = True
 ) -> Iterator[tuple[Operation, bool]]:
     """Yield each comparison as it must come out, and whether the whole depends on it.
@@ -247,11 +247,11 @@ def _comparisons(
         return
     operator = expression.operator
     if operator == "not":
-        yield from _comparisons(expression.operands[0], true=not true, binding=binding)
+        yield from _list_comparisons(expression.operands[0], true=not true, binding=binding)
     elif operator in ("and", "or"):
         binding = binding and operator == ("and" if true else "or")
         for part in expression.operands:
-            yield from _comparisons(part, true=true, binding=binding)
+            yield from _list_comparisons(part, true=true, binding=binding)
     elif true or operator not in OPPOSITE:
         yield expression, binding and true
     else:
@@ -289,7 +289,7 @@ def _needs_of_ratios(part: Operation, statement: Statement) -> Iterator[Need]:
         yield Need(leaf, minimum_sample_size(ratios[0], sure), together=True, text=statement.text)
 
 
-def _max_items(flow: Flow, member: int | None, length_ps: int) -> int:
+def _bound_items(flow: Flow, member: int | None, length_ps: int) -> int:
     """Return how many items a flow or a member sends at most; of a random one, almost surely."""
     members = len(flow.origins) if member is None else 1
     sent = (flow, *(change.flow for change in flow.changes))  # as if each were sent all the time

@@ -122,9 +122,9 @@ def notes(expression: Expression, read: Reader) -> Iterator[str]:
     for leaf in dict.fromkeys(found_in(expression)):
         if leaf.part == "regular":
             if read(leaf) is not True:
-                yield f"`{leaf.goal}` is irregular: {_irregular(leaf, read)}"
+                yield f"`{leaf.goal}` is irregular: {_note_irregular(leaf, read)}"
         elif leaf.part in INTERVALS and leaf.dimension is not None:
-            yield _where(leaf, read, leaf.dimension)
+            yield _describe_bounds(leaf, read, leaf.dimension)
 
 
 NONE_BAD = "no load was bad"
@@ -141,26 +141,26 @@ def explain_inversion(bad: Fraction, good: Fraction, dimension: Dimension) -> st
     return f"loss inversion: {low} was bad, but {high} was good"
 
 
-def _irregular(leaf: Found, read: Reader) -> str:
+def _note_irregular(leaf: Found, read: Reader) -> str:
     lower, upper = _ends(leaf, read)
     if lower is None and upper is None:
         return "no bound was found"
     complete = read(replace(leaf, part="complete")) is True
     if upper is None:
         return NONE_BAD_AT_ALL if complete else ENDED_EARLY
-    good = _good_above(leaf, read)
+    good = _find_good_above(leaf, read)
     if (complete or lower is None) and good is not None and leaf.load_dimension is not None:
         return explain_inversion(upper, good, leaf.load_dimension)
     return NONE_GOOD_AT_ALL if complete else ENDED_EARLY
 
 
-def _good_above(leaf: Found, read: Reader) -> Fraction | None:
+def _find_good_above(leaf: Found, read: Reader) -> Fraction | None:
     """Return the highest good load above the upper bound, which is bad; None: there is none."""
     good = read(replace(leaf, part="good"))
     return good if isinstance(good, Fraction) else None
 
 
-def _where(leaf: Found, read: Reader, dimension: Dimension) -> str:
+def _describe_bounds(leaf: Found, read: Reader, dimension: Dimension) -> str:
     lower, upper = _ends(leaf, read)
     name = f"`{leaf.text}`"
     if lower is not None and upper is not None and _is_exact(leaf, lower, upper):
@@ -171,16 +171,16 @@ def _where(leaf: Found, read: Reader, dimension: Dimension) -> str:
         return f"{name} is unknown"
     if lower is not None and upper is not None:
         return f"{name} is {interval}"
-    return f"{_why_beyond(leaf, read)}: {name} is {interval}"
+    return f"{_explain_missing(leaf, read)}: {name} is {interval}"
 
 
-def _why_beyond(leaf: Found, read: Reader) -> str:
+def _explain_missing(leaf: Found, read: Reader) -> str:
     """Return why one bound is missing, where the other exists."""
     if read(replace(leaf, part="complete")) is not True:
         return ENDED_EARLY
     if _ends(leaf, read)[1] is None:
         return NONE_BAD_AT_ALL
-    return NONE_GOOD_AT_ALL if _good_above(leaf, read) is None else LOWEST_BAD
+    return NONE_GOOD_AT_ALL if _find_good_above(leaf, read) is None else LOWEST_BAD
 
 
 def describe_bounds(lower: Fraction | None, upper: Fraction | None, dimension: Dimension) -> str:

@@ -71,10 +71,10 @@ class FoundConstraint(NamedTuple):
         confidence = levels.failing if bad else levels.passing
         count = self.failed if bad else self.held
         shares = clopper_pearson(count, self.repeats, 1 - LIKELY)
-        most, least = (self._more(share, confidence) for share in shares)
+        most, least = (self._count_more(share, confidence) for share in shares)
         return MoreRepeats(least, None if most > MAX_REPEATS else most)
 
-    def _more(self, share: Fraction, confidence: Fraction) -> int:
+    def _count_more(self, share: Fraction, confidence: Fraction) -> int:
         """Return how many more decide if such a share of them does; more than may be, if none."""
         return first_to_decide(
             lambda repeats: _is_most(math.floor(share * repeats), repeats, confidence), self.repeats
@@ -110,12 +110,12 @@ def median_interval(
     """
     ends = [limits(expression, repeat.read) or Bounds() for repeat in repeats]
     place = binomial_critical_value(len(repeats), HALF, 1 - confidence)
-    low = _nth([None if end.least is None else end.least for end in ends], place)
-    high = _nth([None if end.most is None else -end.most for end in ends], place)
+    low = _get_nth([None if end.least is None else end.least for end in ends], place)
+    high = _get_nth([None if end.most is None else -end.most for end in ends], place)
     return Bounds(low, None if high is None else -high)
 
 
-def _nth(values: Sequence[Fraction | None], place: int) -> Fraction | None:
+def _get_nth(values: Sequence[Fraction | None], place: int) -> Fraction | None:
     """Return the value at a place from 0, the least first; None, a missing one, is below all.
 
     The place is -1, which is none, or in the lower half.

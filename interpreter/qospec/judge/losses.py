@@ -47,7 +47,7 @@ TWO_DIGITS = 100
 
 
 @functools.cache
-def _counting() -> Mapping[str, Counting]:
+def _list_counting() -> Mapping[str, Counting]:
     """Return the metrics that are counts, by name."""
     metrics = discover().select_role("metric").items()
     return {name: counting for name, kind in metrics if (counting := kind.build.counting)}
@@ -55,7 +55,7 @@ def _counting() -> Mapping[str, Counting]:
 
 def counting(leaf: Measured) -> Counting:
     """Return what is counted for a measured value that is a count."""
-    return _counting().get(leaf.metric, Counting(ABOVE, ""))
+    return _list_counting().get(leaf.metric, Counting(ABOVE, ""))
 
 
 def item_kinds(leaf: Measured) -> frozenset[str]:
@@ -103,21 +103,21 @@ class Losses(NamedTuple):
 
     def interval(self, confidence: Fraction, repeats: int) -> Bounds:
         """Return the interval of `repeats` such repeats, with that confidence on each side."""
-        return Bounds(*self._limits(confidence, repeats))
+        return Bounds(*self._compute_limits(confidence, repeats))
 
     def margins_of_error(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return the distance of the value from the lower and upper end of its interval."""
-        low, high = self._limits(confidence, repeats)
+        low, high = self._compute_limits(confidence, repeats)
         return self.value - low, high - self.value
 
-    def _limits(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
+    def _compute_limits(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return the ends of the interval.
 
         A number is the ratio times what is sent. Where the repeats sent unequally many, that is
         drawn as well and has an interval of its own; each has half of the significance level.
         """
         if not self.sent_by_repeat:
-            return self._ratio(confidence, repeats)
+            return self._bound_ratio(confidence, repeats)
         mean, wide = Fraction(self.sent, self.repeats), Fraction(0)
         if len(set(self.sent_by_repeat)) > 1:
             confidence = (1 + confidence) / 2
@@ -127,14 +127,14 @@ class Losses(NamedTuple):
                 confidence,
                 repeats,
             )
-        low, high = self._ratio(confidence, repeats)
+        low, high = self._bound_ratio(confidence, repeats)
         return low * max(mean - wide, Fraction(0)), high * (mean + wide)
 
-    def _ratio(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
+    def _bound_ratio(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return the interval of the ratio of `repeats` such repeats."""
         share = Fraction(self.lost, self.sent)
         if self.identical:
-            low, high = self._of_equal_repeats(confidence, repeats)
+            low, high = self._bound_equal_repeats(confidence, repeats)
         else:
             effect = self.design_effect(confidence, repeats) * self.repeats / repeats
             sent = max(1, math.floor(self.sent / effect))
@@ -143,19 +143,19 @@ class Losses(NamedTuple):
             low, _ = clopper_pearson(min(fewest, sent), sent, 1 - confidence)
             _, high = clopper_pearson(min(most, sent), sent, 1 - confidence)
             if repeats == self.repeats:
-                high = min(high, self._before_the_last(confidence))
+                high = min(high, self._bound_before_last(confidence))
                 if self.counted != ABOVE:
                     high = min(high, self.delays.most_lost(confidence))
                 if effect > 1:  # else these bounds are exact
-                    low = max(low, self._in_each_repeat(confidence))
+                    low = max(low, self._bound_each_repeat(confidence))
         return min(low, share), max(high, share)
 
-    def _in_each_repeat(self, confidence: Fraction) -> Fraction:
+    def _bound_each_repeat(self, confidence: Fraction) -> Fraction:
         """Return the ratio that losses in each single repeat show: see `repeats.markov_share`."""
         least = Fraction(0) if self.uncertain else self.delays.least_share_lost
         return markov_share(confidence, self.repeats) * least
 
-    def _before_the_last(self, confidence: Fraction) -> Fraction:
+    def _bound_before_last(self, confidence: Fraction) -> Fraction:
         """Return the upper bound that the repeats before a perfect one have shown.
 
         That nothing is lost in one more repeat makes no smaller ratio less likely; if its delays
@@ -169,9 +169,9 @@ class Losses(NamedTuple):
         earlier = self._replace(
             sent=delays.count, repeats=before, sent_by_repeat=by_repeat, delays=delays
         )
-        return earlier._ratio(confidence, before)[1] if delays.count else Fraction(1)  # noqa: SLF001
+        return earlier._bound_ratio(confidence, before)[1] if delays.count else Fraction(1)  # noqa: SLF001
 
-    def _of_equal_repeats(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
+    def _bound_equal_repeats(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return the interval where what is drawn once per repeat may decide all of it."""
         rare = rare_share(confidence, repeats)
         surely, possibly = self.lost - self.uncertain, Fraction(self.lost, self.sent)
@@ -189,14 +189,15 @@ class Losses(NamedTuple):
     def note(self, confidence: Fraction) -> str:
         """Return the count in words, with the upper bound of the ratio."""
         cells = format_number(self.sent)
-        _, most = self._ratio(confidence, self.repeats)
+        _, most = self._bound_ratio(confidence, self.repeats)
         found = (
             f"{format_number(self.lost)} of {cells} {self.counted}:"
-            f" with {write_percent(confidence)} confidence the ratio is below {_rounded_up(most)}"
+            f" with {write_percent(confidence)} confidence the ratio is below"
+            f" {_format_rounded_up(most)}"
         )
         if self.lost or self.identical or self.repeats == 1:
             return found
-        rare = _rounded_up(rare_share(confidence, self.repeats))
+        rare = _format_rounded_up(rare_share(confidence, self.repeats))
         return f"{found}; bursts in fewer than {rare} of repeats may not have been seen"
 
 
@@ -204,15 +205,15 @@ def pool_losses(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | N
     """Return the count that a criterion measures, over all repeats; None if no cell was sent."""
     bound_ps = parse_bound(leaf.statistic)
     if bound_ps is not None:
-        return _above_bound(leaf, bound_ps, repeats)
+        return _count_above_bound(leaf, bound_ps, repeats)
     counted, out_of = counting(leaf)
     of = replace(leaf, metric=out_of, statistic="", dimension=CELLS)
-    sent = [int(_exact(repeat.read(of))) for repeat in repeats]
+    sent = [int(_to_exact(repeat.read(of))) for repeat in repeats]
     if not sum(sent):
         return None
     share = leaf.dimension == RATIO
     found = [
-        int(_exact(repeat.read(leaf)) * (of_all if share else 1))
+        int(_to_exact(repeat.read(leaf)) * (of_all if share else 1))
         for repeat, of_all in zip(repeats, sent, strict=True)
     ]
     delays = Distribution([repeat.delays(leaf) or Delays() for repeat in repeats], sent, found)
@@ -220,7 +221,9 @@ def pool_losses(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | N
     return Losses(sum(found), sum(sent), len(repeats), by_repeat, delays, counted)
 
 
-def _above_bound(leaf: Measured, bound_ps: int, repeats: Sequence[RepeatReadings]) -> Losses | None:
+def _count_above_bound(
+    leaf: Measured, bound_ps: int, repeats: Sequence[RepeatReadings]
+) -> Losses | None:
     found = [repeat.delays(leaf) or Delays() for repeat in repeats]
     totals = [delays.count for delays in found]
     if not sum(totals):
@@ -248,7 +251,8 @@ def write_none_lost_note(sent: int) -> str:
     _, most = clopper_pearson(0, sent, 1 - DEFAULT_CONFIDENCE)
     return (
         f"0 of {format_number(sent)} lost: if losses are independent, with"
-        f" {write_percent(DEFAULT_CONFIDENCE)} confidence the ratio is below {_rounded_up(most)}"
+        f" {write_percent(DEFAULT_CONFIDENCE)} confidence the ratio is below"
+        f" {_format_rounded_up(most)}"
     )
 
 
@@ -262,12 +266,12 @@ def find_compared_count(comparison: Operation) -> Measured | None:
 
 
 def _is_counted(leaf: Measured) -> bool:
-    return leaf.metric in _counting() or parse_bound(leaf.statistic) is not None
+    return leaf.metric in _list_counting() or parse_bound(leaf.statistic) is not None
 
 
 def is_count(leaf: Leaf) -> bool:
     """Return whether a measured value is a count of items, or their ratio to all."""
-    return isinstance(leaf, Measured) and leaf.metric in _counting()
+    return isinstance(leaf, Measured) and leaf.metric in _list_counting()
 
 
 def as_ratios(expression: Expression) -> Expression:
@@ -290,12 +294,12 @@ def as_ratios(expression: Expression) -> Expression:
     return replace(expression, operands=operands)
 
 
-def _exact(value: object) -> Fraction:
+def _to_exact(value: object) -> Fraction:
     return value if isinstance(value, Fraction) else Fraction(0)
 
 
 @functools.lru_cache(1_024)
-def _rounded_up(ratio: Fraction) -> str:
+def _format_rounded_up(ratio: Fraction) -> str:
     """Return a ratio rounded up to two digits: `2.5 × 10⁻⁶`."""
     power = (Decimal(ratio.numerator) / ratio.denominator).adjusted()
     digits = math.ceil(ratio * Fraction(10) ** (1 - power))

@@ -35,10 +35,10 @@ def read_machine(asked: str, counts: Counts, dimension: Dimension) -> Fraction |
     moments = {"first_entered": state.first_ps, "last_entered": state.last_ps}
     if observed in moments:
         return Fraction(moments[observed], PS_PER_S) if state.entered else None
-    return _of_stays(counts, name, observed.removeprefix("time."))
+    return _compute_of_stays(counts, name, observed.removeprefix("time."))
 
 
-def _of_stays(counts: Counts, name: str, statistic: str) -> Fraction | None:
+def _compute_of_stays(counts: Counts, name: str, statistic: str) -> Fraction | None:
     """Return a statistic of how long stays in a state lasted, or that of one of them."""
     state, number = counts.states[name], parse_stay_number(statistic)
     if number is None and parse_share(statistic) is None:
@@ -51,7 +51,7 @@ def _of_stays(counts: Counts, name: str, statistic: str) -> Fraction | None:
     lengths_ps = _list_stays(counts, name).in_order_ps
     if number is not None:
         lengths_ps, statistic = lengths_ps[number - 1 : number], "max"
-    return _of_lengths([ps for ps in lengths_ps if ps != GOES_ON], statistic)
+    return _compute_of_lengths([ps for ps in lengths_ps if ps != GOES_ON], statistic)
 
 
 def read_machine_series(
@@ -75,7 +75,7 @@ def read_machine_series(
             found.append(Fraction(stays.count_entered(start_ps, stop_ps)))
         else:
             ended_ps = stays.list_ended_ps(start_ps, stop_ps)
-            found.append(_of_lengths(ended_ps, observed.removeprefix("time.")))
+            found.append(_compute_of_lengths(ended_ps, observed.removeprefix("time.")))
     return found
 
 
@@ -83,7 +83,7 @@ def _list_stays(counts: Counts, state: str) -> Stays:
     return Stays(counts.log, list(counts.states).index(state))
 
 
-def _of_lengths(lengths_ps: Sequence[int], statistic: str) -> Fraction | None:
+def _compute_of_lengths(lengths_ps: Sequence[int], statistic: str) -> Fraction | None:
     """Return a statistic of some lengths, a quantile as the least that so many do not exceed."""
     if not lengths_ps:
         return None

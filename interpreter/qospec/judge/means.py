@@ -210,19 +210,19 @@ def unseen(expression: Expression, repeats: Sequence[RepeatReadings]) -> tuple[U
     """
     observed = list(dict.fromkeys(list_observed(expression)))
     leaves = [leaf for leaf in observed if not _is_sent(leaf)]
-    falling = [leaf for leaf in leaves if _falls(leaf)]
-    values = {leaf: _values(leaf, repeats) for leaf in observed}
+    falling = [leaf for leaf in leaves if _falls_with_loss(leaf)]
+    values = {leaf: _list_values(leaf, repeats) for leaf in observed}
     if len(falling) < len(leaves) or not all(values.values()):
         return ()
     means: dict[Leaf, Value] = {leaf: mean(found) for leaf, found in values.items()}
     known = []
     for leaf in falling:
-        middle, missing = mean(values[leaf]), _missing(leaf, repeats)
+        middle, missing = mean(values[leaf]), _find_missing(leaf, repeats)
         ends = [evaluate(expression, {**means, leaf: middle + step}.get) for step in (0, 1)]
         numbers = [end for end in ends if isinstance(end, Fraction)]
         if missing is None or len(numbers) < len(ends):
             return ()
-        known.append(_unseen_of(leaf, middle, missing, numbers[1] - numbers[0]))
+        known.append(_build_unseen(leaf, middle, missing, numbers[1] - numbers[0]))
     return tuple(known)
 
 
@@ -230,15 +230,15 @@ def _is_sent(leaf: Measured | Counted) -> bool:
     return isinstance(leaf, Measured) and leaf.of_source
 
 
-def _falls(leaf: Measured | Counted) -> TypeGuard[Measured]:
+def _falls_with_loss(leaf: Measured | Counted) -> TypeGuard[Measured]:
     """Return whether a value is that of a flow, and falls with what does not arrive of it."""
-    metric = _metric(leaf)
+    metric = _find_metric(leaf)
     known = metric.delivered or metric.fall_per_loss is not None
     return known and isinstance(leaf, Measured) and bool(leaf.flow) and leaf.least is not None
 
 
-def _unseen_of(leaf: Measured, middle: Fraction, missing: Losses, slope: Fraction) -> Unseen:
-    metric, lost = _metric(leaf), missing.value
+def _build_unseen(leaf: Measured, middle: Fraction, missing: Losses, slope: Fraction) -> Unseen:
+    metric, lost = _find_metric(leaf), missing.value
     fall = metric.fall_per_loss if leaf.statistic in ("", "mean") else None
     if metric.delivered and lost < 1:
         fall = middle / (1 - lost)
@@ -248,9 +248,9 @@ def _unseen_of(leaf: Measured, middle: Fraction, missing: Losses, slope: Fractio
     return Unseen(missing, fall, shown, middle - (leaf.least or 0), slope)
 
 
-def _missing(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | None:
+def _find_missing(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | None:
     """Return what did not arrive of what was planned, or not in time for a call; None: unknown."""
-    names = (*COUNTS, LATE) if _metric(leaf).of_calls else COUNTS
+    names = (*COUNTS, LATE) if _find_metric(leaf).of_calls else COUNTS
     rows = [[_count(leaf, name, repeat) for name in names] for repeat in repeats]
     known = [[count for count in row if count is not None] for row in rows]
     if any(len(row) < len(names) for row in known):
@@ -260,7 +260,7 @@ def _missing(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | None
     return pool_missing([planned for planned, *_ in known], gone, delays)
 
 
-def _values(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> list[Fraction]:
+def _list_values(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> list[Fraction]:
     return [value for repeat in repeats if isinstance(value := repeat.read(leaf), Fraction)]
 
 
@@ -271,11 +271,11 @@ def skewness_of(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> 
     downwards as well; where they have a limit above, it is that from there. What passes a place,
     maxima, and scores of calls have limits that nobody knows: the ends of what the repeats gave.
     """
-    values = _values(leaf, repeats)
+    values = _list_values(leaf, repeats)
     mirrored = [-value for value in values]
-    metric = _metric(leaf)
+    metric = _find_metric(leaf)
     passes = isinstance(leaf, Measured) and leaf.place is not None and not leaf.flow
-    above = assumed_skewness(values, min(values) if passes else _least(leaf, repeats, values))
+    above = assumed_skewness(values, min(values) if passes else _find_least(leaf, repeats, values))
     if passes or _is_extreme(leaf) or metric.of_calls:
         below = assumed_skewness(
             mirrored, -max(values), MAX_SKEWNESS_BELOW_GREATEST, SKEWNESS_BELOW_GREATEST
@@ -283,7 +283,7 @@ def skewness_of(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> 
     elif (most := find_declared_bounds(leaf).most) is not None:
         below = assumed_skewness(mirrored, -most, MAX_SKEWNESS_OF_RATIO)
     elif isinstance(leaf, Measured) and metric.delivered:
-        below = _skewness_by_deficits(leaf, repeats, values)
+        below = _compute_skewness(leaf, repeats, values)
     else:
         below = above
     return Skewness(max(above, below), above)
@@ -304,8 +304,8 @@ def could_not_be_better(below: Expression, repeat: RepeatReadings) -> bool:
             find_declared_bounds(leaf).least is not None
             and repeat.read(leaf) == find_declared_bounds(leaf).least
         )
-    if isinstance(leaf, Measured) and leaf.flow and _metric(leaf).delivered:
-        planned, received = _counts(leaf, repeat)
+    if isinstance(leaf, Measured) and leaf.flow and _find_metric(leaf).delivered:
+        planned, received = _count_items(leaf, repeat)
         return planned is not None and planned == received
     return (
         find_declared_bounds(leaf).most is not None
@@ -313,7 +313,7 @@ def could_not_be_better(below: Expression, repeat: RepeatReadings) -> bool:
     )
 
 
-def _counts(leaf: Measured, repeat: RepeatReadings) -> list[int | None]:
+def _count_items(leaf: Measured, repeat: RepeatReadings) -> list[int | None]:
     """Return what was planned of a flow in a repeat, and what arrived."""
     return [_count(leaf, name, repeat) for name in COUNTS]
 
@@ -325,7 +325,7 @@ def _count(leaf: Measured, metric: str, repeat: RepeatReadings) -> int | None:
     return int(value) if isinstance(value, Fraction) else None
 
 
-def _metric(leaf: Measured | Counted) -> type[Metric]:
+def _find_metric(leaf: Measured | Counted) -> type[Metric]:
     """Return the facts of a metric; of what is observed in a device, those of any."""
     kind = discover().find("metric", leaf.metric) if isinstance(leaf, Measured) else None
     return Metric if kind is None else kind.build
@@ -338,7 +338,7 @@ def _is_extreme(leaf: Measured | Counted) -> bool:
     return leaf.statistic == "max" or "outages" in leaf.needs
 
 
-def _least(
+def _find_least(
     leaf: Measured | Counted, repeats: Sequence[RepeatReadings], values: Sequence[Fraction]
 ) -> Fraction:
     """Return the least possible value: of delays the shortest, of all others 0."""
@@ -352,7 +352,7 @@ def _least(
     return least if least <= min(values) else Fraction(0)
 
 
-def _skewness_by_deficits(
+def _compute_skewness(
     leaf: Measured, repeats: Sequence[RepeatReadings], values: Sequence[Fraction]
 ) -> Fraction:
     """Return how far a value is skewed towards less by what did not arrive of what was planned.
@@ -360,7 +360,7 @@ def _skewness_by_deficits(
     Skewness is the third power of a deviation: that of deficits counts as far as they make up the
     deviation of the values, which also differ since what is sent is drawn.
     """
-    counts = [_counts(leaf, repeat) for repeat in repeats]
+    counts = [_count_items(leaf, repeat) for repeat in repeats]
     known = [[count for count in pair if count is not None] for pair in counts]
     arrived = sum(pair[-1] for pair in known if len(pair) == len(COUNTS))
     deviation = square_root(variance(values))

@@ -178,24 +178,24 @@ class PhasesResult:
         """Return what was measured at points in each trial; one may have fewer than another."""
         readings = []
         for phases in self.repeats:
-            points = _points(phases)
+            points = _find_points(phases)
             for number in range(max((len(point.trials) for point in points.values()), default=0)):
                 here = {name: ran for name, ran in points.items() if number < len(ran.trials)}
-                readings.append(self._readings(here, number))
+                readings.append(self._build_readings(here, number))
         return readings
 
     def of(self, statement: Statement) -> tuple[list[Judged], int]:
         """Return the repeats in which a statement is judged, and how many there should be."""
-        judged = self._in_trials(statement)
+        judged = self._judge_trials(statement)
         if judged:
             return [Judged(None, judgement) for judgement in judged], len(judged)
         repeats, due, count = [], 0, 1
         names = {leaf.network for leaf in list_observed(statement.expression)}
         for phases in self.repeats:
-            points = {name: ran for name, ran in _points(phases).items() if name in names}
-            count, ran = _trials(points.values())
+            points = {name: ran for name, ran in _find_points(phases).items() if name in names}
+            count, ran = _count_trials(points.values())
             trials: list[RepeatReadings] = [
-                self._phase_readings(phases, self._readings(points, number))
+                self._combine_readings(phases, self._build_readings(points, number))
                 for number in range(ran)
             ]
             if self._is_averaged(statement, names):
@@ -218,11 +218,13 @@ class PhasesResult:
         )
         return self.planned > 1 and together and shared
 
-    def _phase_readings(self, phases: Sequence[PhaseResult], readings: Readings) -> RepeatReadings:
+    def _combine_readings(
+        self, phases: Sequence[PhaseResult], readings: Readings
+    ) -> RepeatReadings:
         drawn = readings.drawn or any(map(_is_drawn, phases))
-        return PhaseReadings(_goals(phases), readings, drawn=drawn)
+        return PhaseReadings(_find_goals(phases), readings, drawn=drawn)
 
-    def _in_trials(self, statement: Statement) -> list[Judgement]:
+    def _judge_trials(self, statement: Statement) -> list[Judgement]:
         """Return the judgements of what is required of each trial, in all of them."""
         if statement.kind in ("expect", "report"):
             return []
@@ -230,11 +232,11 @@ class PhasesResult:
             trial.judgements[statement.label]
             for phases in self.repeats
             for phase in phases
-            for trial in _trials_of(phase)
+            for trial in _list_trials(phase)
             if statement.label in trial.judgements
         ]
 
-    def _readings(self, points: Mapping[str, PointResult], number: int) -> Readings:
+    def _build_readings(self, points: Mapping[str, PointResult], number: int) -> Readings:
         seen = {
             name: ran.trials[min(number, len(ran.trials) - 1)].seen
             for name, ran in points.items()
@@ -251,18 +253,18 @@ def _is_complete(phase: PhaseResult) -> bool:
     return all(goal.complete for goal in phase.goals.values())
 
 
-def _trials_of(phase: PhaseResult) -> Iterator[TrialResult]:
+def _list_trials(phase: PhaseResult) -> Iterator[TrialResult]:
     if isinstance(phase, PointResult):
         yield from phase.trials
     else:
         yield from (trial.result for trial in phase.trials)
 
 
-def _points(phases: Sequence[PhaseResult]) -> dict[str, PointResult]:
+def _find_points(phases: Sequence[PhaseResult]) -> dict[str, PointResult]:
     return {phase.phase.name: phase for phase in phases if isinstance(phase, PointResult)}
 
 
-def _goals(phases: Sequence[PhaseResult]) -> dict[str, GoalResult]:
+def _find_goals(phases: Sequence[PhaseResult]) -> dict[str, GoalResult]:
     return {
         name: result
         for phase in phases
@@ -271,7 +273,7 @@ def _goals(phases: Sequence[PhaseResult]) -> dict[str, GoalResult]:
     }
 
 
-def _trials(points: Collection[PointResult]) -> tuple[int, int]:
+def _count_trials(points: Collection[PointResult]) -> tuple[int, int]:
     """Return in how many trials a statement on points should be judged, and in how many it is.
 
     The only trial of a point stands beside each trial of another; the others have equally many,

@@ -104,17 +104,17 @@ class Quantile:
         lowest = self._delays.nth_longest_ps(math.ceil(many * counts)) if many <= items else None
         low_ps, high_ps = lowest and lowest[0], highest and highest[1]
         if repeats == self._repeats:
-            high_ps = _known(min, high_ps, self._before_the_last_ps(confidence))
+            high_ps = _choose_known(min, high_ps, self._bound_before_last_ps(confidence))
             if self.design_effect(confidence, repeats) > 1:  # else these bounds are exact
-                low_ps = _known(max, low_ps, self._reached_in_each_ps(confidence))
-        return Bounds(_seconds(low_ps), _seconds(high_ps))
+                low_ps = _choose_known(max, low_ps, self._bound_each_repeat_ps(confidence))
+        return Bounds(_to_seconds(low_ps), _to_seconds(high_ps))
 
-    def _reached_in_each_ps(self, confidence: Fraction) -> int | None:
+    def _bound_each_repeat_ps(self, confidence: Fraction) -> int | None:
         """Return the lower bound that each single repeat shows: see `repeats.markov_share`."""
         share = self._beyond / markov_share(confidence, self._repeats)
         return self._delays.reached_in_each_ps(share) if share < 1 else None
 
-    def _before_the_last_ps(self, confidence: Fraction) -> int | None:
+    def _bound_before_last_ps(self, confidence: Fraction) -> int | None:
         """Return the upper bound that the repeats before the last show, if none of its is longer.
 
         That nothing in one more repeat is beyond a bound speaks for it; if its delays differ, the
@@ -145,16 +145,16 @@ class Quantile:
         words += f" {format_number(Fraction(independent))} independent {ones}"
         if self._delays.identical:
             words += ", because the repeats do not differ"
-        needed, bound = self._needed(confidence, ends)
+        needed, bound = self._find_needed(confidence, ends)
         if independent < needed:
             words += f", and {bound} bound needs {format_number(Fraction(needed))}"
         return words
 
     def suffices(self, confidence: Fraction, ends: NeededBounds, repeats: int) -> bool:
         """Return whether `repeats` such repeats would have the bounds needed."""
-        return self.independent(confidence, repeats) >= self._needed(confidence, ends)[0]
+        return self.independent(confidence, repeats) >= self._find_needed(confidence, ends)[0]
 
-    def _needed(self, confidence: Fraction, ends: NeededBounds) -> tuple[int, str]:
+    def _find_needed(self, confidence: Fraction, ends: NeededBounds) -> tuple[int, str]:
         """Return how many independent items are needed, and for which bound."""
         sizes = [(minimum_sample_size(self._beyond, confidence), "an upper")] if ends.upper else []
         sizes += (
@@ -172,12 +172,12 @@ class Quantile:
         return allow_for_few(found, rarer or Fraction(1))  # `p0` is the least delay alone
 
 
-def _known(choose: Callable[..., int], *ends: int | None) -> int | None:
+def _choose_known(choose: Callable[..., int], *ends: int | None) -> int | None:
     """Return the greater or the smaller of the ends that are known; None without any."""
     return choose((end for end in ends if end is not None), default=None)
 
 
-def _seconds(time_ps: int | None) -> Fraction | None:
+def _to_seconds(time_ps: int | None) -> Fraction | None:
     return None if time_ps is None else Fraction(time_ps, PS_PER_S)
 
 
@@ -211,17 +211,24 @@ class EstimateConstraint(NamedTuple):
 
     def holds(self, levels: ConfidenceLevels) -> bool | None:
         """Return whether it holds with the confidence needed; None if that is undecided."""
-        return decide(lambda level: self._interval(level, self.repeats), levels, strict=self.strict)
+        return decide(
+            lambda level: self._compute_interval(level, self.repeats), levels, strict=self.strict
+        )
 
     def more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
         """Return how many more repeats like these would decide."""
         of = levels.passing, self.repeats
         effect = any(estimate.design_effect(*of) > 1 for estimate in self.estimates.values())
         return repeats_to_decide(
-            self._interval, self.mean, levels, self.repeats, alike=self.identical, effect=effect
+            self._compute_interval,
+            self.mean,
+            levels,
+            self.repeats,
+            alike=self.identical,
+            effect=effect,
         )
 
-    def _interval(self, confidence: Fraction, repeats: int) -> Bounds:
+    def _compute_interval(self, confidence: Fraction, repeats: int) -> Bounds:
         return interval_of(self.expression, self.estimates, confidence, repeats)
 
 
@@ -291,16 +298,16 @@ def needed_bounds(comparison: Operation, leaf: Measured | Counted) -> NeededBoun
     """Return which bounds of a measured value a comparison needs in order to hold."""
     one = Fraction(1)
 
-    def needed(of_leaf: Bounds) -> bool:
-        def known(other: Leaf) -> Bounds:
+    def is_needed(of_leaf: Bounds) -> bool:
+        def get_known(other: Leaf) -> Bounds:
             return of_leaf if other == leaf else Bounds(one, one)
 
         return any(
-            bound_expression(constraint.expression, known).most is None
+            bound_expression(constraint.expression, get_known).most is None
             for constraint in constraints(comparison, {}, 1)
         )
 
-    return NeededBounds(lower=needed(Bounds(None, one)), upper=needed(Bounds(one, None)))
+    return NeededBounds(lower=is_needed(Bounds(None, one)), upper=is_needed(Bounds(one, None)))
 
 
 def item_noun(leaf: Measured | Counted) -> str:

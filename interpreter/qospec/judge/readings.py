@@ -171,16 +171,16 @@ class Readings:
         if isinstance(leaf, Counted):
             return self._count(leaf)
         if leaf.place is not None:
-            return self._measure(leaf.metric, self._passed(leaf, leaf.place), leaf.statistic)
-        tally = self._tally(leaf)
+            return self._measure(leaf.metric, self._tally_passed(leaf, leaf.place), leaf.statistic)
+        tally = self._get_tally(leaf)
         if tally is None:  # OAM cells of a network in which nothing makes any
-            absent = self._metric(leaf.metric).when_absent
+            absent = self._get_metric(leaf.metric).when_absent
             return None if absent is None else Fraction(absent)
-        return self._of_flow(leaf, tally)
+        return self._read_flow(leaf, tally)
 
-    def _of_flow(self, leaf: Measured, tally: Tally) -> Value:
+    def _read_flow(self, leaf: Measured, tally: Tally) -> Value:
         if leaf.statistic == GOES_ON:
-            return self._metric(leaf.metric).goes_on(tally)
+            return self._get_metric(leaf.metric).goes_on(tally)
         bound_ps = parse_bound(leaf.statistic)
         if bound_ps is not None:
             return _share_above(self.delays(leaf), bound_ps)
@@ -193,24 +193,24 @@ class Readings:
 
     def delays(self, leaf: Measured) -> Delays | None:
         """Return the delays of which a metric gives quantiles; for others, the transfer delays."""
-        tally = self._tally(leaf)
-        return None if tally is None else self._metric(leaf.metric).delays(tally)
+        tally = self._get_tally(leaf)
+        return None if tally is None else self._get_metric(leaf.metric).delays(tally)
 
     def series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the value of an expression in each interval in order; None without data."""
         leaves: dict[Leaf, list[Fraction | None]] = {}
         for leaf in list_measurements(expression):
-            tallies = self._tallies_of(leaf, every_ps)
+            tallies = self._list_tallies(leaf, every_ps)
             leaves[leaf] = [self._measure(leaf.metric, of, leaf.statistic) for of in tallies]
         for counted in list_counted(expression):
-            leaves[counted] = self._machine_series(counted, every_ps)
+            leaves[counted] = self._read_machine_series(counted, every_ps)
         found: list[Value] = []
         for number in range(max(map(len, leaves.values()), default=0)):
             now = {leaf: values[number] if values else None for leaf, values in leaves.items()}
             found.append(evaluate(expression, now.__getitem__))
         return found
 
-    def _machine_series(self, leaf: Counted, every_ps: int) -> list[Fraction | None]:
+    def _read_machine_series(self, leaf: Counted, every_ps: int) -> list[Fraction | None]:
         """Return what is observed of a state by interval; none of a network that did not run."""
         if leaf.network not in self._seen:
             return []
@@ -218,13 +218,13 @@ class Readings:
         asked, measurement = leaf.observed.removeprefix(OF_MACHINES), planned.experiment.measurement
         return read_machine_series(asked, observation.machines[leaf.path], measurement, every_ps)
 
-    def _tallies_of(self, leaf: Measured, every_ps: int) -> list[Tally]:
+    def _list_tallies(self, leaf: Measured, every_ps: int) -> list[Tally]:
         """Return the tallies of all intervals; none of OAM cells in a network without any."""
         if leaf.network not in self._seen:
             return []
         planned, observation = self._seen[leaf.network]
         name = name_population(leaf.flow, leaf.member, leaf.part)
-        of, tally = planned.populations.get(name), self._tally(leaf)
+        of, tally = planned.populations.get(name), self._get_tally(leaf)
         if of is None or tally is None or observation.series is None:
             return []
         intervals = Intervals(of.first, of.stop, every_ps)
@@ -232,11 +232,11 @@ class Readings:
         # Where packets pass beside, the bytes of cells are counted too, and mean nothing.
         return [replace(one, volume=None) if tally.volume is None else one for one in found]
 
-    def _tally(self, leaf: Measured) -> Tally | None:
+    def _get_tally(self, leaf: Measured) -> Tally | None:
         prefix = f"{leaf.network}." if leaf.network else ""
         return self._tallies.get(prefix + name_population(leaf.flow, leaf.member, leaf.part))
 
-    def _passed(self, leaf: Measured, place: Place) -> Tally:
+    def _tally_passed(self, leaf: Measured, place: Place) -> Tally:
         """Return what passed a place: of a flow, or of all."""
         planned, observation = self._seen[leaf.network]
         assert observation.passages is not None  # noqa: S101 -- what was run has them
@@ -254,16 +254,16 @@ class Readings:
         """
         planned, observation = self._seen[leaf.network]
         if leaf.observed:
-            return _observed(leaf, planned, observation)
+            return _read_observed(leaf, planned, observation)
         if leaf.causes is None:
             return Fraction(observation.ledger.items(planned.lines.get(leaf.path, "")).left)
         lost = observation.ledger.lost
         return Fraction(sum(lost.get((leaf.path, cause), 0) for cause in leaf.causes))
 
     def _measure(self, metric: str, tally: Tally, statistic: str) -> Fraction | None:
-        return _measure_scaled(self._metric(metric), tally, statistic)
+        return _measure_scaled(self._get_metric(metric), tally, statistic)
 
-    def _metric(self, name: str) -> Metric:
+    def _get_metric(self, name: str) -> Metric:
         kind = self._catalogue.find("metric", name)
         if kind is None:
             raise KeyError(name)
@@ -291,12 +291,12 @@ class Readings:
             prefix = f"{network}." if network else ""
             for population in planned.populations.values():
                 delays = self._tallies[prefix + population.name].delays
-                longest_ps, least = delays.max_ps, _seconds(delays.min_ps)
+                longest_ps, least = delays.max_ps, _to_seconds(delays.min_ps)
                 if longest_ps is None and population.kind != "user":
                     continue
                 most_ps, why, _ = planned.proofs.delay(population.first, population.stop)
                 what = f"delay of {prefix}{population.name}"
-                yield Bounded(what, _seconds(most_ps), _seconds(longest_ps), TIME, why, least)
+                yield Bounded(what, _to_seconds(most_ps), _to_seconds(longest_ps), TIME, why, least)
             for path, seen in observation.occupancies.items():
                 waiting = planned.proofs.waiting.get(path)
                 most = None if waiting is None else Fraction(waiting)
@@ -401,7 +401,7 @@ def _list_shown(
         if carries not in kind.carries or "flow" not in metric.measured_at:
             continue
         dimension = DIMENSIONS[metric.dimension][0]
-        statistics = _statistics(kind.list_statistics(carries))
+        statistics = _list_statistics(kind.list_statistics(carries))
         found.append(
             (
                 metric,
@@ -429,10 +429,10 @@ def _check_bounds(
         longest_ps = tallies[prefix + population.name].delays.max_ps
         proof = planned.proofs.delay(population.first, population.stop)
         if longest_ps is not None and proof.most_ps is not None and longest_ps > proof.most_ps:
-            terms = ", ".join(f"{path} {_time(ps)}" for path, ps in proof.path)
+            terms = ", ".join(f"{path} {_format_time(ps)}" for path, ps in proof.path)
             raise BoundError(
-                f"{prefix}{population.name} was delayed by {_time(longest_ps)}, and at most"
-                f" {_time(proof.most_ps)} is possible: {terms}"
+                f"{prefix}{population.name} was delayed by {_format_time(longest_ps)}, and at most"
+                f" {_format_time(proof.most_ps)} is possible: {terms}"
             )
     for path, (most, *_) in observation.occupancies.items():
         possible = planned.proofs.waiting.get(path)
@@ -440,15 +440,15 @@ def _check_bounds(
             raise BoundError(f"{most} items waited in {prefix}{path}, and at most {possible} can")
 
 
-def _seconds(time_ps: int | None) -> Fraction | None:
+def _to_seconds(time_ps: int | None) -> Fraction | None:
     return None if time_ps is None else Fraction(time_ps, PS_PER_S)
 
 
-def _time(time_ps: int) -> str:
+def _format_time(time_ps: int) -> str:
     return f"{format_value(Fraction(time_ps, PS_PER_S), TIME)} ({time_ps:_} ps)"
 
 
-def _observed(leaf: Counted, planned: Planned, observation: Observation) -> Fraction | None:
+def _read_observed(leaf: Counted, planned: Planned, observation: Observation) -> Fraction | None:
     """Return what is observed of a queue, a server or a machine; or what is proved of a queue."""
     if leaf.observed == "occupancy.bound":
         possible = planned.proofs.waiting.get(leaf.path)
@@ -471,7 +471,7 @@ def _share_above(delays: Delays | None, bound_ps: int) -> Fraction | None:
     return Fraction(possibly, delays.count)
 
 
-def _statistics(declared: tuple[str, ...]) -> Iterator[str]:
+def _list_statistics(declared: tuple[str, ...]) -> Iterator[str]:
     """Yield the statistics that a report shows; it lists causes of loss and bounds elsewhere."""
     for statistic in declared or ("",):
         if statistic in PATTERNS:

@@ -194,18 +194,18 @@ def repeats_to_decide(
     it, half or six times as many may do, since few repeats hardly tell it.
     """
 
-    def more(value: Fraction) -> int:
-        def decides(count: int) -> bool:
+    def find_more(value: Fraction) -> int:
+        def decide(count: int) -> bool:
             found = interval(levels.failing if value > 0 else levels.passing, count)
             end = found.least if value > 0 else found.most
             return end is not None and (value + end - mean) * (1 if value > 0 else -1) > 0
 
-        return first_to_decide(decides, repeats)
+        return first_to_decide(decide, repeats)
 
     ends = Bounds(mean, mean) if alike else interval(LIKELY, repeats)
     far, near = (ends.most, ends.least) if mean > 0 else ends
-    least = more(mean if far is None else far)
-    most = None if near is None or (near > 0) != (mean > 0) else more(near)
+    least = find_more(mean if far is None else far)
+    most = None if near is None or (near > 0) != (mean > 0) else find_more(near)
     if effect and least <= MAX_REPEATS:
         least, most = (least + 1) // 2, None if most is None else 6 * most
     return MoreRepeats(least, None if most is None or most > MAX_REPEATS >= least else most)

@@ -120,9 +120,9 @@ def clopper_pearson(lost: int, sent: int, significance: Fraction) -> tuple[Fract
         significance: The significance level of each bound by itself, below 1/2.
     """
     with localcontext(_CONTEXT):
-        low = 1 - _upper_limit(sent - lost, sent, significance)
-        high = _upper_limit(lost, sent, significance)
-        return _rounded(low), _rounded(high)
+        low = 1 - _compute_upper_limit(sent - lost, sent, significance)
+        high = _compute_upper_limit(lost, sent, significance)
+        return _round_ratio(low), _round_ratio(high)
 
 
 _FAR = 12
@@ -144,7 +144,11 @@ def binomial_critical_value(sent: int, ratio: Fraction, significance: Fraction) 
     first = max(0, math.floor(mean) - _FAR * (math.isqrt(math.ceil(mean * (1 - ratio))) + 1))
     with localcontext(_CONTEXT):
         p = Decimal(ratio.numerator) / ratio.denominator
-        ways = _ln_factorial(sent) - _ln_factorial(first) - _ln_factorial(sent - first)
+        ways = (
+            _compute_ln_factorial(sent)
+            - _compute_ln_factorial(first)
+            - _compute_ln_factorial(sent - first)
+        )
         term = float((ways + first * p.ln() + (sent - first) * (1 - p).ln()).exp())
     odds, most = float(ratio / (1 - ratio)), float(significance)
     number, total = first, term
@@ -155,22 +159,26 @@ def binomial_critical_value(sent: int, ratio: Fraction, significance: Fraction) 
     return number - 1
 
 
-def _rounded(ratio: Decimal) -> Fraction:
+def _round_ratio(ratio: Decimal) -> Fraction:
     return Fraction(f"{ratio:.{DIGITS}g}")
 
 
-def _upper_limit(lost: int, sent: int, significance: Fraction) -> Decimal:
+def _compute_upper_limit(lost: int, sent: int, significance: Fraction) -> Decimal:
     """Return the ratio at which at most `lost` are lost with a probability of `significance`."""
     goal = (Decimal(significance.numerator) / significance.denominator).ln()
     if lost == sent:
         return Decimal(1)
     if lost == 0:
         return 1 - (goal / sent).exp()
-    ways = _ln_factorial(sent) - _ln_factorial(lost) - _ln_factorial(sent - lost)
-    start = _wilson_upper_limit(lost, sent, float(normal_quantile(1 - significance)))
+    ways = (
+        _compute_ln_factorial(sent)
+        - _compute_ln_factorial(lost)
+        - _compute_ln_factorial(sent - lost)
+    )
+    start = _compute_wilson_limit(lost, sent, float(normal_quantile(1 - significance)))
     ratio = Decimal(_estimate_upper_limit(start, lost, sent, (float(ways), float(goal))))
     for _ in range(_MOST_STEPS):
-        terms = Decimal(_relative_sum(lost, sent, float((1 - ratio) / ratio)))
+        terms = Decimal(_sum_relative(lost, sent, float((1 - ratio) / ratio)))
         last = ways + lost * ratio.ln() + (sent - lost) * (1 - ratio).ln()
         step = (last + terms.ln() - goal) * terms * (1 - ratio) / (sent - lost)
         ratio = ratio + step if ratio + step < 1 else (1 + ratio) / 2
@@ -179,7 +187,7 @@ def _upper_limit(lost: int, sent: int, significance: Fraction) -> Decimal:
     raise ArithmeticError(f"no bound found for {lost} of {sent}")
 
 
-def _wilson_upper_limit(lost: int, sent: int, deviations: float) -> float:
+def _compute_wilson_limit(lost: int, sent: int, deviations: float) -> float:
     """Return Wilson's upper limit of a ratio, corrected for continuity, at most midway to 1.
 
     Source: Wilson, Journal of the American Statistical Association 22 (1927), 209.
@@ -193,13 +201,15 @@ def _wilson_upper_limit(lost: int, sent: int, deviations: float) -> float:
 def _estimate_upper_limit(
     ratio: float, lost: int, sent: int, logarithms: tuple[float, float]
 ) -> float:
-    """Return about the ratio of `_upper_limit`, from near it: few of Newton's steps need decimals.
+    """Return about the ratio of `_compute_upper_limit`, from near it.
+
+    So few of Newton's steps need decimals.
 
     The logarithm of the probability falls and is concave, so the steps end on one side.
     """
     ways, goal = logarithms
     for _ in range(_MOST_STEPS):
-        terms = _relative_sum(lost, sent, (1 - ratio) / ratio)
+        terms = _sum_relative(lost, sent, (1 - ratio) / ratio)
         last = ways + lost * math.log(ratio) + (sent - lost) * math.log1p(-ratio)
         step = (last + math.log(terms) - goal) * terms * (1 - ratio) / (sent - lost)
         ratio = ratio + step if 0 < ratio + step < 1 else (lost / sent + ratio) / 2
@@ -208,7 +218,7 @@ def _estimate_upper_limit(
     return ratio
 
 
-def _relative_sum(lost: int, sent: int, odds: float) -> float:
+def _sum_relative(lost: int, sent: int, odds: float) -> float:
     """Return the sum of the binomial terms up to `lost`, relative to the last of them.
 
     Args:
@@ -225,7 +235,7 @@ def _relative_sum(lost: int, sent: int, odds: float) -> float:
     return total
 
 
-def _ln_factorial(number: int) -> Decimal:
+def _compute_ln_factorial(number: int) -> Decimal:
     if number < _SMALL:
         return Decimal(math.factorial(number)).ln()
     n = Decimal(number)

@@ -136,7 +136,8 @@ def find_deciding(judgements: Sequence[Judgement]) -> int:
     """
     comparison = judgements[0].comparison
     gaps = [
-        _gap(judgement) if judgement.comparison == comparison else None for judgement in judgements
+        _find_gap(judgement) if judgement.comparison == comparison else None
+        for judgement in judgements
     ]
     return max(range(len(gaps)), key=lambda number: (gaps[number] or _NO_GAP, -number))
 
@@ -144,7 +145,7 @@ def find_deciding(judgements: Sequence[Judgement]) -> int:
 _NO_GAP = (-1, Fraction(0))
 
 
-def _gap(judged: Judgement) -> tuple[int, Fraction] | None:
+def _find_gap(judged: Judgement) -> tuple[int, Fraction] | None:
     """Return by how much a judged comparison may not hold, after 1 if that has no end, else 0.
 
     None if its sides or its tolerance are no numbers, or if it is none that holds better or worse.
@@ -152,7 +153,7 @@ def _gap(judged: Judgement) -> tuple[int, Fraction] | None:
     if judged.measured is None or judged.bound is None:
         return None
     value, bound = _ends(judged.measured), _ends(judged.bound)
-    width = _width(judged.tolerance, judged.bound)
+    width = _find_width(judged.tolerance, judged.bound)
     if Bounds() in (value, bound) or width is None or judged.comparison not in _SIDES:
         return None
     ends = {"above": (value.most, bound.least), "below": (bound.most, value.least)}
@@ -183,7 +184,7 @@ def _ends(side: Side) -> Bounds:
     return Bounds(value, value) if isinstance(value, Fraction) else Bounds()
 
 
-def _width(tolerance: Side | None, bound: Side) -> Fraction | None:
+def _find_width(tolerance: Side | None, bound: Side) -> Fraction | None:
     """Return the tolerance of a `within`, and 0 of others; a share is one of the bound."""
     if tolerance is None:
         return Fraction(0)
@@ -198,7 +199,7 @@ def judge(statement: Statement, read: Reader) -> Judgement:
     expression = statement.expression
     note = "; ".join(notes(expression, read))
     if statement.kind == "report":
-        return Judgement(None, _reported(expression, read), note=note)
+        return Judgement(None, _read_reported(expression, read), note=note)
     value = decide_value(expression, read)
     verdict: Verdict
     if value is None:
@@ -207,10 +208,10 @@ def judge(statement: Statement, read: Reader) -> Judgement:
         verdict = "pass"
     else:
         verdict = WHEN_FALSE[statement.kind]
-    return replace(with_sides(verdict, _decisive(expression, read), read), note=note)
+    return replace(with_sides(verdict, _find_decisive(expression, read), read), note=note)
 
 
-def _reported(expression: Expression, read: Reader) -> Side:
+def _read_reported(expression: Expression, read: Reader) -> Side:
     """Return what is reported: of an outage that went on when the trial ended, a lower limit."""
     shown = side(expression, read)
     if not isinstance(expression, Measured) or "outages" not in expression.needs:
@@ -221,7 +222,7 @@ def _reported(expression: Expression, read: Reader) -> Side:
     return replace(shown, limits=Limits(shown.value, None))
 
 
-def _decisive(expression: Expression, read: Reader) -> Expression | None:
+def _find_decisive(expression: Expression, read: Reader) -> Expression | None:
     """Return the part of an `and` or `or` that decided it: the first with the value of the whole.
 
     Parts that measure something go first. None if the whole measures something, and only parts that
@@ -261,11 +262,11 @@ def side(expression: Expression, read: Reader) -> Side:
         )
         value, dimension = evaluate(expression, read), find_dimension(expression)
         return Side(value, dimension, approximate, uncertainty(expression, read))
-    texts = (_item_text(side(part, read)) for part in expression.operands)
+    texts = (_format_item(side(part, read)) for part in expression.operands)
     return Side(f"[{', '.join(texts)}]", None)
 
 
-def _item_text(item: Side) -> str:
+def _format_item(item: Side) -> str:
     """Return an item of a list as text."""
     if item.dimension is not None and item.limits is not None:
         return describe_bounds(item.limits.least, item.limits.most, item.dimension)

@@ -46,7 +46,7 @@ class Secured(NamedTuple):
         twice is that of one packet.
         """
         numbers, first, of = np.unique(numbers, return_index=True, return_inverse=True)
-        (made,) = _association(self).renew().seal(Rows(numbers, packets[first]))
+        (made,) = _build_association(self).renew().seal(Rows(numbers, packets[first]))
         return made[of]
 
     def tampered(self, packets: Bytes, which: Truths) -> Bytes:
@@ -56,11 +56,11 @@ class Secured(NamedTuple):
 
     def opened(self, packets: Bytes) -> Opened:
         """Return what is in sealed packets of one size."""
-        return _association(self).open(packets)
+        return _build_association(self).open(packets)
 
 
 @lru_cache
-def _association(of: Secured) -> Association:
+def _build_association(of: Secured) -> Association:
     """Return the association of a direction; to set up its ciphers takes long for a few packets."""
     return Association(of.esp, of.spi, of.encryption_key, of.integrity_key, of.ends)
 
@@ -71,7 +71,9 @@ def list_associations(experiment: Experiment, node: int) -> dict[int, Secured]:
     assert isinstance(element, association.Association)  # noqa: S101 -- as `find_encrypting` has it
     names = (*experiment.seed, "esp", path)
     found = {
-        index: _drawn(element.esp, index, (*names, f"successor {count}") if count else names)
+        index: _draw_association(
+            element.esp, index, (*names, f"successor {count}") if count else names
+        )
         for count, index in enumerate(element.indices)
     }
     first = found[element.spi]
@@ -82,7 +84,7 @@ def list_associations(experiment: Experiment, node: int) -> dict[int, Secured]:
     return {**found, element.spi: first}
 
 
-def _drawn(esp: Esp, index: int, names: tuple[str, ...]) -> Secured:
+def _draw_association(esp: Esp, index: int, names: tuple[str, ...]) -> Secured:
     """Return an association with the keys that belong to its names."""
     encryption, integrity = esp.encryption, esp.integrity
     ends = (

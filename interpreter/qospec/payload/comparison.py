@@ -69,11 +69,11 @@ class Comparison:
         self.errored = np.zeros(indices, np.int64)
         self._experiment = experiment
         self._flight = Flight(indices)
-        self._receivers = _receivers(experiment, flows)
-        self._senders = {number: _senders(experiment, number) for number in self._receivers}
+        self._receivers = _list_receivers(experiment, flows)
+        self._senders = {number: _list_senders(experiment, number) for number in self._receivers}
         self._encrypted: dict[int, Truths] = {}
         self._nonces = Nonces(experiment)
-        self.taps = tuple(_taps(experiment, self._receivers.keys()))
+        self.taps = tuple(_list_taps(experiment, self._receivers.keys()))
         self._began: list[Batch] = []
         self._came: dict[int, list[Batch]] = {number: [] for number in self._receivers}
         self._ended: list[_Seen] = []
@@ -120,11 +120,11 @@ class Comparison:
             self._came[number].clear()
             if came.count:
                 items = self._flight.seen(came, self._experiment.nodes[number].path)
-                errored = receiver.errored(items, self._sender(number, came.connection))
+                errored = receiver.errored(items, self._find_sender(number, came.connection))
                 self._spoilt.append(_Seen.of(came, errored))
         self._count()
 
-    def _sender(self, number: int, connection: Indices) -> Whole:
+    def _find_sender(self, number: int, connection: Indices) -> Whole:
         """Return (n,) which node has encrypted items that came to another; -1 if none has."""
         sender = np.full(len(connection), UNKNOWN, np.int64)
         for node in self._senders[number]:
@@ -134,8 +134,8 @@ class Comparison:
 
     def _count(self) -> None:
         """Count the items that arrived and were errored, and forget all that ended."""
-        arrived, spoilt = _all(self._arrived), _all(self._spoilt)
-        ended = _all(self._ended)
+        arrived, spoilt = _join_all(self._arrived), _join_all(self._spoilt)
+        ended = _join_all(self._ended)
         if len(spoilt.sent_ps):
             found = find(*spoilt, *arrived) != UNKNOWN
             measurement, users = self._experiment.measurement, self._experiment.streams.count
@@ -150,13 +150,13 @@ class Comparison:
         self._arrived, self._ended = [], []
 
 
-def _all(seen: Sequence[_Seen]) -> _Seen:
+def _join_all(seen: Sequence[_Seen]) -> _Seen:
     if not seen:
         return _Seen.of(join_batches())
     return _Seen(*(np.concatenate(parts) for parts in zip(*seen, strict=True)))
 
 
-def _receivers(experiment: Experiment, flows: Sequence[Flow]) -> dict[int, Receiver]:
+def _list_receivers(experiment: Experiment, flows: Sequence[Flow]) -> dict[int, Receiver]:
     """Return what decrypts, by node."""
     fill, found = Fill.of(experiment.seed), dict[int, Receiver]()
     for number, node in enumerate(experiment.nodes):
@@ -169,13 +169,13 @@ def _receivers(experiment: Experiment, flows: Sequence[Flow]) -> dict[int, Recei
     return found
 
 
-def _senders(experiment: Experiment, number: int) -> list[int]:
+def _list_senders(experiment: Experiment, number: int) -> list[int]:
     """Return what may have encrypted what comes to a node."""
     before = {wire.node for wire in experiment.wires if wire.to == number}
     return sorted({index for node in before for index in find_encrypting(experiment, node)})
 
 
-def _taps(experiment: Experiment, receivers: Collection[int]) -> Iterator[Tap]:
+def _list_taps(experiment: Experiment, receivers: Collection[int]) -> Iterator[Tap]:
     """Yield the outputs of what encrypts, and those that lead to what decrypts."""
     for wire in experiment.wires:
         element = experiment.nodes[wire.node].element

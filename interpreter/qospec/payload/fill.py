@@ -58,7 +58,9 @@ def fill_payloads(items: Items, size_bytes: int, fill: Fill) -> NDArray[np.uint8
             items.batch.connection.astype(np.int64) * _CONNECTION_STEP + items.number * _NUMBER_STEP
         )
         starts = (fill.offset + steps) % PERIOD
-        parts = np.lib.stride_tricks.sliding_window_view(_sequence(), size_bytes - LABEL_BYTES)
+        parts = np.lib.stride_tricks.sliding_window_view(
+            _build_sequence(), size_bytes - LABEL_BYTES
+        )
         made[:, LABEL_BYTES:] = parts[starts]
     return made
 
@@ -71,7 +73,7 @@ def tamper_rows(rows: NDArray[np.uint8], which: NDArray[np.bool_], place: int) -
 
 
 @functools.cache
-def _sequence() -> NDArray[np.uint8]:
+def _build_sequence() -> NDArray[np.uint8]:
     """Return the bytes of the sequence, once and so many more that the largest packet has a part.
 
     Each bit is the sum of those 14 and 15 before it.

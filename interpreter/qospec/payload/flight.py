@@ -99,7 +99,7 @@ class Flight:
     def add(self, batch: Batch) -> None:
         """Number items that were sent, in order for each connection, and keep them."""
         numbers = np.empty(batch.count, np.int64)
-        _number(batch.connection, self._sent, numbers)
+        _number_items(batch.connection, self._sent, numbers)
         before = self._batch.count
         self._batch = join_batches(self._batch, batch)
         self._numbers = np.concatenate([self._numbers, numbers])
@@ -160,7 +160,7 @@ def find(connection: Indices, sent_ps: Times, of_connection: Indices, of_sent_ps
 
 
 @kernel
-def _number(connection: Indices, sent: Whole, numbers: Whole) -> None:
+def _number_items(connection: Indices, sent: Whole, numbers: Whole) -> None:
     """Write the number of each item, and count it."""
     for i in range(len(connection)):
         numbers[i] = sent[connection[i]]
@@ -168,7 +168,7 @@ def _number(connection: Indices, sent: Whole, numbers: Whole) -> None:
 
 
 @kernel
-def _slot(connection: int, sent_ps: int, slots: int) -> int:
+def _find_slot(connection: int, sent_ps: int, slots: int) -> int:
     """Return the slot of a table, of which there are a power of two, at which an item is sought."""
     low, high = sent_ps & _PART, sent_ps >> _PART_BITS & _PART
     # The factors are odd numbers, and the sum stays below 2^63.
@@ -181,7 +181,7 @@ def _enter(connection: Indices, sent_ps: Times, table: Whole) -> None:
     """Write the place of each item into the first slot that is free for it."""
     slots = len(table)
     for i in range(len(sent_ps)):
-        slot = _slot(connection[i], sent_ps[i], slots)
+        slot = _find_slot(connection[i], sent_ps[i], slots)
         while table[slot] != UNKNOWN:
             slot = (slot + 1) & (slots - 1)
         table[slot] = i
@@ -199,7 +199,7 @@ def _look_up(
     """Write where each item is among those that were entered."""
     slots = len(table)
     for k in range(len(of_sent_ps)):
-        slot = _slot(of_connection[k], of_sent_ps[k], slots)
+        slot = _find_slot(of_connection[k], of_sent_ps[k], slots)
         while table[slot] != UNKNOWN:
             i = table[slot]
             if sent_ps[i] == of_sent_ps[k] and connection[i] == of_connection[k]:

@@ -46,7 +46,7 @@ class Keystreams:
         # As one number each: rows are sorted ten times as slowly.
         one = (kinds[:, 2] * len(self._experiment.nodes) + sender) * self._count + vc
         _, first, streams = np.unique(one, return_index=True, return_inverse=True)
-        return self._made(kinds[first]).xor(streams, position, cells)
+        return self._build_cipher(kinds[first]).xor(streams, position, cells)
 
     def _know(self, kinds: Whole) -> None:
         """Keep the streams of some VCs, by (sender, VC, jump), beside those of others."""
@@ -55,9 +55,9 @@ class Keystreams:
         self._kinds[kinds[:, 1]] = kinds
         known = np.flatnonzero(self._kinds[:, 1] >= 0)
         self._stream[known] = np.arange(len(known))
-        self._cipher = self._made(self._kinds[known])
+        self._cipher = self._build_cipher(self._kinds[known])
 
-    def _made(self, kinds: Whole) -> CellCipher:
+    def _build_cipher(self, kinds: Whole) -> CellCipher:
         """Return the streams of (sender, VC, jump)."""
         return CellCipher(
             [

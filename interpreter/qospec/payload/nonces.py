@@ -50,20 +50,20 @@ class Nonces:
         else:
             value, stream = seal, batch.connection
         last = self._last.setdefault(node, np.zeros(self._indices, np.int64))
-        place = _repeated(stream, value, last)
+        place = _find_repeated(stream, value, last)
         if place != NONE:
             raise NonceError(
                 f"`{self._nodes[node].path}` would use a number of its key twice, at"
-                f" {_seconds(int(batch.at_ps[place]))}: nothing is encrypted with it"
+                f" {_format_seconds(int(batch.at_ps[place]))}: nothing is encrypted with it"
             )
 
 
-def _seconds(at_ps: int) -> str:
+def _format_seconds(at_ps: int) -> str:
     return f"{at_ps / PS_PER_S:.9f} s"
 
 
 @kernel
-def _repeated(stream: Indices, value: Whole, last: Whole) -> int:
+def _find_repeated(stream: Indices, value: Whole, last: Whole) -> int:
     """Return the place of the first value that is not above the last of its stream, or NONE.
 
     Values of 0 are of items that are not encrypted.

@@ -59,11 +59,11 @@ class PacketReceiver:
     def errored(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which packets are not what was encrypted; `sender` is the node that did."""
         found = np.zeros(items.total, np.bool_)
-        for mine, flow in self._alike(items, sender):
+        for mine, flow in self._group_alike(items, sender):
             alike = items.where(mine)
             seal = alike.batch.column("seal")
             association = self._associations(int(sender[mine[0]]))[read_index(int(seal[0]))]
-            plain = self._plain(alike, flow, size_in(int(seal[0])))
+            plain = self._rebuild_plain(alike, flow, size_in(int(seal[0])))
             sealed = association.sealed(seal >> INDEX_BITS + SIZE_BITS & LARGEST_NUMBER, plain)
             opened = association.opened(association.tampered(sealed, seal < 0))
             same = (opened.faults == GENUINE) & (opened.size_bytes == plain.shape[1])
@@ -71,7 +71,7 @@ class PacketReceiver:
             found[mine] = ~same
         return found
 
-    def _alike(self, items: Items, sender: Whole) -> Iterator[tuple[Whole, Flow]]:
+    def _group_alike(self, items: Items, sender: Whole) -> Iterator[tuple[Whole, Flow]]:
         """Yield where encrypted packets of one form are, not too many at once, and their flow."""
         seal = items.batch.column("seal")
         flow_of = np.searchsorted(self._stops, items.batch.connection, "right")
@@ -91,7 +91,7 @@ class PacketReceiver:
             for start in range(0, len(rows), step):
                 yield rows[start : start + step], self._flows[flow]
 
-    def _plain(self, items: Items, flow: Flow, size_bytes: int) -> Bytes:
+    def _rebuild_plain(self, items: Items, flow: Flow, size_bytes: int) -> Bytes:
         """Return packets as they were encrypted: with what was put around them before."""
         sent_bytes = int(items.sent_bytes[0])
         inner = build_ip_packets(items, flow, min(sent_bytes, size_bytes), self._fill)

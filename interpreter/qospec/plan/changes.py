@@ -33,10 +33,12 @@ def with_changes(case: Case) -> Case:
     """Return a case whose flows have sources that change when the flows do."""
     if not any(flow.changes for flow in case.flows):
         return case
-    return replace(case, flows=tuple(_changing(flow, case.run.warmup_ps) for flow in case.flows))
+    return replace(
+        case, flows=tuple(_change_source(flow, case.run.warmup_ps) for flow in case.flows)
+    )
 
 
-def _changing(flow: Flow, warmup_ps: int) -> Flow:
+def _change_source(flow: Flow, warmup_ps: int) -> Flow:
     """Return a flow of one source; what it declares is that of its highest rate."""
     if not flow.changes:
         return flow

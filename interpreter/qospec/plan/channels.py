@@ -69,21 +69,21 @@ def message_members(network: Network) -> Iterator[Member]:
     if not programs:
         return
     drafts = assemble(network)
-    for port, reached in _reached(network, drafts, programs):
+    for port, reached in _list_reached(network, drafts, programs):
         program = programs[port.element]
         sent = program.list_sent(port.name)
         for target, entry in reached:
             other = programs[target]
             if any(other.waits_for(other.inputs[entry], name) for name in sent):
-                yield _member(network, program, port, (target, entry))
+                yield _build_member(network, program, port, (target, entry))
 
 
-def _unheard(network: Network) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+def _find_unheard(network: Network) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """Yield each port of a machine by which it sends what no machine there waits for, with that."""
     programs = programs_of(network)
     if not programs:
         return
-    for port, reached in _reached(network, assemble(network), programs):
+    for port, reached in _list_reached(network, assemble(network), programs):
         heard = [(programs[target], programs[target].inputs[entry]) for target, entry in reached]
         sent = programs[port.element].list_sent(port.name)
         names = tuple(n for n in sent if not any(other.waits_for(at, n) for other, at in heard))
@@ -100,7 +100,9 @@ def programs_of(network: Network) -> dict[int, Program]:
     }
 
 
-def _member(network: Network, program: Program, port: _Port, target: tuple[int, int]) -> Member:
+def _build_member(
+    network: Network, program: Program, port: _Port, target: tuple[int, int]
+) -> Member:
     origin = network.elements[port.element].path
     in_bytes = program.size is not None and program.size.unit == "byte"
     size_bytes = program.size.amount if program.size is not None and in_bytes else CELL_BYTES
@@ -117,7 +119,7 @@ def _member(network: Network, program: Program, port: _Port, target: tuple[int, 
     )
 
 
-def _reached(
+def _list_reached(
     network: Network, drafts: Drafts, programs: Mapping[int, Program]
 ) -> Iterator[tuple[_Port, list[tuple[int, int]]]]:
     """Yield each output for messages, and the inputs of machines that it leads to."""
@@ -126,7 +128,7 @@ def _reached(
         for element, program in programs.items()
         for output, name in program.list_output_ports()
     ]
-    members = tuple(_member(network, programs[p.element], p, (p.element, 0)) for p in ports)
+    members = tuple(_build_member(network, programs[p.element], p, (p.element, 0)) for p in ports)
     made: dict[int, Table] = {
         index: Classes(draft.instance, members)
         for index, draft in drafts.items()
@@ -146,7 +148,7 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
     sent = [member for member in members if member.channel is not None]
     names = dict.fromkeys(m.name for program in programs.values() for m in program.messages)
     carried = [len(m.values) for program in programs.values() for m in program.messages]
-    first = min((member.stream.first for member in sent), default=_beyond(members))
+    first = min((member.stream.first for member in sent), default=_count_connections(members))
     reference, nodes = first, []
     references = first + sum(p.instances or 1 for p in programs.values() if _is_permanent(p))
     for node in lowered.nodes:
@@ -158,8 +160,8 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
         mine = [member for member in sent if member.channel and member.channel.origin == number]
         placement = Placement(
             node.path,
-            _peers(program, mine, programs),
-            _replies(number, program, sent),
+            _find_peers(program, mine, programs),
+            _find_replies(number, program, sent),
             tuple(names),
             max(carried, default=0),
             first,
@@ -180,12 +182,12 @@ def _is_permanent(program: Program) -> bool:
     return program.instances is None or program.begins
 
 
-def _beyond(members: Sequence[Member]) -> int:
+def _count_connections(members: Sequence[Member]) -> int:
     """Return how many connections flows have."""
     return sum(member.stream.connections for member in members if member.stream.is_sent)
 
 
-def _peers(
+def _find_peers(
     program: Program, mine: Sequence[Member], programs: Mapping[int, Program]
 ) -> dict[tuple[str, str], int]:
     """Return, by port and message, the connection to the nearest machine that waits for it."""
@@ -200,7 +202,7 @@ def _peers(
     return found
 
 
-def _replies(number: int, program: Program, sent: Sequence[Member]) -> dict[int, int]:
+def _find_replies(number: int, program: Program, sent: Sequence[Member]) -> dict[int, int]:
     """Return, by connection of messages that arrive, the one that leads back to their sender."""
     found: dict[int, int] = {}
     for member in sent:
@@ -249,25 +251,25 @@ def disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]:
         for name in sender.list_sent(by):
             if not receiver.waits_for(to, name):
                 continue
-            one, other = _carried(sender, name), _carried(receiver, name)
+            one, other = _find_carried(sender, name), _find_carried(receiver, name)
             first, last = sorted((channel.origin, channel.target))
             if one != other and (first, last, name) not in reported:
                 reported.add((first, last, name))
                 here, there = network.elements[channel.origin], network.elements[channel.target]
-                yield _disagreement(
+                yield _report_disagreement(
                     name,
                     _Declared(here.path, here.places[name], one),
                     _Declared(there.path, there.places[name], other),
                 )
 
 
-def _carried(program: Program, name: str) -> Carried:
+def _find_carried(program: Program, name: str) -> Carried:
     message = program.find_message(name)
     dimensions = {value.name: value.dimension for value in program.values}
     return tuple((value, dimensions[value]) for value in message.values) if message else ()
 
 
-def _disagreement(name: str, here: _Declared, there: _Declared) -> Diagnostic:
+def _report_disagreement(name: str, here: _Declared, there: _Declared) -> Diagnostic:
     """Return the error, at that of both machines that is not of the library, if one is."""
     if here.span.source.is_of_library and not there.span.source.is_of_library:
         here, there = there, here
@@ -275,20 +277,20 @@ def _disagreement(name: str, here: _Declared, there: _Declared) -> Diagnostic:
         "E0315",
         f"`{here.path}` and `{there.path}` exchange `{name}`, and declare it with different values",
         here.span,
-        label=f"`{name}` carries {_words(here.carried)}",
-        secondary=(Label(there.span, f"`{name}` carries {_words(there.carried)}"),),
+        label=f"`{name}` carries {_describe_carried(here.carried)}",
+        secondary=(Label(there.span, f"`{name}` carries {_describe_carried(there.carried)}"),),
         help=f"declare `{name}` in both machines with the same values, in the same order and units",
     )
 
 
-def _words(carried: Carried) -> str:
+def _describe_carried(carried: Carried) -> str:
     named = (f"`{name}` ({dimension.name})" for name, dimension in carried)
     return ", ".join(named) or "nothing"
 
 
 def never_heard(network: Network) -> Iterator[Diagnostic]:
     """Yield a warning for each message that no machine on any of its ways waits for."""
-    for number, port, names in _unheard(network):
+    for number, port, names in _find_unheard(network):
         path, places = network.elements[number].path, network.elements[number].places
         first, *others = (places[f"{port}.{name}"] for name in names)
         listed = " and ".join(f"`{name}`" for name in names)

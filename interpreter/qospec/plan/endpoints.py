@@ -35,7 +35,7 @@ def with_endpoints(
 
     What arrives at a host for an endpoint goes there; what else arrives has arrived.
     """
-    found = list(_endpoints(flows, members))
+    found = list(_list_endpoints(flows, members))
     if not found:
         return lowered
     nodes, wires, reach = list(lowered.nodes), list(lowered.wires), list(lowered.reach)
@@ -66,7 +66,7 @@ def with_endpoints(
     return replace(lowered, nodes=tuple(nodes), wires=tuple(wires), reach=tuple(reach))
 
 
-def _endpoints(flows: Sequence[Flow], members: Sequence[Member]) -> Iterator[_Endpoint]:
+def _list_endpoints(flows: Sequence[Flow], members: Sequence[Member]) -> Iterator[_Endpoint]:
     """Yield the endpoints of each member: where its answers arrive, and where its requests do."""
     for number, flow in enumerate(flows):
         if not flow.traffic.is_answered:

@@ -50,8 +50,8 @@ class Overload(NamedTuple):
 def list_overloads(case: Case) -> Iterator[Overload]:
     """Yield each first link that is offered more than it carries, with the first time when."""
     found: dict[int, Overload] = {}
-    for change, flows in enumerate(_over_time(case)):
-        for line, shares in _asked(case, flows).items():
+    for change, flows in enumerate(_list_over_time(case)):
+        for line, shares in _sum_asked(case, flows).items():
             instance = case.networks[""].elements[line]
             clock = instance.element.clock(stamps=False)
             total = sum(shares.values(), Fraction(0))
@@ -65,9 +65,11 @@ def list_overloads(case: Case) -> Iterator[Overload]:
 
 def offered_bps(case: Case, line: Instance, change: int) -> Fraction:
     """Return the bit/s that flows offer to a first link together, from a change on."""
-    flows = list(_over_time(case))[change]
+    flows = list(_list_over_time(case))[change]
     elements = case.networks[""].elements
-    its = (shares for element, shares in _asked(case, flows).items() if elements[element] is line)
+    its = (
+        shares for element, shares in _sum_asked(case, flows).items() if elements[element] is line
+    )
     return sum((share for shares in its for share in shares.values()), Fraction(0))
 
 
@@ -77,19 +79,19 @@ def is_growing(lower: Case, higher: Case, overload: Overload) -> bool:
     return offered_bps(lower, line, change) < offered_bps(higher, line, change)
 
 
-def _over_time(case: Case) -> Iterator[tuple[Flow, ...]]:
+def _list_over_time(case: Case) -> Iterator[tuple[Flow, ...]]:
     """Yield the flows as they are at the beginning of a trial, and after each of its changes."""
     yield case.flows
     for at_ps in case.run.changes_ps:
-        yield tuple(_at(flow, at_ps) for flow in case.flows)
+        yield tuple(_take_at(flow, at_ps) for flow in case.flows)
 
 
-def _at(flow: Flow, at_ps: int) -> Flow:
+def _take_at(flow: Flow, at_ps: int) -> Flow:
     """Return a flow as it is at a time of the measurement."""
     return next((change.flow for change in reversed(flow.changes) if change.at_ps <= at_ps), flow)
 
 
-def _asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fraction]]:
+def _sum_asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fraction]]:
     """Return the bit/s that each flow asks of each line that a host sends on."""
     network = case.networks[""]
     asked: dict[int, dict[int, Fraction]] = {}

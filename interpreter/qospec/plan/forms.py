@@ -87,7 +87,7 @@ class Forms:
             return
         for number, member in enumerate(members):
             hops, ends = routes.reach.hops.get(number, []), routes.reach.ends.get(number, ())
-            for hop, form in _followed(hops, sent[number], routes.drafts, member):
+            for hop, form in _follow_forms(hops, sent[number], routes.drafts, member):
                 element = hop.after.element
                 self._at.setdefault((element, number), set()).add(form)
                 self._at_input.setdefault((element, hop.input, number), set()).add(form)
@@ -95,7 +95,7 @@ class Forms:
                     after = routes.drafts[element].element.form_after(form)
                     self._at_end.setdefault(number, set()).add(after)
             straight = [hop for hop in hops if hop.straight]
-            for hop, form in _followed(straight, sent[number], routes.drafts, member):
+            for hop, form in _follow_forms(straight, sent[number], routes.drafts, member):
                 self._straight.setdefault((hop.after.element, number), set()).add(form)
 
     def sent(self, member: int) -> Form:
@@ -142,7 +142,7 @@ def largest_carried_bytes(hops: Sequence[Hop], sent: Form, drafts: Drafts, membe
         if not hops or not _is_carried(hops[0].before.element, form, drafts):
             return True
         try:
-            followed = list(_followed(hops, form, drafts, member))
+            followed = list(_follow_forms(hops, form, drafts, member))
         except FormError:  # too small for an element that takes a header off
             return False
         return not all(_is_carried(hop.after.element, after, drafts) for hop, after in followed)
@@ -172,7 +172,7 @@ def _is_changed(sent: Sequence[Form], routes: Routes) -> bool:
     return False
 
 
-def _followed(
+def _follow_forms(
     hops: Sequence[Hop], sent: Form, drafts: Drafts, member: Member
 ) -> Iterator[tuple[Hop, Form]]:
     """Yield each hop with each form in which items arrive by it; the first leads from the source.

@@ -79,7 +79,7 @@ def verify(
 # ---- the rules
 
 
-def _misconnected(subject: Subject) -> Iterator[tuple[str, str]]:
+def _find_misconnected(subject: Subject) -> Iterator[tuple[str, str]]:
     nodes, wires = subject.lowered.nodes, subject.lowered.wires
     for wire in wires:
         path, outputs = nodes[wire.node].path, nodes[wire.node].element.outputs
@@ -94,13 +94,13 @@ def _misconnected(subject: Subject) -> Iterator[tuple[str, str]]:
             yield nodes[node].path, f"has {count} wires from output {output}"
 
 
-def _unfed(subject: Subject) -> Iterator[tuple[str, str]]:
+def _find_unfed(subject: Subject) -> Iterator[tuple[str, str]]:
     came: dict[str, set[int]] = {}  # by path: each input of a router is a node
     for number, member in enumerate(subject.members):
         if member.channel is not None:  # which its machine makes
             machine = subject.network.elements[member.channel.origin]
             came.setdefault(machine.path, set()).add(number)
-    for number, items in _arriving(subject).items():
+    for number, items in _list_arriving(subject).items():
         path = subject.lowered.nodes[number].path
         came.setdefault(path, set()).update(item.member for item in items)
     for node, reach in zip(subject.lowered.nodes, subject.lowered.reach, strict=True):
@@ -108,19 +108,19 @@ def _unfed(subject: Subject) -> Iterator[tuple[str, str]]:
             yield node.path, f"is fed nothing of `{subject.members[missed].name}`"
 
 
-def _stranded(subject: Subject) -> Iterator[tuple[str, str]]:
+def _find_stranded(subject: Subject) -> Iterator[tuple[str, str]]:
     wired = {(wire.node, wire.output) for wire in subject.lowered.wires}
-    for number, items in _arriving(subject).items():
+    for number, items in _list_arriving(subject).items():
         node = subject.lowered.nodes[number]
         for item in items:
-            for output in _outputs(subject, node, item):
+            for output in _list_outputs(subject, node, item):
                 if (number, output) not in wired:
                     name = subject.members[item.member].name
                     yield node.path, f"has no wire for `{name}` at output {output}"
 
 
-def _disagreeing(subject: Subject) -> Iterator[tuple[str, str]]:
-    for number, items in _arriving(subject).items():
+def _find_disagreeing(subject: Subject) -> Iterator[tuple[str, str]]:
+    for number, items in _list_arriving(subject).items():
         node = subject.lowered.nodes[number]
         for form in {item.form for item in items}:
             if node.clock is not None and (node.clock.encapsulation is None) != (
@@ -134,8 +134,8 @@ def _disagreeing(subject: Subject) -> Iterator[tuple[str, str]]:
                 yield node.path, f"is fed other sizes than {node.size_bytes} B"
 
 
-def _unwritten(subject: Subject) -> Iterator[tuple[str, str]]:
-    arriving = _arriving(subject)
+def _find_unwritten(subject: Subject) -> Iterator[tuple[str, str]]:
+    arriving = _list_arriving(subject)
     written: dict[str, set[int]] = {}
     for number, items in arriving.items():
         came = {item.item_class.marks for item in items}
@@ -150,7 +150,7 @@ def _unwritten(subject: Subject) -> Iterator[tuple[str, str]]:
             yield node.path, f"has no column for marks {marks:#x}, which are written on the way"
 
 
-def _beyond(subject: Subject) -> Iterator[tuple[str, str]]:
+def _find_beyond(subject: Subject) -> Iterator[tuple[str, str]]:
     experiment, indices = subject.experiment, subject.streams.indices
     assert experiment is not None  # noqa: S101 -- the rule holds behind the last pass
     sent = {(stream.first, stream.stop) for stream in subject.streams.own if stream.is_sent}
@@ -172,12 +172,16 @@ def _beyond(subject: Subject) -> Iterator[tuple[str, str]]:
 
 
 RULES = (
-    Rule("a wire joins an output and an input, and an output has one", "lowering", _misconnected),
-    Rule("what may pass an element comes to it over wires", "lowering", _unfed),
-    Rule("what leaves an element goes on over a wire", "lowering", _stranded),
-    Rule("an element is fed what it takes, of the size that it knows", "lowering", _disagreeing),
-    Rule("a table has the columns that are written ahead of it", "lowering", _unwritten),
-    Rule("every index is within its stream", "measurement", _beyond),
+    Rule(
+        "a wire joins an output and an input, and an output has one", "lowering", _find_misconnected
+    ),
+    Rule("what may pass an element comes to it over wires", "lowering", _find_unfed),
+    Rule("what leaves an element goes on over a wire", "lowering", _find_stranded),
+    Rule(
+        "an element is fed what it takes, of the size that it knows", "lowering", _find_disagreeing
+    ),
+    Rule("a table has the columns that are written ahead of it", "lowering", _find_unwritten),
+    Rule("every index is within its stream", "measurement", _find_beyond),
 )
 
 
@@ -193,28 +197,30 @@ class Arriving(NamedTuple):
     form: Form
 
 
-def _arriving(subject: Subject) -> dict[int, set[Arriving]]:
+def _list_arriving(subject: Subject) -> dict[int, set[Arriving]]:
     """Return what arrives at each node that something reaches."""
     nodes = subject.lowered.nodes
     to: dict[tuple[int, int], Wire] = {(w.node, w.output): w for w in subject.lowered.wires}
     found: dict[int, set[Arriving]] = {}
-    waiting = deque(_begun(subject, to))
+    waiting = deque(_list_begun(subject, to))
     while waiting:
         number, item = waiting.popleft()
         if item in found.setdefault(number, set()):
             continue
         found[number].add(item)
-        for output in _outputs(subject, nodes[number], item):
+        for output in _list_outputs(subject, nodes[number], item):
             wire = to.get((number, output))
             if wire is not None and wire.to >= 0:
                 waiting += (
                     (wire.to, after._replace(input=wire.input))
-                    for after in _behind(subject, nodes[number], item)
+                    for after in _list_behind(subject, nodes[number], item)
                 )
     return found
 
 
-def _begun(subject: Subject, to: dict[tuple[int, int], Wire]) -> Iterator[tuple[int, Arriving]]:
+def _list_begun(
+    subject: Subject, to: dict[tuple[int, int], Wire]
+) -> Iterator[tuple[int, Arriving]]:
     """Yield the node at which each member's items are first, and these."""
     at = {node.path: number for number, node in enumerate(subject.lowered.nodes)}
     for number, member in enumerate(subject.members):
@@ -229,7 +235,7 @@ def _begun(subject: Subject, to: dict[tuple[int, int], Wire]) -> Iterator[tuple[
                 yield subject.lowered.entry[member.origin], item
 
 
-def _outputs(subject: Subject, node: Node, item: Arriving) -> tuple[int, ...]:
+def _list_outputs(subject: Subject, node: Node, item: Arriving) -> tuple[int, ...]:
     """Return the outputs that items may take."""
     if node.outputs is None:
         return node.element.outputs_of(item.input, kind=item.item_class.kind)
@@ -240,7 +246,7 @@ def _outputs(subject: Subject, node: Node, item: Arriving) -> tuple[int, ...]:
     return () if output == NO_OUTPUT else (output,)
 
 
-def _behind(subject: Subject, node: Node, item: Arriving) -> Iterator[Arriving]:
+def _list_behind(subject: Subject, node: Node, item: Arriving) -> Iterator[Arriving]:
     """Yield what items are behind a node, and what it inserts there."""
     element, (kind, marks) = node.element, item.item_class
     contract = subject.members[item.member].contract

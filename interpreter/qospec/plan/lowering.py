@@ -80,9 +80,9 @@ def lower(
     kept = sorted(reach)
     position = {index: place for place, index in enumerate(kept)}
     hosts = enumerate(network.hosts)
-    wires = _wires(drafts, position)
+    wires = _list_wires(drafts, position)
     return Lowered(
-        tuple(_node(drafts[i], made.get(i), members, streams) for i in kept),
+        tuple(_build_node(drafts[i], made.get(i), members, streams) for i in kept),
         tuple(wire for wire, _ in wires),
         {number: position[host.line] for number, host in hosts if host.line in position},
         tuple(frozenset(reach[i]) for i in kept),
@@ -241,7 +241,9 @@ def _as_queue(drafts: Drafts, index: int, reach: MembersByElement) -> None:
         redirect(drafts, index, Edge(0, "element", index, 0))
 
 
-def _node(draft: Draft, table: Table | None, members: tuple[Member, ...], streams: Streams) -> Node:
+def _build_node(
+    draft: Draft, table: Table | None, members: tuple[Member, ...], streams: Streams
+) -> Node:
     path, element, clock, waiting = (
         draft.instance.path,
         draft.instance.element,
@@ -255,7 +257,7 @@ def _node(draft: Draft, table: Table | None, members: tuple[Member, ...], stream
     return node._replace(outputs=outputs, columns=columns)
 
 
-def _wires(drafts: Drafts, position: dict[int, int]) -> list[tuple[Wire, int]]:
+def _list_wires(drafts: Drafts, position: dict[int, int]) -> list[tuple[Wire, int]]:
     """Return the wires by rank, each with the host that it leads to, or -1.
 
     The engine merges simultaneous items in that order.

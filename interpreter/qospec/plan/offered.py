@@ -73,11 +73,11 @@ def asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:
     arrivals = flow.arrivals
     find_rate = arrivals.first_rate if clock.stamps else arrivals.mean_rate
     rate = Fraction(find_rate(flow.connections))
-    return rate * 8 * _line_bytes(form, clock.encapsulation)
+    return rate * 8 * _compute_line_bytes(form, clock.encapsulation)
 
 
 @functools.cache
-def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
+def _compute_line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
     """Return the mean number of bytes on a line for each item that the source sends."""
     # Cached: the cases of a sweep use the same few means, of mixes of up to hundreds of sizes.
     if framed is None:
@@ -87,7 +87,7 @@ def _line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
 
 def members_of(flows: tuple[Flow, ...], network: Network, run: Run) -> Iterator[Member]:
     """Yield the members of all flows, messages of machines, and wholes, numbered in a row."""
-    drafted = [draft for flow in enumerate(flows) for draft in _members(*flow, network, run)]
+    drafted = [draft for flow in enumerate(flows) for draft in _list_members(*flow, network, run)]
     drafted += message_members(network)
     drafted.sort(key=lambda member: member.stream.place)
     numbered = number_streams(member.stream for member in drafted)
@@ -95,12 +95,14 @@ def members_of(flows: tuple[Flow, ...], network: Network, run: Run) -> Iterator[
         yield replace(member, stream=stream)
 
 
-def _members(number: int, flow: Flow, network: Network, run: Run) -> Iterator[Member]:
+def _list_members(number: int, flow: Flow, network: Network, run: Run) -> Iterator[Member]:
     """Yield the members of a flow; of one between endpoints, all of one kind after another."""
     kinds: tuple[KindName, ...] = ("user", *flow.traffic.own_parts)
     for kind in kinds:
         sent = flow.packets and (flow.packets.answers if kind == "answers" else flow.packets)
-        contract, marks, asked = _sent(flow) if sent is None else _sent_in(sent)
+        contract, marks, asked = (
+            _describe_sent(flow) if sent is None else _describe_sent_packets(sent)
+        )
         ways = _list_ways(flow, network, run)
         for turn, ends in enumerate(zip(flow.origins, flow.targets, strict=True)):
             origin, target = map(network.find_host, ends[::-1] if kind == "answers" else ends)
@@ -127,14 +129,16 @@ def _list_ways(flow: Flow, network: Network, run: Run) -> tuple[Way, ...]:
     )
 
 
-def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
+def _describe_sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
     """Return the contract of a flow of cells, their marks, and what else a classifier asks."""
     contract = flow.traffic.contract()
     asked = (("category", contract.category), ("virtual_path", Fraction(flow.virtual_path)))
     return contract, set_marks(clp=flow.clp), asked
 
 
-def _sent_in(packets: SentPackets) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
+def _describe_sent_packets(
+    packets: SentPackets,
+) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
     """Return the same of packets: their contract is that of their cells, if they have one."""
     contract = packets.cell_contract or packets.contract
     return contract, packets.marks, tuple(sorted(packets.header_fields.items()))

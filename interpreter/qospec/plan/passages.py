@@ -41,12 +41,15 @@ class Passages:
                 if leaf.place is None or leaf.network != network:
                     continue
                 key = (statement.span, leaf.flow, leaf.part, leaf.place)
-                mine = _members_of(leaf, case, members)
-                if _passing(leaf.place, case.networks[network], routes).isdisjoint(mine):
+                mine = _list_members(leaf, case, members)
+                if _list_passing(leaf.place, case.networks[network], routes).isdisjoint(mine):
                     taken = [
-                        f"`{members[number].name}` takes {_path(number, routes)}" for number in mine
+                        f"`{members[number].name}` takes {_describe_path(number, routes)}"
+                        for number in mine
                     ]
-                    self._found.setdefault(key, _missed(leaf, leaf.place, statement.span, taken))
+                    self._found.setdefault(
+                        key, _warn_of_missed(leaf, leaf.place, statement.span, taken)
+                    )
                 else:
                     self._found[key] = None
 
@@ -55,7 +58,7 @@ class Passages:
         yield from filter(None, self._found.values())
 
 
-def _members_of(leaf: Measured, case: Case, members: Sequence[Member]) -> list[int]:
+def _list_members(leaf: Measured, case: Case, members: Sequence[Member]) -> list[int]:
     """Return the members of which a measurement counts items."""
     if not leaf.flow:
         found = [number for number, member in enumerate(members) if member.stream.is_routed]
@@ -66,7 +69,7 @@ def _members_of(leaf: Measured, case: Case, members: Sequence[Member]) -> list[i
     return found if leaf.member is None else found[leaf.member : leaf.member + 1]
 
 
-def _passing(place: Place, network: Network, routes: Routes) -> set[int]:
+def _list_passing(place: Place, network: Network, routes: Routes) -> set[int]:
     """Return the members whose items may pass a place."""
     path = network.sides.get(place.path, place.path)
     for index, draft in routes.drafts.items():
@@ -77,7 +80,7 @@ def _passing(place: Place, network: Network, routes: Routes) -> set[int]:
     return set()
 
 
-def _path(member: int, routes: Routes) -> str:
+def _describe_path(member: int, routes: Routes) -> str:
     """Return the lines that items of a member pass."""
     hops, ends = routes.reach.hops.get(member, []), routes.reach.ends.get(member, ())
     passed = dict.fromkeys([*(hop.before.element for hop in hops), *(end.element for end in ends)])
@@ -87,7 +90,7 @@ def _path(member: int, routes: Routes) -> str:
     return ", ".join(lines[:MOST_LINES] + [f"{more} more"] * (more > 0))
 
 
-def _missed(leaf: Measured, place: Place, span: Span, taken: Sequence[str]) -> Diagnostic:
+def _warn_of_missed(leaf: Measured, place: Place, span: Span, taken: Sequence[str]) -> Diagnostic:
     """Return the warning, at the place where it is written out."""
     flow = leaf.flow and name_population(leaf.flow, leaf.member, leaf.part)
     begin = span.text.find(place.name)

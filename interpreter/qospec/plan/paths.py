@@ -74,7 +74,7 @@ class MemberRouting:
 
         Inserted cells take the route of the user cells of their connection.
         """
-        distances, leading = self._distances(start)
+        distances, leading = self._compute_distances(start)
         lacking = next((way for way in range(len(self._member.ways)) if way not in leading), None)
         if lacking is not None:
             machine, _ = next(iter(self.machines(start)), (-1, 0))
@@ -88,7 +88,7 @@ class MemberRouting:
 
     def _write(self, state: State, distances: dict[State, int]) -> None:
         best = min(
-            (self._distance(edge, state, distances), position, edge.output)
+            (self._compute_distance(edge, state, distances), position, edge.output)
             for position, edge in enumerate(self._drafts[state.element].edges)
         )
         table = self._made[state.element].by_class
@@ -100,13 +100,13 @@ class MemberRouting:
             for kind, own in INSERTED_CLASSES:
                 table[self._number, ItemClass(kind, own | marks & LEG.mask)] = best[2]
 
-    def _distance(self, edge: Edge, state: State, distances: dict[State, int]) -> float:
-        if self._arrives(edge, state.item_class):
+    def _compute_distance(self, edge: Edge, state: State, distances: dict[State, int]) -> float:
+        if self._reaches_target(edge, state.item_class):
             return 0
-        onward = self._next_states(edge, state.item_class, state.entry)
+        onward = self._list_next_states(edge, state.item_class, state.entry)
         return min((distances.get(next_state, math.inf) for next_state in onward), default=math.inf)
 
-    def _arrives(self, edge: Edge, item_class: ItemClass) -> bool:
+    def _reaches_target(self, edge: Edge, item_class: ItemClass) -> bool:
         """Return whether an edge leads to the target, by all ports that the flow names."""
         if self._find_next(item_class.marks):
             return False
@@ -117,9 +117,9 @@ class MemberRouting:
 
     def list_leading(self, start: State) -> set[int]:
         """Return the ways on which user items can reach the target, by their numbers."""
-        return self._distances(start)[1]
+        return self._compute_distances(start)[1]
 
-    def _distances(self, start: State) -> tuple[dict[State, int], set[int]]:
+    def _compute_distances(self, start: State) -> tuple[dict[State, int], set[int]]:
         """Return the distance of the target from each state that user items can reach.
 
         And the ways on which they can reach it.
@@ -131,7 +131,7 @@ class MemberRouting:
         while waiting:
             state = waiting.popleft()
             for edge, item_class, onward in self._list_steps(state):
-                if self._arrives(edge, item_class):
+                if self._reaches_target(edge, item_class):
                     last.append(state)
                     leading.add(self._legs[LEG.of(item_class.marks)][0])
                 elif item_class.kind == "user":
@@ -165,7 +165,7 @@ class MemberRouting:
                 way, _ = self._legs[LEG.of(state.item_class.marks)]
                 offered.setdefault(state.element, Counter())[way] += 1
             steps = self._list_steps(state)
-            if not steps and not self._item_classes(state):
+            if not steps and not self._list_item_classes(state):
                 continue  # all such are lost here
             steps = self._list_taken(state, steps)
             if not steps:
@@ -173,14 +173,14 @@ class MemberRouting:
             count = len(self._member.ways) if self._is_first(state) else 1
             usual = {item_class for _, item_class, _ in steps[:count]}
             for edge, item_class, onward in steps:
-                if edge.end == "host" or self._arrives(edge, item_class):
+                if edge.end == "host" or self._reaches_target(edge, item_class):
                     self._end(edge, state, item_class, reach)
                 if edge.end != "element":
                     continue
                 arriving = reach.inputs.setdefault((edge.to, edge.input), set())
                 arriving.add((self._number, item_class))
                 goes_straight = state in straight and item_class in usual
-                if not onward and not self._arrives(edge, item_class):
+                if not onward and not self._reaches_target(edge, item_class):
                     raise NoPathError(self._member, item_class, machine=edge.to)
                 hops += [Hop(state, after, edge.input, goes_straight) for after in onward]
                 straight.update(onward if goes_straight else ())
@@ -191,13 +191,13 @@ class MemberRouting:
 
     def _end(self, edge: Edge, state: State, item_class: ItemClass, reach: Reach) -> None:
         """Note that items reach a host or a machine; raises NoPathError if it is not the target."""
-        if not self._arrives(edge, item_class):
+        if not self._reaches_target(edge, item_class):
             raise NoPathError(self._member, item_class, edge.to)
         reach.ends.setdefault(self._number, set()).add(state)
         if self._member.channel is not None:
             reach.any.setdefault(edge.to, set()).add(self._number)
 
-    def _next_states(self, edge: Edge, item_class: ItemClass, entry: str) -> list[State]:
+    def _list_next_states(self, edge: Edge, item_class: ItemClass, entry: str) -> list[State]:
         """Return the states of items at the element that an edge leads to: one, as a rule.
 
         There are none at a machine that takes them for messages, several where it decides.
@@ -225,7 +225,7 @@ class MemberRouting:
                         waiting.append(next_state)
         return list(found)
 
-    def _entry(self, state: State) -> str:
+    def _find_entry(self, state: State) -> str:
         """Return the port by which items that leave an element entered the device."""
         draft = self._drafts[state.element]
         return self._entries.get(draft.line or draft.instance.path, state.entry)
@@ -240,10 +240,10 @@ class MemberRouting:
                 if table is not None:
                     taken = table.output(self._number, state.item_class, state.entry)
                 edges = [edge for edge in edges if edge.output == taken]
-            entry = self._entry(state)
+            entry = self._find_entry(state)
             self._known[state] = [
-                (edge, item_class, self._next_states(edge, item_class, entry))
-                for item_class in self._item_classes(state)
+                (edge, item_class, self._list_next_states(edge, item_class, entry))
+                for item_class in self._list_item_classes(state)
                 for edge in edges
                 if self._may_leave(draft, state.item_class)
             ]
@@ -287,7 +287,7 @@ class MemberRouting:
             raise AmbiguousRouteError(self._member, state.element)
         return [step for step in steps if step[0].output == taken]
 
-    def _item_classes(self, state: State) -> list[ItemClass]:
+    def _list_item_classes(self, state: State) -> list[ItemClass]:
         """Return the classes that items may have behind an element, the usual one first."""
         draft, (kind, marks) = self._drafts[state.element], state.item_class
         element, contract = draft.element, self._member.contract
@@ -395,11 +395,11 @@ class Classes(Table):
                 item["size"] = Fraction((0, *bounds)[SIZE_RANGE.of(item_class.marks)])
             for name in predicates.ADDRESSES:
                 item[name] = Fraction(addresses.number_address(str(item.get(name, ""))))
-            self._known[key] = _first_that_holds(self._instance, item)
+            self._known[key] = _find_first(self._instance, item)
         return self._known[key]
 
 
-def _first_that_holds(instance: Instance, item: dict[str, Value]) -> int:
+def _find_first(instance: Instance, item: dict[str, Value]) -> int:
     def read(leaf: Leaf) -> Value:
         return item.get(leaf.name) if isinstance(leaf, Attribute) else None
 

@@ -63,7 +63,7 @@ def checked_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Ends | N
     At a point, as if the goals that it depends on had found their lowest or highest loads. What
     does not fit is in `problems`.
     """
-    made = list(_made(maker, phase))
+    made = list(_make_ends(maker, phase))
     mistakes = [mistake for mistake in made if isinstance(mistake, Diagnostic)]
     cases = [case for case in made if isinstance(case, Case)]
     if mistakes:
@@ -71,7 +71,7 @@ def checked_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Ends | N
             problems.add(mistake)
         return None
     ends = Ends(*cases)
-    unfit = list(_unfit(maker, phase, ends))
+    unfit = list(_find_unfit(maker, phase, ends))
     for problem in unfit:
         problems.add(problem)
     return None if any(problem.severity == "error" for problem in unfit) else ends
@@ -104,19 +104,19 @@ def at_use(unfit: Iterable[Diagnostic], maker: CaseMaker) -> Iterator[Diagnostic
         yield replace(moved, notes=(*moved.notes, *more))
 
 
-def _parameter(maker: CaseMaker, span: Span | None) -> str:
+def _find_parameter(maker: CaseMaker, span: Span | None) -> str:
     """Return the parameter for which a test gives what is written in a template; "" if none."""
     return "" if span is None else maker.find_parameter_at(span)
 
 
-def _made(maker: CaseMaker, phase: Phase) -> Iterator[Case | Diagnostic]:
+def _make_ends(maker: CaseMaker, phase: Phase) -> Iterator[Case | Diagnostic]:
     """Yield the trials at both ends, which are the same at a point that depends on no goal."""
     if isinstance(phase, Point) and not phase.uses_goals:
         yield from [maker(phase, None, {})] * 2
         return
     for end in ("low", "high"):
         load = getattr(phase, end) if isinstance(phase, Search) else None
-        yield maker(phase, load, _found(maker.case, end))
+        yield maker(phase, load, _build_results(maker.case, end))
 
 
 MOST_TRIED = 100
@@ -131,8 +131,8 @@ def between_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Iterator
     """
     if not isinstance(phase, Search) or not maker.depends_on_conditions(phase):
         return
-    for load in _loads_between(phase):
-        made = maker(phase, load, _found(maker.case, "high"))
+    for load in _list_loads_between(phase):
+        made = maker(phase, load, _build_results(maker.case, "high"))
         if isinstance(made, Diagnostic):
             where = f"so it is in a trial at `{phase.name}` = {_load(load, phase)}"
             problems.add(replace(made, notes=(*made.notes, where)))
@@ -140,7 +140,7 @@ def between_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Iterator
         yield made
 
 
-def _loads_between(search: Search) -> Iterator[Fraction]:
+def _list_loads_between(search: Search) -> Iterator[Fraction]:
     """Yield loads between the ends of a search: all of its steps if these are few."""
     step = search.step or (search.high - search.low) / (MOST_TRIED + 1)
     steps = int((search.high - search.low) / step)
@@ -148,7 +148,7 @@ def _loads_between(search: Search) -> Iterator[Fraction]:
     yield from (search.low + number * step for number in range(every, steps, every))
 
 
-def _found(case: Case, end: str) -> dict[str, GoalResult]:
+def _build_results(case: Case, end: str) -> dict[str, GoalResult]:
     """Return what all searches find if they end at the lowest or the highest load."""
     searches = [phase for phase in case.phases if isinstance(phase, Search)]
     loads = {search: getattr(search, end) for search in searches}
@@ -159,61 +159,63 @@ def _found(case: Case, end: str) -> dict[str, GoalResult]:
     }
 
 
-def _unfit(maker: CaseMaker, phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
+def _find_unfit(maker: CaseMaker, phase: Phase, ends: Ends) -> Iterator[Diagnostic]:
     """Yield what is wrong with a phase: a load that no trial can offer, or that sends nothing."""
     if isinstance(phase, Search):
-        yield from _always_too_short(maker, phase, ends)
+        yield from _find_always_too_short(maker, phase, ends)
         for goal in phase.goals:
-            yield from _too_fine(goal, phase, ends, maker)
-            yield from _too_coarse(goal, phase)
-        yield from _alike(phase, maker)
-        yield from _always_above(maker, phase, ends)
+            yield from _find_too_fine(goal, phase, ends, maker)
+            yield from _find_too_coarse(goal, phase)
+        yield from _find_alike(phase, maker)
+        yield from _find_always_above(maker, phase, ends)
     else:
-        if _items(phase, ends.high) < 1:
-            length = _parameter(maker, phase.measure_span)
-            yield _too_short(phase, ends.high, f"`{phase.name}`", length)
+        if _count_items(phase, ends.high) < 1:
+            length = _find_parameter(maker, phase.measure_span)
+            yield _report_too_short(phase, ends.high, f"`{phase.name}`", length)
         yield from _point_above(maker, phase, ends.low)
 
 
-def _always_too_short(maker: CaseMaker, search: Search, ends: Ends) -> Iterator[Diagnostic]:
+def _find_always_too_short(maker: CaseMaker, search: Search, ends: Ends) -> Iterator[Diagnostic]:
     """Yield that a trial at the lowest load sends nothing even if others find their highest loads.
 
     Whether it does if they find less is known once those have found something.
     """
-    if _items(search, ends.low, rounded=True) >= 1:
+    if _count_items(search, ends.low, rounded=True) >= 1:
         return
-    lowest = maker(search, search.low, _found(maker.case, "high"))
+    lowest = maker(search, search.low, _build_results(maker.case, "high"))
     if isinstance(lowest, Diagnostic):
         yield lowest
-    elif _items(search, lowest, rounded=True) < 1:
+    elif _count_items(search, lowest, rounded=True) < 1:
         where = f"`{search.name}` = {_load(search.low, search)}"
-        yield _too_short(search, lowest, where, _parameter(maker, search.goals[0].trial_span))
+        yield _report_too_short(
+            search, lowest, where, _find_parameter(maker, search.goals[0].trial_span)
+        )
 
 
-def _always_above(maker: CaseMaker, search: Search, ends: Ends) -> Iterator[Diagnostic]:
+def _find_always_above(maker: CaseMaker, search: Search, ends: Ends) -> Iterator[Diagnostic]:
     """Yield what the first links cannot carry even if all other searches find their lowest loads.
 
     Whether they can carry more than that is known once those have found something.
     """
     if not any(list_overloads(ends.high)):
         return
-    found = _found(maker.case, "low")
+    found = _build_results(maker.case, "low")
     highest = maker(search, search.high, found)
     if isinstance(highest, Diagnostic):
         yield highest
         return
     for overload in list_overloads(highest):
-        yield _above(maker, search, highest, overload, found, ends.low)
+        yield _report_above(maker, search, highest, overload, found, ends.low)
 
 
 def _point_above(maker: CaseMaker, point: Point, trial: Case) -> Iterator[Diagnostic]:
     """Yield what the first links cannot carry even if all searches find their lowest loads."""
-    found, lower = _found(maker.case, "low"), None
+    found, lower = _build_results(maker.case, "low"), None
     for overload in list_overloads(trial):
         if point.load is not None and not point.uses_goals and lower is None:
             halved = maker(point, point.load.value / 2, found)
             lower = halved if isinstance(halved, Case) else None
-        yield _above(maker, point, trial, overload, found, lower)
+        yield _report_above(maker, point, trial, overload, found, lower)
 
 
 def _load(value: Fraction, phase: Phase) -> str:
@@ -223,7 +225,7 @@ def _load(value: Fraction, phase: Phase) -> str:
     return format_value(value, of.dimension) + (f" @{of.layer}" if of.layer else "")
 
 
-def _time(least_s: Fraction) -> str:
+def _format_time(least_s: Fraction) -> str:
     return format_value(-_cut(-least_s), TIME)
 
 
@@ -237,37 +239,37 @@ def _cut(value: Fraction) -> Fraction:
     return value // unit * unit
 
 
-def _items(phase: Phase, trial: Case, *, rounded: bool = False) -> Fraction:
+def _count_items(phase: Phase, trial: Case, *, rounded: bool = False) -> Fraction:
     """Return how many items a trial sends while it measures, on average; of a search, those tested.
 
     If its length may have been `rounded` down, as that of a burst, as many as it may have meant.
     """
     length_ps = trial.run.measure_ps + rounded
     flows = list_tested(trial.flows) if isinstance(phase, Search) else trial.flows
-    return sum((_items_of(flow, length_ps) for flow in flows), Fraction(0))
+    return sum((_count_flow_items(flow, length_ps) for flow in flows), Fraction(0))
 
 
-def _items_of(flow: Flow, length_ps: int) -> Fraction:
+def _count_flow_items(flow: Flow, length_ps: int) -> Fraction:
     mean = compute_cell_rate(flow) * length_ps / PS_PER_S
     if not mean:  # it sends a number of items, at no rate
         mean = Fraction(flow.arrivals.most_items(flow.connections, length_ps) or 0)
     return len(flow.origins) * mean
 
 
-def _called(case: Case) -> str:
+def _describe_sent(case: Case) -> str:
     """Return what the flows send."""
     carried = {"cell" if flow.packets is None else "packet" for flow in case.flows}
     return " or ".join(sorted(carried))
 
 
-def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnostic:
+def _report_too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnostic:
     """Return the error of a trial that sends nothing; a `parameter` says how long it lasts."""
-    items, length_ps, called = _items(phase, case), case.run.measure_ps, _called(case)
+    items, length_ps, called = _count_items(phase, case), case.run.measure_ps, _describe_sent(case)
     length = format_value(Fraction(length_ps, PS_PER_S), TIME)
     longer, least_s = "send something in it", Fraction(0)
     if items:
         least_s = Fraction(length_ps, PS_PER_S) / items
-        least = _time(least_s)
+        least = _format_time(least_s)
         longer = f"let a trial last at least {least}"
         longer += ", or raise the lowest load" if isinstance(phase, Search) else ""
         longer = f"give `{parameter}` at least {least}" if parameter else longer
@@ -284,13 +286,13 @@ def _too_short(phase: Phase, case: Case, where: str, parameter: str) -> Diagnost
     )
 
 
-def _finer(maker: CaseMaker, goal: Goal, search: Search, items: Fraction) -> str:
+def _suggest_finer(maker: CaseMaker, goal: Goal, search: Search, items: Fraction) -> str:
     """Return how long a trial must last, or what else helps, as the test can say it.
 
     Loads that are `width` apart differ by that many items.
     """
-    length, width = (_parameter(maker, span) for span in (goal.trial_span, goal.width_span))
-    least = _time(Fraction(goal.trial_ps, PS_PER_S) / items)
+    length, width = (_find_parameter(maker, span) for span in (goal.trial_span, goal.width_span))
+    least = _format_time(Fraction(goal.trial_ps, PS_PER_S) / items)
     longer = f"give `{length}` at least {least}" if length else f"let a trial last at least {least}"
     wide = -_cut(-goal.width / items)
     if wide > (search.high - search.low if goal.absolute else WIDEST):
@@ -299,17 +301,23 @@ def _finer(maker: CaseMaker, goal: Goal, search: Search, items: Fraction) -> str
     return f"{longer}, or `{width or 'width'}` at least {shown}"
 
 
-def _too_fine(goal: Goal, search: Search, ends: Ends, maker: CaseMaker) -> Iterator[Diagnostic]:
+def _find_too_fine(
+    goal: Goal, search: Search, ends: Ends, maker: CaseMaker
+) -> Iterator[Diagnostic]:
     """Yield a warning if loads that are to be told apart differ by less than one item."""
     length_ps = ends.high.run.measure_ps
     if goal.varies:
         return
-    more = (_items(search, ends.high) - _items(search, ends.low)) * goal.trial_ps / length_ps
+    more = (
+        (_count_items(search, ends.high) - _count_items(search, ends.low))
+        * goal.trial_ps
+        / length_ps
+    )
     width = goal.width if goal.absolute else goal.width * search.high
     items = more * width / (search.high - search.low)
     if not 0 < items < 1:
         return
-    called = _called(ends.high)
+    called = _describe_sent(ends.high)
     shown = _load(goal.width, search) if goal.absolute else format_value(goal.width, RATIO)
     length = Fraction(goal.trial_ps, PS_PER_S)
     yield Demand(
@@ -321,13 +329,13 @@ def _too_fine(goal: Goal, search: Search, ends: Ends, maker: CaseMaker) -> Itera
         notes=(
             f"`width` is {shown}: {format_number(items)} {called}s in {format_value(length, TIME)}",
         ),
-        help=_finer(maker, goal, search, items),
+        help=_suggest_finer(maker, goal, search, items),
         demanded="time",
         degree=length / items,
     )
 
 
-def _too_coarse(goal: Goal, search: Search) -> Iterator[Diagnostic]:
+def _find_too_coarse(goal: Goal, search: Search) -> Iterator[Diagnostic]:
     """Yield a warning if bounds may stay far apart, as they do if a `%` was missed."""
     if goal.absolute or goal.width <= COARSE:
         return
@@ -341,7 +349,7 @@ def _too_coarse(goal: Goal, search: Search) -> Iterator[Diagnostic]:
     )
 
 
-def _alike(search: Search, maker: CaseMaker) -> Iterator[Diagnostic]:
+def _find_alike(search: Search, maker: CaseMaker) -> Iterator[Diagnostic]:
     """Yield a warning for each goal that asks the same of a load as one before it."""
     first: dict[tuple[object, ...], Goal] = {}
     for goal in search.goals:
@@ -349,7 +357,7 @@ def _alike(search: Search, maker: CaseMaker) -> Iterator[Diagnostic]:
             (goal.loss, goal.meets, goal.trial_ps, goal.total_ps, goal.exceed, goal.varies), goal
         )
         if known is not goal:
-            loss = _parameter(maker, goal.loss_span)
+            loss = _find_parameter(maker, goal.loss_span)
             yield Diagnostic(
                 "W0628",
                 f"`{goal.name}` asks the same of a load as `{known.name}`",
@@ -362,7 +370,7 @@ def _alike(search: Search, maker: CaseMaker) -> Iterator[Diagnostic]:
             )
 
 
-def _above(
+def _report_above(
     maker: CaseMaker,
     phase: Phase,
     trial: Case,
@@ -388,7 +396,7 @@ def _above(
     elif phase.load is not None:
         place = phase.load.span
     depends = lower is None or is_growing(lower, trial, overload)
-    remedy = _less(maker, phase, trial, overload, found, lower)
+    remedy = _suggest_less(maker, phase, trial, overload, found, lower)
     return Demand(
         "E0305",
         explain_too_much(phase, overload, depends=depends),
@@ -424,11 +432,12 @@ def explain_too_much(phase: Phase, overload: Overload, *, depends: bool = True) 
     if isinstance(phase, Search) and depends:
         load = f"the highest load, {_load(phase.high, phase)},"
     elif isinstance(phase, Point) and overload.change:
-        load += f" from {_time(Fraction(phase.run.changes_ps[overload.change - 1], PS_PER_S))} on"
+        changed_s = Fraction(phase.run.changes_ps[overload.change - 1], PS_PER_S)
+        load += f" from {_format_time(changed_s)} on"
     return f"{load} is more than the first link can carry"
 
 
-def _less(
+def _suggest_less(
     maker: CaseMaker,
     phase: Phase,
     trial: Case,

@@ -179,7 +179,7 @@ def plan(
             found = (
                 CasePlan(test.name, case, {}, 0)
                 if case.skip
-                else _case(checked, test, case, seed, planning)
+                else _plan_case(checked, test, case, seed, planning)
             )
             if found is not None:
                 plans.append(found)
@@ -196,7 +196,7 @@ def plan_trial(
     Its draws have the same seed in all trials: what runs a trial adds to it.
     """
     problems = Problems()
-    planned = _planned(whole.test, case, phase.span, whole.seed, Planning(bounds, problems))
+    planned = _plan_trial(whole.test, case, phase.span, whole.seed, Planning(bounds, problems))
     return planned or problems.errors
 
 
@@ -207,7 +207,7 @@ def outline_plan(checked: CheckedSuite, test: Test, case: Case, seed: str) -> Ca
     return CasePlan(test.name, case, {}, 0, span=test.span, maker=maker, seed=(seed, draws))
 
 
-def _case(
+def _plan_case(
     checked: CheckedSuite,
     test: Test,
     case: Case,
@@ -219,16 +219,16 @@ def _case(
         return CasePlan(test.name, case, {}, 0, span=test.span, examiner=examiner)
     if case.phases:
         unfit, whole = Problems(), outline_plan(checked, test, case, seed)
-        found = _phased(whole, checked.makers[case.name], planning._replace(problems=unfit))
+        found = _plan_phased(whole, checked.makers[case.name], planning._replace(problems=unfit))
         for problem in at_use(unfit.all, checked.makers[case.name]):
             planning.problems.add(problem)
         return found
     draws = test.name if case.run.common_draws else case.name
-    found = _planned(test.name, case, test.span, (seed, draws), planning)
+    found = _plan_trial(test.name, case, test.span, (seed, draws), planning)
     return found and replace(found, span=test.span)
 
 
-def _phased(
+def _plan_phased(
     whole: CasePlan,
     maker: CaseMaker,
     planning: Planning,
@@ -246,14 +246,14 @@ def _phased(
         if problems.errors:
             return None
         found = [
-            _planned(whole.test, made, phase.span, whole.seed, planning)
+            _plan_trial(whole.test, made, phase.span, whole.seed, planning)
             for made in (ends if ends.low is not ends.high else ends[:1])
         ]
         highest = found[-1]
         if None in found or highest is None:
             return None
         flows = (*ends.low.flows, *ends.high.flows)
-        plans.append(replace(_planned_phase(case, phase, highest), flows=flows))
+        plans.append(replace(_plan_phase(case, phase, highest), flows=flows))
         if number == 0:
             networks = highest.networks
     cells, bounded = (
@@ -263,7 +263,7 @@ def _phased(
     return replace(whole, networks=networks, cells=cells, bounded=bounded, phases=tuple(plans))
 
 
-def _planned(
+def _plan_trial(
     test: str,
     case: Case,
     span: Span,
@@ -278,14 +278,14 @@ def _planned(
         return None
     networks = {}
     for name, network in case.networks.items():
-        planned = _network(case, network, name, seed, planning)
+        planned = _plan_network(case, network, name, seed, planning)
         if planned is None:
             return None
         networks[name] = planned
     return CasePlan(test, whole, networks, cells, bounded)
 
 
-def _network(
+def _plan_network(
     case: Case, network: Network, name: str, seed: tuple[str, ...], planning: Planning
 ) -> Planned | None:
     problems = planning.problems
@@ -293,9 +293,9 @@ def _network(
     if survey is None:
         return None
     members = survey.members
-    streams = _streams(case, network, members)
-    places = _places(case, name)
-    lowered = _lowered(case, network, survey, streams, frozenset(p.path for p in places))
+    streams = _build_streams(case, network, members)
+    places = _list_places(case, name)
+    lowered = _lower_by_passes(case, network, survey, streams, frozenset(p.path for p in places))
     for find, refuse in (
         (find_zero_delay_cycle, feasibility.loop_without_time),
         (find_cycle_in_batches, feasibility.loop_in_batches),
@@ -304,21 +304,21 @@ def _network(
         if loop is not None:
             problems.add(refuse(loop, network, case))
             return None
-    measurement = _measurement(case, name, streams)
+    measurement = _build_measurement(case, name, streams)
     if (silent := find_silent(measurement, lowered.nodes)) is not None:
         problems.add(feasibility.unreported_queue(silent, network, case))
         return None
     experiment = Experiment(
         contracts=tuple(c for m in members for c in [m.contract] * m.stream.connections),
         streams=streams,
-        sources=tuple(_sources(case.flows, network, members, lowered)),
+        sources=tuple(_build_sources(case.flows, network, members, lowered)),
         nodes=lowered.nodes,
         wires=lowered.wires,
-        measurement=measurement._replace(taps=tuple(_taps(places, network, lowered))),
+        measurement=measurement._replace(taps=tuple(_build_taps(places, network, lowered))),
         seed=seed,
     )
     legal.verify("measurement", network, members, streams, lowered, experiment)
-    populations = {p.name: p for p in _populations(case, name, streams)}
+    populations = {p.name: p for p in _list_populations(case, name, streams)}
     of_flow = group_by_flow(members)
     paths = {
         flow.name: dict(_on_path(of_flow[number], lowered))
@@ -327,17 +327,17 @@ def _network(
     return Planned(
         experiment,
         populations,
-        {flow: tuple(_discarders(on_path.values())) for flow, on_path in paths.items()},
+        {flow: tuple(_list_discarders(on_path.values())) for flow, on_path in paths.items()},
         lowered.lines,
         {
-            flow: tuple(_holders(populations[flow], on_path, lowered))
+            flow: tuple(_list_holders(populations[flow], on_path, lowered))
             for flow, on_path in paths.items()
         },
         frozenset(flow.name for flow in case.flows if flow.packets is not None),
     )
 
 
-def _lowered(
+def _lower_by_passes(
     case: Case,
     network: Network,
     survey: Survey,
@@ -359,7 +359,7 @@ def _lowered(
     return lowered
 
 
-def _streams(case: Case, network: Network, members: tuple[Member, ...]) -> Streams:
+def _build_streams(case: Case, network: Network, members: tuple[Member, ...]) -> Streams:
     """Return the streams of a trial: of its members, and of what elements insert into them."""
     inserted = {kind for element in network.elements for kind in element.element.inserts}
     return Streams(
@@ -369,7 +369,7 @@ def _streams(case: Case, network: Network, members: tuple[Member, ...]) -> Strea
     )
 
 
-def _sources(
+def _build_sources(
     flows: tuple[Flow, ...], network: Network, members: tuple[Member, ...], lowered: Lowered
 ) -> Iterator[Source]:
     streams = (member.stream for member in members)
@@ -404,16 +404,16 @@ def _sources(
 # ---- what is recorded
 
 
-def _measurement(case: Case, network: str, streams: Streams) -> MeasurementSpec:
+def _build_measurement(case: Case, network: str, streams: Streams) -> MeasurementSpec:
     """Give each stream of each flow, and each member that a statement names, a histogram."""
     rows = [-1] * streams.indices
-    populations = list(_populations(case, network, streams))
+    populations = list(_list_populations(case, network, streams))
     whole = sorted(populations, key=lambda population: population.member is not None)
     for row, population in enumerate(whole):  # a member's row replaces that of the whole
         rows[population.first : population.stop] = [row] * (population.stop - population.first)
     followed = {
         (need, of.first, of.stop)
-        for m in _measured(case, network)
+        for m in _list_measured(case, network)
         for need in m.needs
         if need != "payload" and (of := streams.population(m.flow, m.member, m.part)) is not None
     }
@@ -425,16 +425,16 @@ def _measurement(case: Case, network: str, streams: Streams) -> MeasurementSpec:
         stop_ps=case.run.warmup_ps + case.run.measure_ps,
         histogram_row=tuple(rows),
         followed=tuple(sorted(followed)),
-        queues=tuple(sorted(_observed(case, network, "occupancy"))),
-        servers=tuple(sorted(_observed(case, network, "utilisation"))),
-        machines=tuple(sorted(_logged(case, network))),
-        series=tuple(sorted(_series(case, network, streams))),
+        queues=tuple(sorted(_list_observed(case, network, "occupancy"))),
+        servers=tuple(sorted(_list_observed(case, network, "utilisation"))),
+        machines=tuple(sorted(_list_logged(case, network))),
+        series=tuple(sorted(_list_series(case, network, streams))),
         changed_ps=case.run.warmup_ps + max(changes_ps) if changes_ps else None,
         drains=case.run.drains,
     )
 
 
-def _series(case: Case, network: str, streams: Streams) -> set[Intervals]:
+def _list_series(case: Case, network: str, streams: Streams) -> set[Intervals]:
     """Return what reports ask for by intervals."""
     asked = (
         (statement.every_ps, streams.population(m.flow, m.member, m.part))
@@ -445,7 +445,7 @@ def _series(case: Case, network: str, streams: Streams) -> set[Intervals]:
     return {Intervals(of.first, of.stop, every_ps) for every_ps, of in asked if every_ps and of}
 
 
-def _measured(case: Case, network: str) -> Iterator[Measured]:
+def _list_measured(case: Case, network: str) -> Iterator[Measured]:
     """Yield what statements measure on a network."""
     for statement in case.statements:
         for measurement in list_measurements(statement.expression):
@@ -453,7 +453,7 @@ def _measured(case: Case, network: str) -> Iterator[Measured]:
                 yield measurement
 
 
-def _observed(case: Case, network: str, what: str) -> set[str]:
+def _list_observed(case: Case, network: str, what: str) -> set[str]:
     """Return the paths of the elements of which statements ask for an occupancy or utilisation."""
     asked = (counted for s in case.statements for counted in list_counted(s.expression))
     return {
@@ -463,7 +463,7 @@ def _observed(case: Case, network: str, what: str) -> set[str]:
     }
 
 
-def _logged(case: Case, network: str) -> set[str]:
+def _list_logged(case: Case, network: str) -> set[str]:
     """Return the paths of the machines of which statements ask for single stays or intervals."""
     return {
         counted.path
@@ -475,14 +475,14 @@ def _logged(case: Case, network: str) -> set[str]:
     }
 
 
-def _places(case: Case, network: str) -> list[Place]:
+def _list_places(case: Case, network: str) -> list[Place]:
     """Return the places inside of which statements measure what passes."""
     return sorted(
-        {measured.place for measured in _measured(case, network) if measured.place is not None}
+        {measured.place for measured in _list_measured(case, network) if measured.place is not None}
     )
 
 
-def _taps(places: list[Place], network: Network, lowered: Lowered) -> Iterator[Tap]:
+def _build_taps(places: list[Place], network: Network, lowered: Lowered) -> Iterator[Tap]:
     """Yield the outputs by which items come to the places; there are none where no item passes."""
     for place in places:
         path = lowered.lines.get(network.sides.get(place.path, place.path))
@@ -491,9 +491,11 @@ def _taps(places: list[Place], network: Network, lowered: Lowered) -> Iterator[T
                 yield Tap(place.name, number, place.output)
 
 
-def _populations(case: Case, network: str, streams: Streams) -> Iterator[Population]:
+def _list_populations(case: Case, network: str, streams: Streams) -> Iterator[Population]:
     """Yield each stream of each flow, and the members that statements name."""
-    named = {(m.flow, m.member, m.part) for m in _measured(case, network) if m.member is not None}
+    named = {
+        (m.flow, m.member, m.part) for m in _list_measured(case, network) if m.member is not None
+    }
     for flow in case.flows:
         for kind in streams.kinds_of(flow.name):
             for member in (None, *range(len(flow.origins))):
@@ -515,7 +517,7 @@ def _may_pass(wire: Wire, table: Marks | None, rows: slice) -> bool:
     return table is None or bool((table[rows] == wire.output).any())
 
 
-def _holders(
+def _list_holders(
     population: Population, on_path: Mapping[int, Node], lowered: Lowered
 ) -> Iterator[str]:
     rows = slice(population.first, population.stop)
@@ -532,7 +534,7 @@ def _holders(
             yield node.path  # a delay begins when the line of the source sends: none is of it
 
 
-def _discarders(on_path: Iterable[Node]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _list_discarders(on_path: Iterable[Node]) -> Iterator[tuple[str, tuple[str, ...]]]:
     for node in on_path:
         for queue in node.queues:  # a scheduler discards nothing itself
             if queue.limit is not None:
@@ -548,7 +550,7 @@ class Cost(NamedTuple):
     emulated_ps: int
 
 
-def _planned_phase(case: Case, phase: Phase, highest: CasePlan) -> PhasePlan:
+def _plan_phase(case: Case, phase: Phase, highest: CasePlan) -> PhasePlan:
     """Return what a phase costs at most in all repeats, and its trials at the highest load.
 
     Of a search, that is what its method may spend: on each goal as if it were alone, so many loads,

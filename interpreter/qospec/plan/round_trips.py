@@ -26,7 +26,7 @@ def short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         requests = list_members(survey.members, number, "user")
         answers = list_members(survey.members, number, "answers")
         shortest_ps = min(
-            _shortest_ps(survey, there) + _shortest_ps(survey, back)
+            _find_shortest_ps(survey, there) + _find_shortest_ps(survey, back)
             for there, back in zip(requests, answers, strict=True)
         )
         if flow.arrivals.timeout_ps <= shortest_ps:
@@ -69,7 +69,7 @@ def _format(time_ps: int) -> str:
     return format_value(Fraction(time_ps, PS_PER_S), TIME)
 
 
-def _shortest_ps(survey: Survey, member: int) -> int:
+def _find_shortest_ps(survey: Survey, member: int) -> int:
     """Return the shortest time from a member's host to its target, by Dijkstra's algorithm."""
     onward: dict[State, list[Hop]] = {}
     for hop in survey.reach.hops.get(member, []):
@@ -82,7 +82,7 @@ def _shortest_ps(survey: Survey, member: int) -> int:
         if state in seen:
             continue
         seen.add(state)
-        behind_ps = at_ps + _least_ps(survey, state.element, member)
+        behind_ps = at_ps + _find_least_ps(survey, state.element, member)
         if state in ends:
             return behind_ps
         for hop in onward.get(state, ()):
@@ -91,7 +91,7 @@ def _shortest_ps(survey: Survey, member: int) -> int:
     return 0
 
 
-def _least_ps(survey: Survey, element: int, member: int) -> int:
+def _find_least_ps(survey: Survey, element: int, member: int) -> int:
     """Return the shortest time through an element, or on the line that serves it."""
     draft = survey.drafts[element]
     clock = draft.clock

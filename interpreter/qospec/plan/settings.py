@@ -71,9 +71,9 @@ def list_settings(kind: Kind, made: Any, *, packets: bool) -> Mapping[str, Field
         if parameter.name in SHOWN_APART or value is None:
             continue
         domain = parameter.domain.name
-        text = _text(value, OF_PACKETS.get(domain, domain) if packets else domain)
+        text = _format_value(value, OF_PACKETS.get(domain, domain) if packets else domain)
         usual = value == parameter.default
-        found[parameter.alias or parameter.name] = FieldValue(text, _number(value), usual)
+        found[parameter.alias or parameter.name] = FieldValue(text, _to_number(value), usual)
     return found
 
 
@@ -98,49 +98,49 @@ def list_element_settings(kind: Kind, made: Any) -> Mapping[str, FieldValue]:
             found[name] = FieldValue(parameter.domain.implied, None, usual=True)
         elif value is not None:
             usual = value == parameter.default
-            found[name] = FieldValue(_text(value, domain), _number(value), usual)
+            found[name] = FieldValue(_format_value(value, domain), _to_number(value), usual)
     return found
 
 
-def _number(value: Any) -> Fraction | None:
+def _to_number(value: Any) -> Fraction | None:
     if isinstance(value, Load):
         return value.amount
     plain = isinstance(value, int | Fraction) and not isinstance(value, bool)
     return Fraction(value) if plain else None
 
 
-def _text(value: Any, domain: str) -> str:
+def _format_value(value: Any, domain: str) -> str:
     """Return a value as an author would write it."""
     if type(value) in _WRITERS:
         return _WRITERS[type(value)](value)
     if domain in MAPS:
-        items = [f"{name}: {_text(item, MAPS[domain])}" for name, item in value]
+        items = [f"{name}: {_format_value(item, MAPS[domain])}" for name, item in value]
         return f"{{ {', '.join(items)} }}"
     if isinstance(value, tuple | array):
         of = "time" if domain == "times" else domain
-        return _listed(value, lambda item: _text(item, of))
+        return _format_list(value, lambda item: _format_value(item, of))
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
-        return _quantity(value, domain)
+        return _format_quantity(value, domain)
     return _name(value, domain)
 
 
 def _load(load: Load) -> str:
     layer = f" @{load.layer}" if load.layer else ""
-    return _quantity(load.amount, "rate" if layer else "packet rate") + layer
+    return _format_quantity(load.amount, "rate" if layer else "packet rate") + layer
 
 
-def _duration(duration: Duration) -> str:
-    mean = _quantity(duration.mean_ps, "time")
+def _format_duration(duration: Duration) -> str:
+    mean = _format_quantity(duration.mean_ps, "time")
     return mean if duration.law == "constant" else f"{duration.law}({mean})"
 
 
-def _curve(curve: Curve) -> str:
-    return _listed(curve.points, lambda at: f"{_quantity(at[1], 'time')} at {at[0]} B")
+def _format_curve(curve: Curve) -> str:
+    return _format_list(curve.points, lambda at: f"{_format_quantity(at[1], 'time')} at {at[0]} B")
 
 
-def _limit(value: Buffer | Lifetime) -> str:
+def _format_limit(value: Buffer | Lifetime) -> str:
     if value.unit == "time":
-        return _quantity(value.amount, "time")
+        return _format_quantity(value.amount, "time")
     layer = f" @{value.layer}" if isinstance(value, Buffer) and value.layer else ""
     return f"{value.amount:_} {COUNTED[value.unit]}{layer}"
 
@@ -156,7 +156,7 @@ def _name(value: Any, domain: str) -> str:
     return f"{kind.name} {{ {', '.join(f'{n} = {t.text}' for n, t in terms if not t.usual)} }}"
 
 
-def _quantity(value: int | Fraction, domain: str) -> str:
+def _format_quantity(value: int | Fraction, domain: str) -> str:
     """Return a number with its unit, exact where it has few digits."""
     domain = "time" if domain == "curve" else domain
     exact = write_bound(value, domain)
@@ -166,7 +166,7 @@ def _quantity(value: int | Fraction, domain: str) -> str:
     return format_value(value * factor, dimension)
 
 
-def _listed(items: Sequence[Any], write: Callable[[Any], str]) -> str:
+def _format_list(items: Sequence[Any], write: Callable[[Any], str]) -> str:
     more = len(items) - MOST_LISTED
     first = [*map(write, items[:MOST_LISTED])]
     return f"[{', '.join([*first, *([f'{more} more'] if more > 0 else [])])}]"
@@ -178,15 +178,15 @@ def _mix(mix: SizeMix) -> str:
         return f"{mix.parts[0][0]} B{layer}"
     if mix.law:
         return f"{mix.law}{layer}"
-    parts = _listed(mix.parts, lambda part: f"{part[1]} of {part[0]} B")
+    parts = _format_list(mix.parts, lambda part: f"{part[1]} of {part[0]} B")
     return f"{parts}{layer}{' in order' if mix.in_order else ''}"
 
 
 _WRITERS: dict[type, Callable[[Any], str]] = {
-    Buffer: _limit,
-    Curve: _curve,
-    Duration: _duration,
-    Lifetime: _limit,
+    Buffer: _format_limit,
+    Curve: _format_curve,
+    Duration: _format_duration,
+    Lifetime: _format_limit,
     Load: _load,
     SizeMix: _mix,
 }

@@ -52,15 +52,15 @@ def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         before = feeders(survey.drafts)
         for index, number in policed:
             policer, member = survey.drafts[index], survey.members[number]
-            clock = _slots_before(index, number, survey, before)
+            clock = _find_slots_before(index, number, survey, before)
             if clock is None:
                 continue
-            needed_ps = _needed_ps(case, member, clock)
+            needed_ps = _compute_needed_ps(case, member, clock)
             if member.contract.cell_delay_variation_tolerance_ps + _ROUNDING_PS < needed_ps:
-                flow, needed = case.flows[member.stream.flow], _text(needed_ps)
+                flow, needed = case.flows[member.stream.flow], _format_time(needed_ps)
                 why = (
-                    f"they arrive in slots of {_text(clock.slot_ps)}, and their interval is no"
-                    f" whole number of slots: this alone needs a tolerance of {needed}"
+                    f"they arrive in slots of {_format_time(clock.slot_ps)}, and their interval is"
+                    f" no whole number of slots: this alone needs a tolerance of {needed}"
                 )
                 yield Diagnostic(
                     "W0613",
@@ -128,13 +128,13 @@ def _explain_idle(index: int, number: int, survey: Survey, before: dict[int, lis
     )
 
 
-def _text(time_ps: Fraction) -> str:
+def _format_time(time_ps: Fraction) -> str:
     """Return a time in three digits, rounded up."""
     whole = -(-time_ps // 10_000)
     return format_value(Fraction(whole * 10_000, PS_PER_S), TIME)
 
 
-def _slots_before(
+def _find_slots_before(
     index: int, number: int, survey: Survey, before: dict[int, list[int]]
 ) -> Clock | None:
     """Return the slots in which a member's cells arrive; None if they may arrive at any time.
@@ -158,7 +158,7 @@ def _slots_before(
     return clock if clock is not None and clock.slotted else None
 
 
-def _needed_ps(case: Case, member: Member, clock: Clock) -> Fraction:
+def _compute_needed_ps(case: Case, member: Member, clock: Clock) -> Fraction:
     """Return the least tolerance with which all cells of a member may conform; 0 if any will do."""
     flow, rate = case.flows[member.stream.flow], member.contract.peak_cell_rate
     if flow.packets is not None or member.contract.category != "cbr":

@@ -49,7 +49,7 @@ class Overall:
     def add(self, case: Case, name: str, members: Sequence[Member], routes: Routes) -> None:
         """Note what is so in one of a case's networks."""
         network = case.networks[name]
-        key = (id(network), tuple(map(_route_of, members)))
+        key = (id(network), tuple(map(_build_route_key, members)))
         if key not in self._known:
             self._known[key] = network  # kept, so that no other network gets its identity
             self._classes.add(case, routes)
@@ -87,14 +87,14 @@ def _survey_network(
 ) -> Survey | None:
     network = case.networks[name]
     members = tuple(members_of(case.flows, network, case.run))
-    within = _testers_fit(case, network, members, problems)
-    routes = _routes(case, network, members, problems) if within else None
+    within = _check_testers(case, network, members, problems)
+    routes = _find_routes(case, network, members, problems) if within else None
     if routes is not None and overall is not None:
         overall.add(case, name, members, routes)
     survey = None if routes is None else _survey(case, network, members, routes, problems)
     if survey is None:
         return None
-    formed = _forms_fit(case, name, survey, problems)
+    formed = _check_forms(case, name, survey, problems)
     return survey if _load_fits(case, name, survey, problems, formed=formed) else None
 
 
@@ -126,26 +126,26 @@ def _verify(
     fitting: set[Hashable] = set()
     overall = Overall()
     examined: list[Examined] = []
-    plain = _plain_cases(checked, problems, examined, most_items)
+    plain = _list_plain_cases(checked, problems, examined, most_items)
     for case, name, network in ((one, *named) for one in plain for named in one.networks.items()):
         networks[id(network)] = network
         members = tuple(members_of(case.flows, network, case.run))
-        key = (id(network), tuple(map(_route_of, members)))
+        key = (id(network), tuple(map(_build_route_key, members)))
         if key not in known:
-            known[key] = _routes(case, network, members, problems)
+            known[key] = _find_routes(case, network, members, problems)
         routes = known[key]
-        if routes is None or not _testers_fit(case, network, members, problems):
+        if routes is None or not _check_testers(case, network, members, problems):
             continue
         overall.add(case, name, members, routes)
-        sent = tuple(map(_sizes_of, members))
+        sent = tuple(map(_build_size_key, members))
         latencies = feasibility.latencies_asked(case, name)
-        load = (id(routes), sent, latencies, *_load_of(case, members, routes))
+        load = (id(routes), sent, latencies, *_list_load_keys(case, members, routes))
         if load in fitting:
             continue
-        form = (id(routes), sent, latencies, name, case.run.payload, *_places(case))
+        form = (id(routes), sent, latencies, name, case.run.payload, *_list_place_keys(case))
         if form not in formed:
             survey = _survey(case, network, members, routes, problems)
-            formed[form] = survey and (survey, _forms_fit(case, name, survey, problems))
+            formed[form] = survey and (survey, _check_forms(case, name, survey, problems))
         found = formed[form]
         if found is not None:
             survey = found[0]._replace(members=members)
@@ -172,7 +172,7 @@ def list_in_batches(suite: Suite) -> list[Test]:
     ]
 
 
-def _plain_cases(
+def _list_plain_cases(
     checked: CheckedSuite, problems: Problems, examined: list[Examined], most_items: int
 ) -> Iterator[Case]:
     """Yield the cases that are run; of one with phases, the trials at both ends of each phase.
@@ -182,7 +182,7 @@ def _plain_cases(
     for test in checked.suite.tests:
         for case in (case for case in test.cases if not case.skip):
             if not case.phases:
-                for problem in _too_large(case, test.span, most_items):
+                for problem in _find_too_large(case, test.span, most_items):
                     problems.add(problem)
                 yield case
                 examined.append(Examined(case, test.span))
@@ -192,7 +192,7 @@ def _plain_cases(
                 ends = checked_ends(maker, phase, unfit)
                 yield from ends or ()
                 if ends:
-                    for problem in _too_large(ends.high, phase.span, most_items):
+                    for problem in _find_too_large(ends.high, phase.span, most_items):
                         unfit.add(problem)
                     yield from between_ends(maker, phase, unfit)
                 phases.append(
@@ -203,13 +203,13 @@ def _plain_cases(
             examined.append(Examined(case, test.span, tuple(phases), maker))
 
 
-def _too_large(trial: Case, span: Span, most_items: int) -> Iterator[Diagnostic]:
+def _find_too_large(trial: Case, span: Span, most_items: int) -> Iterator[Diagnostic]:
     items, _ = items_sent(with_changes(trial))
     if items > most_items:
         yield feasibility.too_many_cells(span, trial, items, most_items)
 
 
-def _testers_fit(
+def _check_testers(
     case: Case, network: Network, members: Sequence[Member], problems: Problems
 ) -> bool:
     """Return whether hosts can send what flows ask of them; `problems` says what they cannot."""
@@ -223,7 +223,7 @@ def _testers_fit(
     return not unfit
 
 
-def _routes(
+def _find_routes(
     case: Case, network: Network, members: tuple[Member, ...], problems: Problems
 ) -> Routes | None:
     drafts = assemble(network)
@@ -257,7 +257,7 @@ def _survey(
         return None
 
 
-def _route_of(member: Member) -> Hashable:
+def _build_route_key(member: Member) -> Hashable:
     """Return what a member's route may depend on: of its contract, only which terms it has."""
     contract = {
         **vars(member.contract),
@@ -270,26 +270,26 @@ def _route_of(member: Member) -> Hashable:
     return tuple(facts.values())
 
 
-def _sizes_of(member: Member) -> Hashable:
+def _build_size_key(member: Member) -> Hashable:
     """Return what the form of a member's items, and the times of its endpoints, depend on."""
     sent = member.packets
     return sent and (sent.sizes, sent.header_fields["family"], sent.encapsulation, sent.loop)
 
 
-def _load_of(case: Case, members: tuple[Member, ...], routes: Routes) -> Iterator[Hashable]:
+def _list_load_keys(case: Case, members: tuple[Member, ...], routes: Routes) -> Iterator[Hashable]:
     """Yield what the load of lines may depend on, and the use of associations that end."""
     yield () if case.run.overload else tuple(map(compute_cell_rate, case.flows))
     yield tuple(member.contract for member in members)
     yield any(draft.element.rekeying for draft in routes.drafts.values()) and tuple(stages(case))
 
 
-def _places(case: Case) -> Iterator[Hashable]:
+def _list_place_keys(case: Case) -> Iterator[Hashable]:
     """Yield what messages say of flows, and where: the same in all cases of a test, as a rule."""
     for flow in case.flows:
         yield flow.name, flow.span, flow.packets and flow.packets.size_field, *flow.places.items()
 
 
-def _forms_fit(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
+def _check_forms(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
     """Report what does not fit of what arrives where, at any rates; return whether all does."""
     unfit = [
         *feasibility.framing_mismatch(case, name, survey),

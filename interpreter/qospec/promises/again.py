@@ -20,22 +20,22 @@ COUNTS = ("planned", "sent", "carried", "consumed", "delays")
 OTHERS = ("ledger", "occupancies", "busy_ps")
 
 
-def _another_time(trial: Trial) -> Iterator[str]:
-    yield from _differences(trial.observation, trial.again(), "run a second time")
+def _run_another_time(trial: Trial) -> Iterator[str]:
+    yield from _list_differences(trial.observation, trial.again(), "run a second time")
 
 
-def _finely_cut(trial: Trial) -> Iterator[str]:
+def _run_finely_cut(trial: Trial) -> Iterator[str]:
     again = trial.again(chunk=FEW)
-    yield from _differences(trial.observation, again, f"with {FEW} items at a time")
+    yield from _list_differences(trial.observation, again, f"with {FEW} items at a time")
 
 
-def _event_by_event(trial: Trial) -> Iterator[str]:
+def _run_event_by_event(trial: Trial) -> Iterator[str]:
     if any(node.element.transition is None for node in trial.experiment.nodes):
         return
-    yield from _differences(trial.observation, trial.again(by_events=True), "event by event")
+    yield from _list_differences(trial.observation, trial.again(by_events=True), "event by event")
 
 
-def _differences(one: Observation, other: Observation, how: str) -> Iterator[str]:
+def _list_differences(one: Observation, other: Observation, how: str) -> Iterator[str]:
     """Yield in words what of a trial depends on how it is run."""
     for name in COUNTS:
         if not np.array_equal(getattr(one, name), getattr(other, name)):
@@ -55,21 +55,21 @@ PROMISES = (
         "purity",
         "the same trial gives the same again",
         "the contract of elements, `engine.element`",
-        _another_time,
+        _run_another_time,
         runs_again=True,
     ),
     Promise(
         "cuts",
         "results do not depend on how many items are computed at a time",
         "the contract of elements, `engine.element`",
-        _finely_cut,
+        _run_finely_cut,
         runs_again=True,
     ),
     Promise(
         "drivers",
         "batches and single events give the same",
         "the contract of elements, `engine.element`",
-        _event_by_event,
+        _run_event_by_event,
         runs_again=True,
     ),
 )

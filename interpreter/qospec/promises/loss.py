@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from qospec.promises.promise import Trial
 
 
-def _more_of_less(trial: Trial) -> Iterator[str]:
+def _find_more_of_less(trial: Trial) -> Iterator[str]:
     """Yield queues that lose more if each second item does not come."""
     for node, conduct in trial.nodes:
         if _is_monotone(node, conduct):
             lost = sum(loss.batch.count for loss in conduct.losses)
-            fewer = _lost_of_half(node, conduct)
+            fewer = _count_lost_of_half(node, conduct)
             if fewer > lost:
                 yield f"{node.path} loses {lost} of what comes, and {fewer} of each second of these"
 
@@ -35,7 +35,7 @@ def _is_monotone(node: Node, conduct: Conduct) -> bool:
     return conduct.setting is not None and is_queue and tail_only and len(sizes) == 1
 
 
-def _lost_of_half(node: Node, conduct: Conduct) -> int:
+def _count_lost_of_half(node: Node, conduct: Conduct) -> int:
     """Return how many items a queue loses if each second one comes."""
     assert conduct.setting is not None  # noqa: S101 -- see above
     came = join_batches(*conduct.arrivals)
@@ -50,7 +50,7 @@ PROMISES = (
         "monotone_loss",
         "a queue without a drop policy loses no more items of a lower load",
         "a sample path of G/D/1/n: what does not come takes no room",
-        _more_of_less,
+        _find_more_of_less,
         runs_again=True,
     ),
 )

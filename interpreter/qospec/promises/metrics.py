@@ -21,7 +21,7 @@ Values = dict[str, tuple["Fraction", "Dimension"]]
 """By statistic, "" for a metric that is one number."""
 
 
-def _inconsistent(trial: Trial) -> Iterator[str]:
+def _find_inconsistent(trial: Trial) -> Iterator[str]:
     """Yield metrics that contradict each other."""
     catalogue = discover().select_role("metric")
     found: dict[tuple[str, str], Values] = {}
@@ -37,24 +37,24 @@ def _inconsistent(trial: Trial) -> Iterator[str]:
                 yield f"{shown} is {format_value(value, dimension)}, and cannot be so little"
             if kind.build.most is not None and value > kind.build.most:
                 yield f"{shown} is {format_value(value, dimension)}, and cannot be so much"
-        for low, high in pairwise(_ascending(values)):
+        for low, high in pairwise(_select_ascending(values)):
             if values[low][0] > values[high][0]:
                 yield f"of {population}.{name}, {low} is above {high}"
         if {"min", "mean", "max"} <= values.keys() and not (
             values["min"][0] <= values["mean"][0] <= values["max"][0]
         ):
             yield f"the mean of {population}.{name} is not between the least and the greatest"
-    yield from _unbalanced(found)
+    yield from _find_unbalanced(found)
 
 
-def _ascending(values: Values) -> list[str]:
+def _select_ascending(values: Values) -> list[str]:
     """Return the statistics of a distribution that ascend: the least, quantiles, the greatest."""
     shares = {name: share for name in values if (share := parse_share(name)) is not None}
     ordered = ("min", *sorted(shares, key=shares.__getitem__), "max")
     return [statistic for statistic in ordered if statistic in values]
 
 
-def _unbalanced(found: dict[tuple[str, str], Values]) -> Iterator[str]:
+def _find_unbalanced(found: dict[tuple[str, str], Values]) -> Iterator[str]:
     """Yield populations of which more was received or lost than sent."""
     for population, name in found:
         if name == "sent":
@@ -71,6 +71,6 @@ PROMISES = (
         "metrics",
         "metrics are consistent: the least is no more than the mean, quantiles ascend, …",
         "the definitions of the metrics",
-        _inconsistent,
+        _find_inconsistent,
     ),
 )

@@ -30,16 +30,16 @@ class _Stated(NamedTuple):
     what: str
 
 
-def _too_much(trial: Trial) -> Iterator[str]:
+def _find_too_much(trial: Trial) -> Iterator[str]:
     """Yield what left more densely than the element states."""
     for node, conduct in trial.nodes:
-        for stated in _stated(node, conduct, trial.experiment):
-            excess = _excess(stated)
+        for stated in _list_stated(node, conduct, trial.experiment):
+            excess = _describe_excess(stated)
             if excess:
                 yield f"{node.path} let pass {excess}"
 
 
-def _stated(node: Node, conduct: Conduct, experiment: Experiment) -> Iterator[_Stated]:
+def _list_stated(node: Node, conduct: Conduct, experiment: Experiment) -> Iterator[_Stated]:
     """Yield what an element states: of each connection whose contract it enforces, and of all."""
     for number in range(len(node.element.outputs)):
         left = conduct.left(number)
@@ -59,10 +59,10 @@ def _stated(node: Node, conduct: Conduct, experiment: Experiment) -> Iterator[_S
         yield _Stated(left, left.size_bytes.tolist(), leaves.size_bytes, "bytes")
 
 
-def _excess(stated: _Stated) -> str:
+def _describe_excess(stated: _Stated) -> str:
     """Return in words what exceeds a curve; "" if nothing does."""
     for line in stated.curve.lines:
-        found = _above(stated.left.at_ps.tolist(), stated.amounts, line)
+        found = _find_above(stated.left.at_ps.tolist(), stated.amounts, line)
         if found is not None:
             amount, length_ps, most = found
             within = format_value(Fraction(length_ps, PS_PER_S), TIME)
@@ -70,7 +70,9 @@ def _excess(stated: _Stated) -> str:
     return ""
 
 
-def _above(times_ps: list[int], amounts: list[int], line: Bucket) -> tuple[int, int, int] | None:
+def _find_above(
+    times_ps: list[int], amounts: list[int], line: Bucket
+) -> tuple[int, int, int] | None:
     """Return the first interval that has more than a line allows; None if there is none.
 
     That is one from i to j for which what came up to j, less what the rate gives until then,
@@ -99,6 +101,6 @@ PROMISES = (
         "rate",
         "what passes a policer or leaves a shaper or a line conforms to its contract or rate",
         "ITU-T I.371, annex A (conformance); RFC 2475, 2.3.3 (policers and shapers)",
-        _too_much,
+        _find_too_much,
     ),
 )

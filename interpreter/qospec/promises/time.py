@@ -26,7 +26,7 @@ ROUNDED_PS = 2
 """Times of lines are rounded down to whole ps."""
 
 
-def _too_early(trial: Trial) -> Iterator[str]:
+def _find_too_early(trial: Trial) -> Iterator[str]:
     """Yield what left sooner than its element takes at least, or out of order, or twice."""
     indices = trial.experiment.streams.indices
     for node, conduct in trial.nodes:
@@ -36,10 +36,10 @@ def _too_early(trial: Trial) -> Iterator[str]:
             yield str(broken)
 
 
-def _too_short(trial: Trial) -> Iterator[str]:
+def _find_too_short(trial: Trial) -> Iterator[str]:
     """Yield flows that arrived sooner than all lines on the shortest way to any end take."""
     for source in trial.experiment.sources:
-        least_ps = _least_ps(trial.experiment, source.node)
+        least_ps = _compute_least_ps(trial.experiment, source.node)
         clock = trial.experiment.nodes[source.node].clock
         if least_ps is None or clock is None:
             continue
@@ -49,12 +49,12 @@ def _too_short(trial: Trial) -> Iterator[str]:
         shortest_ps = int(seen[seen[:, delay_row.COUNT] > 0, delay_row.LEAST].min(initial=least_ps))
         if shortest_ps < least_ps:
             yield (
-                f"{source.name} arrived after {_time(shortest_ps)}, and its lines alone take"
-                f" {_time(least_ps)}"
+                f"{source.name} arrived after {_format_time(shortest_ps)}, and its lines alone take"
+                f" {_format_time(least_ps)}"
             )
 
 
-def _least_ps(experiment: Experiment, start: int) -> int | None:
+def _compute_least_ps(experiment: Experiment, start: int) -> int | None:
     """Return the time that the nodes of a shortest way to an end take; None: there is no way."""
     onward: dict[int, list[int]] = {}
     for wire in experiment.wires:
@@ -74,19 +74,19 @@ def _least_ps(experiment: Experiment, start: int) -> int | None:
     return None
 
 
-def _idle(trial: Trial) -> Iterator[str]:
+def _find_idle(trial: Trial) -> Iterator[str]:
     """Yield lines that rested while something waited for them."""
     for node, conduct in trial.nodes:
         if node.clock is None or not conduct.departures[0]:
             continue
-        rest = _first_rest(node, conduct)
+        rest = _find_first_rest(node, conduct)
         if rest is not None:
             at_ps, waiting = rest
-            rests = f"the line behind {node.path} rests until {_time(at_ps)}"
+            rests = f"the line behind {node.path} rests until {_format_time(at_ps)}"
             yield f"{rests}, though {waiting} wait for it"
 
 
-def _first_rest(node: Node, conduct: Conduct) -> tuple[int, int] | None:
+def _find_first_rest(node: Node, conduct: Conduct) -> tuple[int, int] | None:
     """Return when a rest of the line ends that it should not have, and how many waited for it.
 
     From its departures follows when the line began with each item and was free again. An item
@@ -108,8 +108,10 @@ def _first_rest(node: Node, conduct: Conduct) -> tuple[int, int] | None:
     patience_ps = ROUNDED_PS + (int(clock.slot_ps) + 1 if clock.slotted else 0)
     rests = begins_ps[1:] - free_ps[:-1] > patience_ps
     before_ps = begins_ps[1:] - patience_ps
-    came = np.searchsorted(_times(conduct.arrivals), before_ps, side="left")
-    gone = np.searchsorted(_times([loss.batch for loss in conduct.losses]), before_ps, side="right")
+    came = np.searchsorted(_sort_times(conduct.arrivals), before_ps, side="left")
+    gone = np.searchsorted(
+        _sort_times([loss.batch for loss in conduct.losses]), before_ps, side="right"
+    )
     waiting = came - gone - np.arange(1, left.count)
     late = np.flatnonzero(rests & (waiting > 0))
     if not len(late):
@@ -117,12 +119,12 @@ def _first_rest(node: Node, conduct: Conduct) -> tuple[int, int] | None:
     return int(begins_ps[1 + late[0]]), int(waiting[late[0]])
 
 
-def _times(batches: Sequence[Batch]) -> Times:
+def _sort_times(batches: Sequence[Batch]) -> Times:
     """Return the times of some batches, in order."""
     return np.sort(np.concatenate([np.empty(0, np.int64), *(batch.at_ps for batch in batches)]))
 
 
-def _time(time_ps: int) -> str:
+def _format_time(time_ps: int) -> str:
     return format_value(Fraction(time_ps, PS_PER_S), TIME, exact=True)
 
 
@@ -131,18 +133,18 @@ PROMISES = (
         "causality",
         "nothing leaves an element before it came, or sooner than the element takes",
         "the contract of elements, `engine.element`",
-        _too_early,
+        _find_too_early,
     ),
     Promise(
         "propagation",
         "nothing arrives sooner than its lines take to send and to carry it",
         "ITU-T G.114, annex A (propagation); RFC 2330, 10.2 (wire time)",
-        _too_short,
+        _find_too_short,
     ),
     Promise(
         "work_conservation",
         "no line rests while something waits for it",
         "Kleinrock, Queueing Systems 2, 3.4 (work-conserving)",
-        _idle,
+        _find_idle,
     ),
 )

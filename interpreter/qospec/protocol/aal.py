@@ -85,7 +85,7 @@ LLC_SNAP_BYTES = 8
 """LLC, organisation and EtherType or protocol. Source: RFC 2684, 5."""
 
 
-def _bridged(header_bytes: int, words: str, *, with_fcs: bool = False) -> Encapsulation:
+def _build_bridged(header_bytes: int, words: str, *, with_fcs: bool = False) -> Encapsulation:
     """Return the encapsulation of Ethernet frames, behind a header."""
     fcs_bytes = 4 if with_fcs else 0
     return Encapsulation(
@@ -96,9 +96,9 @@ def _bridged(header_bytes: int, words: str, *, with_fcs: bool = False) -> Encaps
     )
 
 
-def _pppoe(header_bytes: int, words: str) -> Encapsulation:
+def _build_pppoe(header_bytes: int, words: str) -> Encapsulation:
     """Return that of PPP in bridged frames: 6 B of PPPoE, 2 B of PPP (RFC 2516, 4 and 7)."""
-    bridged = _bridged(header_bytes, words)
+    bridged = _build_bridged(header_bytes, words)
     return bridged._replace(header_bytes=bridged.header_bytes + 8, mtu_bytes=1_492)
 
 
@@ -122,22 +122,24 @@ ENCAPSULATIONS: dict[EncapsulationName, Encapsulation] = {
     ),
     "vc_multiplexed": Encapsulation(0, 0, CLASSICAL_IP_MTU_BYTES, "routed, RFC 2684, 6.1"),
     # Two bytes pad the header to a multiple of 4 B. Source: RFC 2684, 5.2 and 6.2.
-    "llc_snap_bridged": _bridged(LLC_SNAP_BYTES + 2, "bridged without FCS, RFC 2684, 5.2"),
-    "llc_snap_bridged_fcs": _bridged(
+    "llc_snap_bridged": _build_bridged(LLC_SNAP_BYTES + 2, "bridged without FCS, RFC 2684, 5.2"),
+    "llc_snap_bridged_fcs": _build_bridged(
         LLC_SNAP_BYTES + 2, "bridged with FCS, RFC 2684, 5.2", with_fcs=True
     ),
-    "vc_multiplexed_bridged": _bridged(2, "bridged without FCS, RFC 2684, 6.2"),
+    "vc_multiplexed_bridged": _build_bridged(2, "bridged without FCS, RFC 2684, 6.2"),
     # The identifier of the LAN emulation client. Source: af-lane-0021, 4.1.1.
-    "lane": _bridged(2, "LAN emulation, af-lane-0021"),
+    "lane": _build_bridged(2, "LAN emulation, af-lane-0021"),
     # LLC/SNAP and the identifier of the emulated LAN, of 4 B. Source: af-lane-0084.
-    "lane_multiplexed": _bridged(LLC_SNAP_BYTES + 4 + 2, "LAN emulation over LLC, af-lane-0084"),
+    "lane_multiplexed": _build_bridged(
+        LLC_SNAP_BYTES + 4 + 2, "LAN emulation over LLC, af-lane-0084"
+    ),
     "mpoa_tagged": Encapsulation(
         LLC_SNAP_BYTES + 4, 0, CLASSICAL_IP_MTU_BYTES, "MPOA with a tag, af-mpoa-0114"
     ),
     "ppp": Encapsulation(2, 0, ETHERNET_MTU_BYTES, "PPP over AAL5 with VC multiplexing, RFC 2364"),
     "ppp_llc": Encapsulation(6, 0, ETHERNET_MTU_BYTES, "PPP over AAL5 over LLC, RFC 2364"),
-    "pppoe": _pppoe(2, "PPPoE bridged with VC multiplexing, RFC 2516"),
-    "pppoe_llc_snap": _pppoe(LLC_SNAP_BYTES + 2, "PPPoE bridged over LLC/SNAP, RFC 2516"),
+    "pppoe": _build_pppoe(2, "PPPoE bridged with VC multiplexing, RFC 2516"),
+    "pppoe_llc_snap": _build_pppoe(LLC_SNAP_BYTES + 2, "PPPoE bridged over LLC/SNAP, RFC 2516"),
 }
 
 

@@ -24,10 +24,10 @@ def bound_documents(repeats: Sequence[Readings]) -> list[Document]:
             found[bound.what] = bound
             if bound.measured is not None:
                 measured[bound.what] = max(bound.measured, measured.get(bound.what, bound.measured))
-    return [_document(bound, measured.get(what)) for what, bound in found.items()]
+    return [_build_document(bound, measured.get(what)) for what, bound in found.items()]
 
 
-def _document(of: Bounded, measured: Fraction | None) -> Document:
+def _build_document(of: Bounded, measured: Fraction | None) -> Document:
     share = None if measured is None or not of.most else measured / of.most
     return {
         "what": of.what,

@@ -50,7 +50,7 @@ def list_contradictions(outcome: Document) -> Iterator[str]:
 def list_contradictions_of(case: Mapping[str, Any]) -> Iterator[str]:
     """Yield in words where a case contradicts itself."""
     for statement in case["statements"]:
-        if _contradicts_values(statement):
+        if _is_contradicted(statement):
             yield (
                 f"`{statement['label']}` of `{case['name']}` is `{statement['verdict']}`, which"
                 " what was measured does not bear"
@@ -89,7 +89,7 @@ def _is_borne(case: Mapping[str, Any]) -> bool:
     return case["verdict"] in may
 
 
-def _contradicts_values(statement: Mapping[str, Any]) -> bool:
+def _is_contradicted(statement: Mapping[str, Any]) -> bool:
     """Return whether what was measured compares otherwise with its bound than the verdict says.
 
     Of a criterion that does not hold, `require` says that its trial does not count.

@@ -45,7 +45,7 @@ def single_measurement(expression: Expression) -> Document:
     if not isinstance(leaf, Measured) or leaf.place is not None:
         return {}
     return {
-        "measures": {"flow": _flow(leaf), "metric": leaf.metric, "statistic": leaf.statistic},
+        "measures": {"flow": _name_flow(leaf), "metric": leaf.metric, "statistic": leaf.statistic},
     }
 
 
@@ -54,8 +54,8 @@ def histogram_documents(
 ) -> list[Document]:
     """Return the histograms of the delays that statements name, one per flow and metric."""
     found: dict[tuple[str, str], Document] = {}
-    for leaf in _of_delays(statements):
-        key = _flow(leaf), leaf.metric
+    for leaf in _list_delays(statements):
+        key = _name_flow(leaf), leaf.metric
         if key in found or len(found) == MAX_HISTOGRAMS:
             continue
         delays = [seen for repeat in repeats if (seen := repeat.delays(leaf)) and seen.buckets]
@@ -64,7 +64,7 @@ def histogram_documents(
     return list(found.values())
 
 
-def _of_delays(statements: Iterable[Statement]) -> Iterator[Measured]:
+def _list_delays(statements: Iterable[Statement]) -> Iterator[Measured]:
     """Yield the measurements of metrics with quantiles, except those of a single packet."""
     metrics = discover().select_role("metric")
     for statement in statements:
@@ -77,7 +77,7 @@ def _of_delays(statements: Iterable[Statement]) -> Iterator[Measured]:
                 yield leaf
 
 
-def _flow(leaf: Measured) -> str:
+def _name_flow(leaf: Measured) -> str:
     prefix = f"{leaf.network}." if leaf.network else ""
     return prefix + name_population(leaf.flow, leaf.member, leaf.part)
 

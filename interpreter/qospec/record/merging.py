@@ -56,10 +56,10 @@ def merge(records: Sequence[Record]) -> MergedRun:
         RecordError: A record cannot be read, or is damaged.
     """
     plans = [record.plan() for record in records]
-    parts = [_part_of(record, plan) for record, plan in zip(records, plans, strict=True)]
+    parts = [_read_part(record, plan) for record, plan in zip(records, plans, strict=True)]
     whole = plans[0]
     for record, plan in zip(records[1:], plans[1:], strict=True):
-        if difference := next(_differences(whole, plan), ""):
+        if difference := next(_list_differences(whole, plan), ""):
             raise MergeError(
                 f"`{record.folder}` and `{records[0].folder}` are not parts of one run: "
                 f"{difference}; {NEEDS}"
@@ -86,7 +86,7 @@ def merge(records: Sequence[Record]) -> MergedRun:
     )
 
 
-def _part_of(record: Record, plan: Document) -> Part:
+def _read_part(record: Record, plan: Document) -> Part:
     part = read_part(plan)
     if part is None:
         raise MergeError(
@@ -95,7 +95,7 @@ def _part_of(record: Record, plan: Document) -> Part:
     return part
 
 
-def _differences(one: Document, other: Document) -> Iterator[str]:
+def _list_differences(one: Document, other: Document) -> Iterator[str]:
     """Yield in words in what two parts differ that belong to different runs."""
     ours, theirs = one["provenance"], other["provenance"]
     yield from (
@@ -115,7 +115,7 @@ def _differences(one: Document, other: Document) -> Iterator[str]:
         )
         if a != b
     )
-    yield from _changed_sources(_digests(ours), _digests(theirs))
+    yield from _list_changed_sources(_read_digests(ours), _read_digests(theirs))
     if ours != theirs:
         yield "they were run with different options"
     if [case["name"] for case in one["planned"]] != [case["name"] for case in other["planned"]]:
@@ -124,11 +124,11 @@ def _differences(one: Document, other: Document) -> Iterator[str]:
         yield "what they planned differs"
 
 
-def _digests(provenance: Document) -> Mapping[str, str]:
+def _read_digests(provenance: Document) -> Mapping[str, str]:
     return {source["name"]: source["sha256"] for source in provenance["sources"]}
 
 
-def _changed_sources(one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[str]:
+def _list_changed_sources(one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[str]:
     for name in sorted({*one, *other}):
         if name not in one or name not in other:
             yield f"only one of them read `{name}`"

@@ -79,9 +79,9 @@ def describe_case(plan: CasePlan, result: Result) -> Document:
     verdict = conclude_case(plan.case, conclusions, errors=errors)
     readings = [repeat.readings for repeat in result.repeats]
     return {
-        **_ran(plan, verdict, conclusions, judged, readings),
+        **_describe_run(plan, verdict, conclusions, judged, readings),
         "bounds": bound_documents(readings),
-        "why": _why(plan, readings, erroneous=bool(result.errors)),
+        "why": _explain_losses(plan, readings, erroneous=bool(result.errors)),
         "errors": list(result.errors),
     }
 
@@ -95,7 +95,9 @@ def describe_phases(plan: CasePlan, result: PhasesResult) -> Document:
         for statement, (its, planned) in zip(plan.case.statements, judged, strict=True)
     ]
     verdict = conclude_case(plan.case, conclusions, errors=errors, complete=result.complete)
-    document = _ran(plan, verdict, conclusions, [its for its, _ in judged], result.readings())
+    document = _describe_run(
+        plan, verdict, conclusions, [its for its, _ in judged], result.readings()
+    )
     wrong = [
         statement.expression
         for statement, conclusion in zip(plan.case.statements, conclusions, strict=True)
@@ -103,9 +105,9 @@ def describe_phases(plan: CasePlan, result: PhasesResult) -> Document:
     ]
     unmet = {leaf.goal for expression in wrong for leaf in found_in(expression)}
     points = {leaf.network for expression in wrong for leaf in list_measurements(expression)}
-    why = [*_why_unjudged(plan.case), *why_of_phases(result, unmet, points)]
+    why = [*_explain_unjudged(plan.case), *why_of_phases(result, unmet, points)]
     if verdict in PROBLEMS and not (why or document["losses"] or result.errors):
-        why = [_nothing_discarded(plan, ())]
+        why = [_explain_nothing_discarded(plan, ())]
     return {
         **document,
         "phases": phase_documents(result),
@@ -114,7 +116,7 @@ def describe_phases(plan: CasePlan, result: PhasesResult) -> Document:
     }
 
 
-def _ran(
+def _describe_run(
     plan: CasePlan,
     verdict: Verdict,
     conclusions: Sequence[Conclusion],
@@ -138,7 +140,7 @@ def _ran(
         "metrics": repeats[0] if repeats else {},
         "repeats": repeats,
         "delays": histogram_documents(plan.case.statements, readings),
-        "losses": _losses(readings),
+        "losses": _describe_losses(readings),
         **_describe_disciplines(readings),
     }
 
@@ -181,7 +183,7 @@ def describe_interrupted(document: Document) -> Document:
     return {**document, "verdict": "inconclusive", "ran": False, "errors": errors}
 
 
-def _losses(repeats: Sequence[Readings]) -> list[Document]:
+def _describe_losses(repeats: Sequence[Readings]) -> list[Document]:
     return [
         {
             "repeat": number,
@@ -206,7 +208,7 @@ def _describe_disciplines(repeats: Sequence[Readings]) -> Document:
     return {"disciplines": counted} if counted else {}
 
 
-def _why_unjudged(case: Case) -> Iterator[str]:
+def _explain_unjudged(case: Case) -> Iterator[str]:
     """Yield why nothing was judged and what to do about it, if nothing was."""
     if has_measuring_criterion(case.statements) or is_report_only([case]):
         return
@@ -229,17 +231,17 @@ def describe_metrics(readings: Readings) -> Document:
     return metrics
 
 
-def _why(plan: CasePlan, repeats: Sequence[Readings], *, erroneous: bool) -> list[str]:
+def _explain_losses(plan: CasePlan, repeats: Sequence[Readings], *, erroneous: bool) -> list[str]:
     """Return in sentences which elements discarded items; if none did, which could have.
 
     After an error they could not show it.
     """
-    lines = list(_why_unjudged(plan.case))
+    lines = list(_explain_unjudged(plan.case))
     lines += [words for readings in repeats for words in readings.silent_flows()]
-    lines += map(describe_loss, _losses(repeats))
+    lines += map(describe_loss, _describe_losses(repeats))
     if lines or erroneous or plan.case.chosen is not None:
         return list(dict.fromkeys(lines))
-    return [_nothing_discarded(plan, repeats)]
+    return [_explain_nothing_discarded(plan, repeats)]
 
 
 def _describe_rest(repeats: Sequence[Readings]) -> str:
@@ -257,7 +259,7 @@ def _describe_rest(repeats: Sequence[Readings]) -> str:
     )
 
 
-def _nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
+def _explain_nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
     """Return a sentence with the elements that could have discarded items, but did not.
 
     Invariants count whole trials, so if others than those sent during the measurement were
@@ -300,7 +302,7 @@ def describe_frame(
         "schema": SCHEMA,
         "qospec": provenance["qospec"],
         "seed": seed,
-        "tests": [_test(test, in_phases) for test in suite.tests],
+        "tests": [_describe_test(test, in_phases) for test in suite.tests],
         "references": [
             {
                 "name": reference.name,
@@ -311,7 +313,7 @@ def describe_frame(
             }
             for reference in suite.references
         ],
-        "definitions": _definitions(suite),
+        "definitions": _describe_definitions(suite),
         "provenance": provenance,
     }
 
@@ -372,7 +374,7 @@ def is_finished(case: Mapping[str, Any]) -> bool:
     return has_run(case) and INTERRUPTED not in case["errors"]
 
 
-def _test(test: Test, in_phases: Mapping[int, Sequence[Flow]]) -> Document:
+def _describe_test(test: Test, in_phases: Mapping[int, Sequence[Flow]]) -> Document:
     networks = test.cases[0].networks
     return {
         "name": test.name,
@@ -395,7 +397,7 @@ _ALGORITHMS = ("dropping", "congestion")
 """The domains of fields that name an algorithm, which a test is of as much as of the element."""
 
 
-def _definitions(suite: Suite) -> list[Document]:
+def _describe_definitions(suite: Suite) -> list[Document]:
     """Return the kinds that are used, each with its source; metrics are those of statements."""
     cases = [case for test in suite.tests for case in test.cases]
     methods = discover().select_role("method")
@@ -472,19 +474,24 @@ def flow_documents(every: Iterable[Flow]) -> list[Document]:
     return [
         {
             "name": name,
-            "from": write_alternatives(_hosts(flow.origins) for flow in flows),
-            "to": write_alternatives(_hosts(flow.targets) + _way(flow.via) for flow in flows),
-            "traffic": ", ".join(
-                filter(None, [write_alternatives(flow.kind.name for flow in flows), _sent(flows)])
+            "from": write_alternatives(_describe_hosts(flow.origins) for flow in flows),
+            "to": write_alternatives(
+                _describe_hosts(flow.targets) + _describe_way(flow.via) for flow in flows
             ),
-            "contract": _ranges([_contract(flow) for flow in flows]),
-            "source": _source(flows),
+            "traffic": ", ".join(
+                filter(
+                    None,
+                    [write_alternatives(flow.kind.name for flow in flows), _describe_sent(flows)],
+                )
+            ),
+            "contract": _list_ranges([_describe_contract(flow) for flow in flows]),
+            "source": _describe_source(flows),
         }
         for name, flows in found.items()
     ]
 
 
-def _source(flows: Sequence[Flow]) -> str:
+def _describe_source(flows: Sequence[Flow]) -> str:
     """Return the arrival processes with their fields: what is emitted, not what is declared."""
     found: dict[str, list[Mapping[str, FieldValue]]] = {}
     for flow in flows:
@@ -495,16 +502,16 @@ def _source(flows: Sequence[Flow]) -> str:
         fields = list_settings(kind, flow.arrivals, packets=flow.packets is not None)
         found.setdefault(kind.name, []).append(fields)
     return write_alternatives(
-        ", ".join([name, *(f"{field} {text}" for field, text in _ranges(its))])
+        ", ".join([name, *(f"{field} {text}" for field, text in _list_ranges(its))])
         for name, its in found.items()
     )
 
 
-def _contract(flow: Flow) -> Mapping[str, FieldValue]:
+def _describe_contract(flow: Flow) -> Mapping[str, FieldValue]:
     return list_settings(flow.kind, flow.traffic, packets=flow.packets is not None)
 
 
-def _ranges(cases: Sequence[Mapping[str, FieldValue]]) -> list[list[str]]:
+def _list_ranges(cases: Sequence[Mapping[str, FieldValue]]) -> list[list[str]]:
     """Return pairs of a field and its value; where cases differ, the least and the most.
 
     A field that has its default in all cases is left out.
@@ -513,7 +520,7 @@ def _ranges(cases: Sequence[Mapping[str, FieldValue]]) -> list[list[str]]:
     return [[name, write_setting([case.get(name) for case in cases])] for name in names]
 
 
-def _sent(flows: Sequence[Flow]) -> str:
+def _describe_sent(flows: Sequence[Flow]) -> str:
     """Return the number of connections, if it is not always one, and the rate of each.
 
     Endpoints have no rate.
@@ -523,7 +530,7 @@ def _sent(flows: Sequence[Flow]) -> str:
     rates: dict[Dimension, list[Fraction]] = {}
     for flow in flows:
         if not flow.traffic.is_answered:
-            dimension, rate = _rate(flow)
+            dimension, rate = _find_rate(flow)
             rates.setdefault(dimension, []).append(rate)
     ranges = write_alternatives(
         write_range(format_value(end(of), dimension) for end in (min, max))
@@ -532,7 +539,7 @@ def _sent(flows: Sequence[Flow]) -> str:
     return " of ".join([many] * (max(counts) > 1) + [ranges] * bool(ranges))
 
 
-def _rate(flow: Flow) -> tuple[Dimension, Fraction]:
+def _find_rate(flow: Flow) -> tuple[Dimension, Fraction]:
     if flow.traffic.is_framed:
         return FRAME_RATE, flow.traffic.rate
     if flow.packets is None:
@@ -540,9 +547,9 @@ def _rate(flow: Flow) -> tuple[Dimension, Fraction]:
     return PACKET_RATE, flow.packets.contract.peak_cell_rate
 
 
-def _way(ports: tuple[str, ...]) -> str:
+def _describe_way(ports: tuple[str, ...]) -> str:
     return f" via {', '.join(ports)}" if ports else ""
 
 
-def _hosts(paths: tuple[str, ...]) -> str:
+def _describe_hosts(paths: tuple[str, ...]) -> str:
     return paths[0] if len(paths) == 1 else f"{paths[0]} .. {paths[-1]}"

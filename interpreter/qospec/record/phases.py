@@ -41,26 +41,26 @@ MAX_CAUSES = 3
 def phase_documents(result: PhasesResult) -> list[Document]:
     """Return the documents of all phases that were begun, repeat by repeat."""
     return [
-        {"name": phase.phase.name, "repeat": number, **_phase(phase)}
+        {"name": phase.phase.name, "repeat": number, **_describe_phase(phase)}
         for number, phases in enumerate(result.repeats, 1)
         for phase in phases
     ]
 
 
-def _phase(result: PhaseResult) -> Document:
+def _describe_phase(result: PhaseResult) -> Document:
     if isinstance(result, SearchResult):
-        return _search(result)
+        return _describe_search(result)
     return {
         "kind": "point",
-        "measure": _time(result.phase.run.measure_ps),
+        "measure": _describe_time(result.phase.run.measure_ps),
         "repeats": len(result.trials),
         "flows": list(result.flows),
         "ran": bool(result.trials),
-        "note": result.note or _lost(result),
+        "note": result.note or _describe_lost(result),
     }
 
 
-def _lost(result: PointResult) -> str:
+def _describe_lost(result: PointResult) -> str:
     """Return how many items were lost at a point, of how many; "" if none were."""
     flows = [flow for trial in result.trials for flow in trial.flows]
     lost, sent = (sum(getattr(flow, of) for flow in flows) for of in ("lost", "sent"))
@@ -76,7 +76,7 @@ def _lost(result: PointResult) -> str:
     )
 
 
-def _search(result: SearchResult) -> Document:
+def _describe_search(result: SearchResult) -> Document:
     search = result.phase
     dimension = search.dimension
     return {
@@ -86,20 +86,20 @@ def _search(result: SearchResult) -> Document:
         "low": describe_quantity(search.low, dimension),
         "high": describe_quantity(search.high, dimension),
         "step": describe_quantity(search.step, dimension),
-        "goals": [_goal(goal, result) for goal in search.goals],
-        "trials": [_trial(trial, search) for trial in result.trials],
-        "emulated": _time(result.emulated_ps),
+        "goals": [_describe_goal(goal, result) for goal in search.goals],
+        "trials": [_describe_trial(trial, search) for trial in result.trials],
+        "emulated": _describe_time(result.emulated_ps),
     }
 
 
-def _goal(goal: Goal, result: SearchResult) -> Document:
+def _describe_goal(goal: Goal, result: SearchResult) -> Document:
     dimension, found = result.phase.dimension, result.goals[goal.name]
     return {
         "name": goal.name,
         "loss": None if goal.meets else describe_quantity(goal.loss, RATIO),
         **({"meets": goal.meets} if goal.meets else {}),
-        "trial": _time(goal.trial_ps),
-        "total": _time(goal.total_ps),
+        "trial": _describe_time(goal.trial_ps),
+        "total": _describe_time(goal.total_ps),
         "exceed": describe_quantity(goal.exceed, RATIO),
         "width": describe_quantity(goal.width, dimension if goal.absolute else RATIO),
         **({"varies": True} if goal.varies else {}),
@@ -109,9 +109,9 @@ def _goal(goal: Goal, result: SearchResult) -> Document:
         "regular": found.regular,
         "complete": found.complete,
         "throughput": describe_quantity(found.throughput, dimension),
-        "evidence": _evidence(goal, result),
-        "notes": list(_notes(goal, result)),
-        "why": list(_causes(goal, found, result)),
+        "evidence": _describe_evidence(goal, result),
+        "notes": list(_list_notes(goal, result)),
+        "why": list(_list_causes(goal, found, result)),
     }
 
 
@@ -142,14 +142,14 @@ def read_goals(phase: Mapping[str, Any]) -> Iterator[tuple[str, GoalResult]]:
         )
 
 
-def _trial(tried: SearchTrial, search: Search) -> Document:
+def _describe_trial(tried: SearchTrial, search: Search) -> Document:
     trial = tried.trial
     of = [goal for goal in search.goals if is_counted(goal, trial)]
     stands_for = 1 if trial.drawn else max(map(count_trials_of_load, of))
     return {
         "load": describe_quantity(trial.load, search.dimension),
         "number": trial.number,
-        "length": _time(trial.length_ps),
+        "length": _describe_time(trial.length_ps),
         **({"stands_for": stands_for} if stands_for > 1 else {}),
         "sent": trial.sent,
         "lost": trial.lost,
@@ -158,72 +158,72 @@ def _trial(tried: SearchTrial, search: Search) -> Document:
     }
 
 
-def _notes(goal: Goal, result: SearchResult) -> Iterator[str]:
+def _list_notes(goal: Goal, result: SearchResult) -> Iterator[str]:
     """Yield what a reader should know of a result besides its bounds."""
     search, found = result.phase, result.goals[goal.name]
     if result.note:
         yield f"{'ended early' if result.trials else 'not searched'}: {result.note}"
         return
     if found.complete and found.lower is None and found.upper is not None:
-        places = ", ".join(_places(goal, found, result))
+        places = ", ".join(_list_places(goal, found, result))
         lost = f"; items were lost at {places}" if places else ""
         yield f"{NONE_GOOD_AT_ALL if found.inversion is None else LOWEST_BAD}{lost}"
     if found.complete and found.upper is None and found.lower is not None:
         yield NONE_BAD_AT_ALL
     if not found.complete:
         width = format_value(goal.width, search.dimension if goal.absolute else RATIO)
-        yield f"{_why_ended(found, result)} before the bounds were as close as {width}"
+        yield f"{_explain_end(found, result)} before the bounds were as close as {width}"
     if found.inversion is not None:
         yield explain_inversion(*found.inversion, search.dimension)
-    yield from _hidden_losses(goal, result)
-    yield from _copies(goal, result)
+    yield from _list_hidden_losses(goal, result)
+    yield from _list_copies(goal, result)
 
 
-def _hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
+def _list_hidden_losses(goal: Goal, result: SearchResult) -> Iterator[str]:
     """Yield a sentence for each flow that lost a larger share than the goal allows.
 
     That is in the good trials at the lower bound: the tested flows are pooled, and what others
     lose does not count.
     """
-    for flow in _flows_at_lower(goal, result):
+    for flow in _list_flows_at_lower(goal, result):
         if not goal.meets and flow.sent and Fraction(flow.lost, flow.sent) > goal.loss:
             item, name = describe_items(flow.population, flow.carries)
             share = format_value(Fraction(flow.lost, flow.sent), RATIO)
             yield f"`{name}` lost {share} of its {item}s at the load found"
 
 
-def _copies(goal: Goal, result: SearchResult) -> Iterator[str]:
+def _list_copies(goal: Goal, result: SearchResult) -> Iterator[str]:
     """Yield a sentence for each flow of which copies arrived at the lower bound.
 
     A tester that only counts what arrives would take them for items that were lost.
     """
-    for flow in _flows_at_lower(goal, result):
+    for flow in _list_flows_at_lower(goal, result):
         if flow.copies:
             item, name = describe_items(flow.population, flow.carries)
             sent = f"{flow.sent:_} {item}s of `{name}`"
             yield f"beside {sent}, {flow.copies:_} copies arrived at the load found"
 
 
-def _flows_at_lower(goal: Goal, result: SearchResult) -> list[FlowCount]:
+def _list_flows_at_lower(goal: Goal, result: SearchResult) -> list[FlowCount]:
     """Return for each flow what it sent in the good trials at the lower bound, and what became."""
     found: dict[str, FlowCount] = {}
-    for search_trial in _at(result.goals[goal.name].lower, goal, result):
+    for search_trial in _list_trials_at(result.goals[goal.name].lower, goal, result):
         for flow in search_trial.result.flows if is_good(goal, search_trial.trial) else ():
             before = found.get(flow.population)
             found[flow.population] = flow if before is None else before.plus(flow)
     return list(found.values())
 
 
-def _evidence(goal: Goal, result: SearchResult) -> str:
+def _describe_evidence(goal: Goal, result: SearchResult) -> str:
     """Return what the trials at the lower bound prove if they lost nothing, but may have."""
     lower = result.goals[goal.name].lower
-    trials = [search_trial.trial for search_trial in _at(lower, goal, result)]
+    trials = [search_trial.trial for search_trial in _list_trials_at(lower, goal, result)]
     if goal.meets or not any(trial.drawn for trial in trials) or any(t.lost for t in trials):
         return ""
     return write_none_lost_note(sum(trial.sent for trial in trials))
 
 
-def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str]:
+def _list_causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str]:
     """Yield a sentence for each place where items were lost at the upper bound, most first.
 
     Before that, what was measured there of a condition.
@@ -231,7 +231,7 @@ def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str
     yield from _describe_missed(goal, found, result)
     lost: Counter[tuple[str, str, str, str]] = Counter()
     trials: Counter[tuple[str, str, str, str]] = Counter()
-    for loss in _losses_above(goal, found, result):
+    for loss in _list_losses_above(goal, found, result):
         place = loss.population, loss.carries, loss.element, loss.cause
         lost[place] += loss.cells
         trials[place] += 1
@@ -246,7 +246,7 @@ def _causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str
 def _describe_missed(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str]:
     """Yield what was measured in the bad trials at the upper bound of a goal with a condition."""
     missed: dict[tuple[str, Dimension | None], list[Side]] = {}
-    for search_trial in _at(found.upper, goal, result):
+    for search_trial in _list_trials_at(found.upper, goal, result):
         for flow, judgement in search_trial.result.judge_goal(goal).items():
             if judgement.verdict != "pass":
                 side = judgement.measured or Side(None, None)
@@ -260,17 +260,17 @@ def _describe_missed(goal: Goal, found: GoalResult, result: SearchResult) -> Ite
         yield f"{goal.meets}{of}: {' to '.join(texts) or 'no data'} measured{often}"
 
 
-def _places(goal: Goal, found: GoalResult, result: SearchResult) -> list[str]:
+def _list_places(goal: Goal, found: GoalResult, result: SearchResult) -> list[str]:
     """Return where items were lost at the upper bound, and why, where most were lost first."""
     lost: Counter[str] = Counter()
-    for loss in _losses_above(goal, found, result):
+    for loss in _list_losses_above(goal, found, result):
         lost[f"{loss.element} ({describe_cause(loss.cause)})"] += loss.cells
     return [place for place, _ in lost.most_common(MAX_CAUSES)]
 
 
-def _losses_above(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[Loss]:
+def _list_losses_above(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[Loss]:
     """Yield what was lost in the bad trials at the upper bound; nothing if there is none."""
-    for search_trial in _at(found.upper, goal, result):
+    for search_trial in _list_trials_at(found.upper, goal, result):
         if not is_good(goal, search_trial.trial):
             yield from (
                 loss
@@ -279,7 +279,9 @@ def _losses_above(goal: Goal, found: GoalResult, result: SearchResult) -> Iterat
             )
 
 
-def _at(load: Fraction | None, goal: Goal, result: SearchResult) -> Iterator[SearchTrial]:
+def _list_trials_at(
+    load: Fraction | None, goal: Goal, result: SearchResult
+) -> Iterator[SearchTrial]:
     """Yield the trials at a load that count for a goal."""
     for trial in result.trials:
         if trial.trial.load == load and is_counted(goal, trial.trial):
@@ -297,17 +299,17 @@ def why_of_phases(
     """
     found: dict[str, list[int]] = {}
     for number, phases in enumerate(result.repeats, 1):
-        named = unmet or _goals_before(phases, points)
-        lines = (line for phase in phases for line in _why_of_phase(phase, named, unmet))
+        named = unmet or _list_goals_before(phases, points)
+        lines = (line for phase in phases for line in _explain_phase(phase, named, unmet))
         for line in dict.fromkeys(lines):
             found.setdefault(line, []).append(number)
     return [
-        line if len(its) == len(result.repeats) else f"{_in_repeats(its)}: {line}"
+        line if len(its) == len(result.repeats) else f"{_describe_repeats(its)}: {line}"
         for line, its in found.items()
     ]
 
 
-def _goals_before(phases: Sequence[PhaseResult], points: Collection[str]) -> Collection[str]:
+def _list_goals_before(phases: Sequence[PhaseResult], points: Collection[str]) -> Collection[str]:
     """Return the goals of the phases ahead of the last of the points; without points, all."""
     places = [place for place, result in enumerate(phases) if result.phase.name in points]
     ahead = phases[: max(places)] if places else phases
@@ -315,22 +317,22 @@ def _goals_before(phases: Sequence[PhaseResult], points: Collection[str]) -> Col
     return {goal.name for search in searches for goal in search.goals}
 
 
-def _in_repeats(numbers: Sequence[int]) -> str:
+def _describe_repeats(numbers: Sequence[int]) -> str:
     """Return `in repeat 2`, `in repeats 1, 2 and 5`."""
     *others, last = map(str, numbers)
     return f"in repeats {', '.join(others)} and {last}" if others else f"in repeat {last}"
 
 
-def _why_of_phase(
+def _explain_phase(
     result: PhaseResult, named: Collection[str], unmet: Collection[str]
 ) -> Iterator[str]:
     if isinstance(result, SearchResult):
-        yield from _why_of_search(result, named, unmet)
+        yield from _explain_search(result, named, unmet)
     elif result.note:
         yield f"the point `{result.phase.name}` was not run: {result.note}"
 
 
-def _why_of_search(
+def _explain_search(
     result: SearchResult, named: Collection[str], unmet: Collection[str]
 ) -> Iterator[str]:
     search = result.phase
@@ -341,19 +343,19 @@ def _why_of_search(
     for goal in search.goals:
         found = result.goals[goal.name]
         if not found.complete:
-            why = _why_ended(found, result)
+            why = _explain_end(found, result)
             interval = describe_bounds(found.lower, found.upper, search.dimension) or "in the range"
             yield f"`{goal.name}` is known only to be {interval}: {why}"
         if found.upper is not None and goal.name in named:
             at = format_value(found.upper, search.dimension)
-            causes = "; ".join(_causes(goal, found, result)) or "nothing was lost"
+            causes = "; ".join(_list_causes(goal, found, result)) or "nothing was lost"
             yield f"`{goal.name}` at its upper bound of {at}: {causes}"
         if found.complete and found.upper is None and goal.name in unmet:
             high = format_value(search.high, search.dimension)
             yield f"`{goal.name}` has no upper bound: no load was bad, up to {high}"
 
 
-def _why_ended(found: GoalResult, result: SearchResult) -> str:
+def _explain_end(found: GoalResult, result: SearchResult) -> str:
     if result.cut:
         return "the case ended"
     if found.ended:
@@ -361,5 +363,5 @@ def _why_ended(found: GoalResult, result: SearchResult) -> str:
     return "the search reached its budget"
 
 
-def _time(length_ps: int) -> Document | None:
+def _describe_time(length_ps: int) -> Document | None:
     return describe_quantity(Fraction(length_ps, PS_PER_S), TIME)

@@ -426,7 +426,7 @@ def violations(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
         yield from () if shape.fits(value) else (f"`{path}` is not {shape.noun}",)
         return
     if isinstance(shape, Variant):
-        yield from _variant_violations(value, shape, path)
+        yield from _list_variant_violations(value, shape, path)
         return
     plain = isinstance(shape, type)
     kind: Any = shape if plain else list if isinstance(shape, list) else dict
@@ -439,10 +439,10 @@ def violations(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
         for name, item in value.items():
             yield from violations(item, shape.values, f"{path}.{name}")
     elif isinstance(shape, dict):
-        yield from _field_violations(value, shape, path)
+        yield from _list_field_violations(value, shape, path)
 
 
-def _variant_violations(value: Any, of: Variant, path: str) -> Iterator[str]:
+def _list_variant_violations(value: Any, of: Variant, path: str) -> Iterator[str]:
     found = list(violations(value, dict, path)) or list(
         violations({of.field: value.get(of.field)}, {of.field: str}, path)
     )
@@ -452,7 +452,9 @@ def _variant_violations(value: Any, of: Variant, path: str) -> Iterator[str]:
     yield from found or violations(value, shape, path)
 
 
-def _field_violations(value: dict[str, Any], fields: dict[str, Shape], path: str) -> Iterator[str]:
+def _list_field_violations(
+    value: dict[str, Any], fields: dict[str, Shape], path: str
+) -> Iterator[str]:
     for name, field in fields.items():
         shape = field.shape if isinstance(field, Optional) else field
         if name in value:

@@ -36,12 +36,12 @@ def series_document(statement: Statement, judged: Sequence[Judged], case: Case) 
             "every": describe_quantity(Fraction(statement.every_ps, PS_PER_S), TIME),
             "unit": find_base_unit(dimension),
             "values": " ".join(shown),
-            **_changes(statement, case),
+            **_describe_changes(statement, case),
         }
     }
 
 
-def _changes(statement: Statement, case: Case) -> Document:
+def _describe_changes(statement: Statement, case: Case) -> Document:
     """Return what changes during the trials that a report is of, at a point or not, and when."""
     runs = {phase.name: phase.run for phase in case.phases if isinstance(phase, Point)}
     places = {leaf.network for leaf in list_observed(statement.expression)}

@@ -26,10 +26,10 @@ class SharedValues:
 
     def share(self, document: Document) -> Document:
         """Return a document that holds what others hold, too; what it holds twice is held once."""
-        shared: Document = self._share(document, {})
+        shared: Document = self._share_value(document, {})
         return shared
 
-    def _share(self, value: Any, seen: dict[int, Any]) -> Any:
+    def _share_value(self, value: Any, seen: dict[int, Any]) -> Any:
         """Return a shared value; `seen` are those of what was seen in its document, by identity."""
         if isinstance(value, str):
             return self._texts.setdefault(value, value)
@@ -40,10 +40,10 @@ class SharedValues:
         if isinstance(value, dict):
             found: Any = self._find_plain(value)
             if found is None:
-                pairs = [(name, self._share(of, seen)) for name, of in value.items()]
+                pairs = [(name, self._share_value(of, seen)) for name, of in value.items()]
                 found = self.build_object(pairs)
         else:
-            found = [self._share(item, seen) for item in value] or self._nothing[1]
+            found = [self._share_value(item, seen) for item in value] or self._nothing[1]
         seen[id(value)] = found
         return found
 

@@ -41,7 +41,7 @@ def describe_statement(statement: Statement, conclusion: Conclusion) -> Document
             "text": term.text,
             "verdict": term.judgement.verdict or "",
             **single_measurement(term.expression),
-            **_sides(term.judgement),
+            **_describe_sides(term.judgement),
         }
         for term in conclusion.terms
     ]
@@ -53,7 +53,7 @@ def describe_statement(statement: Statement, conclusion: Conclusion) -> Document
         "text": statement.text,
         "place": statement.span.recorded_place,
         **single_measurement(statement.expression),
-        **_sides(shown),
+        **_describe_sides(shown),
         "confidence": "" if confidence is None else write_percent(confidence),
         "interval": interval_document(statement, shown),
         "note": conclusion.note,
@@ -68,7 +68,7 @@ def describe_covered(statement: Statement) -> Document:
     return {"covers": list(statement.covers)} if statement.covers else {}
 
 
-def _sides(shown: Judgement | None) -> Document:
+def _describe_sides(shown: Judgement | None) -> Document:
     if shown is None:
         return {"measured": None, "comparison": "", "bound": None, "tolerance": None}
     measured, bound, *ends = told_apart(
@@ -77,15 +77,15 @@ def _sides(shown: Judgement | None) -> Document:
     width = shown.tolerance
     return {
         "measured": measured,
-        **_limits_document("measured_limits", shown.measured, ends[:2]),
+        **_describe_limits("measured_limits", shown.measured, ends[:2]),
         "comparison": shown.comparison,
         "bound": bound,
-        **_limits_document("bound_limits", shown.bound, ends[2:]),
+        **_describe_limits("bound_limits", shown.bound, ends[2:]),
         "tolerance": None if width is None else describe_quantity(width.value, width.dimension),
     }
 
 
-def _limits_document(name: str, of: Side | None, ends: Sequence[Document | None]) -> Document:
+def _describe_limits(name: str, of: Side | None, ends: Sequence[Document | None]) -> Document:
     """Return the limits of a value that depends on what searches found; of others nothing."""
     lower, upper = ends
     if not (lower or upper):
@@ -98,30 +98,30 @@ def interval_document(statement: Statement, shown: Judgement | None) -> Document
     """Return the interval, with enough digits to tell its ends apart."""
     if shown is None or shown.interval is None:
         return None
-    found = _clipped(shown.interval, statement, shown)
+    found = _narrow_interval(shown.interval, statement, shown)
     lower, upper = told_apart(found.lower, found.upper)
     return {"lower": lower, "upper": upper, "repeats": found.repeats}
 
 
-def _clipped(found: Interval, statement: Statement, shown: Judgement) -> Interval:
+def _narrow_interval(found: Interval, statement: Statement, shown: Judgement) -> Interval:
     """Return the part of an interval in which values are possible: a count is never below 0.
 
     Student's t knows no such limits. This is for display only: criteria are judged by the whole
     interval, and an impossible end that decided is shown as it is.
     """
-    ends = _possible_values(statement)
+    ends = _bound_values(statement)
     low, high = found.lower.value, found.upper.value
-    edges = list(_limits(statement, shown))
-    if ends.least is not None and all(_below_decides_nothing(ends.least, *edge) for edge in edges):
+    edges = list(_list_limits(statement, shown))
+    if ends.least is not None and all(_is_open_below(ends.least, *edge) for edge in edges):
         low = max(low, ends.least) if isinstance(low, Fraction) else ends.least
-    if ends.most is not None and all(_above_decides_nothing(ends.most, *edge) for edge in edges):
+    if ends.most is not None and all(_is_open_above(ends.most, *edge) for edge in edges):
         high = min(high, ends.most) if isinstance(high, Fraction) else ends.most
     return replace(
         found, lower=replace(found.lower, value=low), upper=replace(found.upper, value=high)
     )
 
 
-def _possible_values(statement: Statement) -> Bounds:
+def _bound_values(statement: Statement) -> Bounds:
     """Return the bounds of the value that is shown; the difference of two may be anything."""
     expression = statement.expression
     if statement.kind == "report" or not isinstance(expression, Operation):
@@ -131,15 +131,15 @@ def _possible_values(statement: Statement) -> Bounds:
     return bound_expression(measuring[0]) if len(measuring) == 1 else ANYTHING
 
 
-def _limits(statement: Statement, shown: Judgement) -> Iterator[tuple[str, Fraction]]:
+def _list_limits(statement: Statement, shown: Judgement) -> Iterator[tuple[str, Fraction]]:
     """Yield what the interval was compared with, after the operator; nothing of a report."""
     if shown.bound is None:
         return
-    bound = _exact(shown.bound)
+    bound = _get_exact(shown.bound)
     if shown.tolerance is None:
         yield shown.comparison, bound
         return
-    width = _exact(shown.tolerance)
+    width = _get_exact(shown.tolerance)
     expression = statement.expression
     if isinstance(expression, Operation) and expression.operator == "within share":
         width *= abs(bound)
@@ -147,17 +147,17 @@ def _limits(statement: Statement, shown: Judgement) -> Iterator[tuple[str, Fract
     yield "<=", bound + width
 
 
-def _below_decides_nothing(least: Fraction, comparison: str, edge: Fraction) -> bool:
+def _is_open_below(least: Fraction, comparison: str, edge: Fraction) -> bool:
     """Return whether the part of an interval below the least possible value decides nothing."""
     return edge > least or (edge == least and comparison in ("<=", ">"))
 
 
-def _above_decides_nothing(most: Fraction, comparison: str, edge: Fraction) -> bool:
+def _is_open_above(most: Fraction, comparison: str, edge: Fraction) -> bool:
     """Return whether the part of an interval above the greatest possible value decides nothing."""
     return edge < most or (edge == most and comparison in (">=", "<"))
 
 
-def _exact(side: Side) -> Fraction:
+def _get_exact(side: Side) -> Fraction:
     if not isinstance(side.value, Fraction):
         raise TypeError("only a number has an interval")
     return side.value

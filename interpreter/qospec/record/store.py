@@ -102,7 +102,7 @@ class Record:
             self._put({TIMING_FILE: write_json(timing), OUTCOME_FILE: "".join(first)})
             return
         self._put({TIMING_FILE: write_json(timing)})
-        self._pack(PACKED_OUTCOME, chain(first, [rest], parts))
+        self._put_packed(PACKED_OUTCOME, chain(first, [rest], parts))
         if outcome["state"] == "complete":
             self._remove_cases()
 
@@ -125,14 +125,14 @@ class Record:
         """Return what was about to run: the frame of the outcome, and all cases as `planned`."""
         if not self.has_begun():
             raise RecordError(f"`{self.folder}` holds no {PLAN_FILE}: {NO_RECORD}")
-        return self._checked(PLAN_FILE, PLAN, self._begin_reading())
+        return self._read_checked(PLAN_FILE, PLAN, self._begin_reading())
 
     def outcome(self) -> Document:
         """Return the outcome; of a run that was killed, that of the cases that had ended."""
         if name := self._find_outcome():
-            whole = self._checked(name, OUTCOME, self._begin_reading())
+            whole = self._read_checked(name, OUTCOME, self._begin_reading())
             if contradiction := next(list_contradictions(whole), ""):
-                raise self._damaged(name, contradiction)
+                raise self._describe_damage(name, contradiction)
             return whole
         return self.collect_outcome()
 
@@ -151,7 +151,7 @@ class Record:
             ended = self.outcome()["cases"]
         else:
             reading = self._begin_reading()
-            ended = [self._checked(name, CASE, reading) for name in names]
+            ended = [self._read_checked(name, CASE, reading) for name in names]
         whole = complete_outcome(frame, planned, ended, stopped=stopped)
         if contradiction := next(list_contradictions(whole), ""):
             raise RecordError(f"`{self.folder}` is damaged: {contradiction}; {REMEDY}")
@@ -160,7 +160,7 @@ class Record:
     def timing(self) -> Document:
         """Return the timing; of a run that was killed, nothing."""
         known = (self.folder / TIMING_FILE).exists()
-        return self._checked(TIMING_FILE, TIMING, self._begin_reading()) if known else {}
+        return self._read_checked(TIMING_FILE, TIMING, self._begin_reading()) if known else {}
 
     def find_fingerprint(self) -> str:
         """Return the SHA-256 of the outcome's text; "" of a run that was killed."""
@@ -174,7 +174,7 @@ class Record:
                 f"cannot read `{self.folder / name}`: {explain_failure(error)}"
             ) from error
         except packing.PackingError as error:
-            raise self._damaged(name, str(error)) from error
+            raise self._describe_damage(name, str(error)) from error
 
     def find_identity(self) -> str:
         """Return a digest of all files but reports and a signature; "" of a run that was killed."""
@@ -269,7 +269,7 @@ class Record:
         """
         checksums = self._read_seal()
         for name in seal.list_unsealed(self.folder, checksums):
-            raise self._damaged(name, f"{seal.NAME} does not name it")
+            raise self._describe_damage(name, f"{seal.NAME} does not name it")
         outcome = self._find_outcome()
         spare = (seal.REPORT, *(["cases/"] if outcome == PACKED_OUTCOME else []))
         for name, checksum in checksums.items():
@@ -294,11 +294,11 @@ class Record:
         if not (self.folder / signature.NAME).exists():
             return ""
         reading = self._begin_reading()
-        document = self._checked(signature.NAME, SIGNATURE, reading)
+        document = self._read_checked(signature.NAME, SIGNATURE, reading)
         try:
             signature.verify(document, reading.checksums)
         except signature.SignatureError as error:
-            raise self._damaged(signature.NAME, str(error)) from error
+            raise self._describe_damage(signature.NAME, str(error)) from error
         return str(document["public_key"])
 
     def _add(self, name: str, document: Document) -> None:
@@ -325,7 +325,7 @@ class Record:
             for name, text in texts.items():
                 write_whole(self.folder / name, text)
 
-    def _pack(self, name: str, parts: Iterable[str]) -> None:
+    def _put_packed(self, name: str, parts: Iterable[str]) -> None:
         """Write a packed file, as `_put` does."""
         self._put({})
         with _explain_writing(), replace_file(self.folder / name) as file:
@@ -358,9 +358,9 @@ class Record:
         try:
             return seal.parse_seal(data)
         except seal.SealError as error:
-            raise self._damaged(seal.NAME, str(error)) from error
+            raise self._describe_damage(seal.NAME, str(error)) from error
 
-    def _checked(self, name: str, shape: Shape, reading: _Reading) -> Document:
+    def _read_checked(self, name: str, shape: Shape, reading: _Reading) -> Document:
         """Return the content of a file, after checking its seal and its schema."""
         document = self._read(name, reading)
         version = document.get("schema", SCHEMA)
@@ -372,14 +372,14 @@ class Record:
         found = list(islice(violations(document, shape), MAX_REPORTED + 1))
         if found:
             more = ["…"] if len(found) > MAX_REPORTED else []
-            raise self._damaged(name, ", ".join(found[:MAX_REPORTED] + more))
+            raise self._describe_damage(name, ", ".join(found[:MAX_REPORTED] + more))
         for source in document.get("provenance", {}).get("sources", ()):
             text = source.get("text")
             if text is None:
                 continue  # a capture
             data = text.encode("utf-8", "surrogatepass")
             if seal.compute_checksum(data) != source["sha256"]:
-                raise self._damaged(name, f"the text of `{source['name']}` was changed")
+                raise self._describe_damage(name, f"the text of `{source['name']}` was changed")
         return document
 
     def _read(self, name: str, reading: _Reading) -> Document:
@@ -393,7 +393,7 @@ class Record:
             try:
                 data = packing.unpack(data, reading.bytes + 1)
             except packing.PackingError as error:
-                raise self._damaged(name, str(error)) from error
+                raise self._describe_damage(name, str(error)) from error
         if large or not reading.takes(data):
             raise RecordError(
                 f"`{self.folder / name}` is too large: the files of a record may have"
@@ -407,17 +407,17 @@ class Record:
                 text, object_pairs_hook=reading.build_object, parse_constant=_refuse_constant
             )
         except ValueError as error:
-            raise self._damaged(name, f"it is not JSON: {error}") from error
+            raise self._describe_damage(name, f"it is not JSON: {error}") from error
         except RecursionError:
-            raise self._damaged(name, "it is nested too deeply") from None
+            raise self._describe_damage(name, "it is nested too deeply") from None
         if not isinstance(document, dict):
-            raise self._damaged(name, "it is not a JSON object")
+            raise self._describe_damage(name, "it is not a JSON object")
         return document
 
     def _compare(self, name: str, actual: str, sealed: str | None) -> None:
         """Raise RecordError unless a file has the checksum that the seal says."""
         if sealed is None:
-            raise self._damaged(name, f"{seal.NAME} does not name it")
+            raise self._describe_damage(name, f"{seal.NAME} does not name it")
         if actual == sealed:
             return
         why = f"it was changed since it was written, so {seal.NAME} has another checksum"
@@ -425,7 +425,7 @@ class Record:
             raise RecordError(
                 f"`{self.folder / name}` is damaged: {why}; remove it: `qos report` makes it again"
             )
-        raise self._damaged(name, why)
+        raise self._describe_damage(name, why)
 
     @contextmanager
     def _open(self, name: str) -> Iterator[BufferedReader]:
@@ -439,7 +439,7 @@ class Record:
         except OSError as error:
             raise RecordError(f"cannot read `{path}`: {explain_failure(error)}") from error
 
-    def _damaged(self, name: str, why: str) -> RecordError:
+    def _describe_damage(self, name: str, why: str) -> RecordError:
         return RecordError(f"`{self.folder / name}` is damaged: {why}; {REMEDY}")
 
 

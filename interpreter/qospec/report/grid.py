@@ -124,7 +124,9 @@ def _build_results(cases: Sequence[Record], room: int, rows: int) -> list[Grid]:
     if turned is not None and len(found[0]) > 1 and turned.rows <= rows * MORE_ROWS:
         return _fit_table(turned, room)
     if len(cases) >= LEAST_ROWS and len(list_varying(cases)) > 1:
-        found.append([part for grid in _cross_tables(cases) for part in _fit_table(grid, room)])
+        found.append(
+            [part for grid in _list_cross_tables(cases) for part in _fit_table(grid, room)]
+        )
     return [_thin(grid, rows) for grid in min(found, key=_count_lines)]
 
 
@@ -284,12 +286,12 @@ def _write_value(head: str, there: Sequence[Record | None]) -> Column:
             _write_range(*pair, exclusive=is_open)
             for pair, is_open in zip(pairs, exclusive, strict=True)
         ]
-        return Column(head, unit, _blank_missing(texts, there), align="right")
+        return Column(head, unit, _hide_missing(texts, there), align="right")
     found = align_figures(
         [statement and statement["measured"] for statement in there],
         [statement and statement.get("interval") for statement in there],
     )
-    return Column(head, found.unit, _blank_missing(found.texts, there))
+    return Column(head, found.unit, _hide_missing(found.texts, there))
 
 
 def _is_exclusive(statement: Record | None) -> bool:
@@ -328,11 +330,11 @@ def _is_applicable(statement: Record | None) -> Record | None:
     return None if statement and statement["verdict"] == NOT_APPLICABLE else statement
 
 
-def _blank_missing(texts: Sequence[str], there: Sequence[Record | None]) -> list[str]:
+def _hide_missing(texts: Sequence[str], there: Sequence[Record | None]) -> list[str]:
     return [text if statement else "" for text, statement in zip(texts, there, strict=True)]
 
 
-def _cross_tables(cases: Sequence[Record]) -> Iterator[Grid]:
+def _list_cross_tables(cases: Sequence[Record]) -> Iterator[Grid]:
     """Yield a table for each column of values, and of verdicts, over the last parameter."""
     *names, over = list_varying(cases)
     lines = [tuple(point(case, [name]) for name in names) for case in cases]

@@ -136,11 +136,11 @@ def _count_pieces(experiment: Experiment) -> int:
 
 def measure_slowness() -> float:
     """Return how much longer than there this machine takes for a loop of Python."""
-    best_s = min(_time_loop() for _ in range(3))
+    best_s = min(_measure_loop_s() for _ in range(3))
     return best_s / LOOP_S
 
 
-def _time_loop() -> float:
+def _measure_loop_s() -> float:
     started_s = time.process_time()
     found = 0
     for number in range(LOOPS):

@@ -45,16 +45,16 @@ def cells(times_ps: tuple[int, ...]) -> Batch:
 
 def police(arrivals: Batch, pcr: Fraction, cdvt: Fraction = Fraction(0)) -> Batch:
     """Return the cells that the element `gcra` passes."""
-    contract = Contract("cbr", pcr, _whole_ps(cdvt))
-    return _passed(_element("gcra"), contract, arrivals)
+    contract = Contract("cbr", pcr, _to_whole_ps(cdvt))
+    return _pass_through(_build_element("gcra"), contract, arrivals)
 
 
 def shape(arrivals: Batch, pcr: Fraction) -> Batch:
     """Return the cells as the element `shape` sends them."""
     limit = Buffer(max(1, arrivals.count), "packet")
     one = Buffer(1, "packet")
-    shaper = _element("shape", rate=Load(pcr, ""), burst_size=one, limit=limit)
-    return _passed(shaper, Contract("packets", pcr, 0), arrivals)
+    shaper = _build_element("shape", rate=Load(pcr, ""), burst_size=one, limit=limit)
+    return _pass_through(shaper, Contract("packets", pcr, 0), arrivals)
 
 
 def conforms(arrivals: Batch, pcr: Fraction, cdvt: Fraction = Fraction(0)) -> bool:
@@ -63,7 +63,7 @@ def conforms(arrivals: Batch, pcr: Fraction, cdvt: Fraction = Fraction(0)) -> bo
     A theoretical arrival time between two picoseconds is rounded down, as times are. Source: ITU-T
     I.371, Annex A.
     """
-    interval_ps, tolerance_ps = PS_PER_S / pcr, _whole_ps(cdvt)
+    interval_ps, tolerance_ps = PS_PER_S / pcr, _to_whole_ps(cdvt)
     due, denominator = 0, interval_ps.denominator
     for at_ps in arrivals.at_ps.tolist():
         if at_ps + tolerance_ps < due // denominator:
@@ -89,16 +89,16 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 """By name; `check.test.properties` declares their parameters."""
 
 
-def _element(name: str, **fields: Any) -> Element:
+def _build_element(name: str, **fields: Any) -> Element:
     element: Element = discover().select_role("element")[name].build(**fields)
     return element
 
 
-def _passed(element: Element, contract: Contract, arrivals: Batch) -> Batch:
+def _pass_through(element: Element, contract: Contract, arrivals: Batch) -> Batch:
     """Return what leaves an element with one output."""
     setting = Setting((contract,), number_flow(1), Draws(("property",)))
     return build_process(element, setting)((arrivals,), FOREVER_PS).departures[0]
 
 
-def _whole_ps(time_s: Fraction) -> int:
+def _to_whole_ps(time_s: Fraction) -> int:
     return int(time_s * PS_PER_S)

@@ -41,7 +41,7 @@ class PhaseRun(ABC):
         """Return about which share of it is done."""
 
     @abstractmethod
-    def _next(self, *, ahead: bool) -> Any:
+    def _choose_next(self, *, ahead: bool) -> Any:
         """Return a trial that was not handed out; None if there is none for now."""
 
     @abstractmethod
@@ -50,7 +50,7 @@ class PhaseRun(ABC):
 
     def next_part(self, *, ahead: bool) -> Any:
         """Return a trial that is handed out from now on; None if there is none for now."""
-        part = None if self.ended else self._next(ahead=ahead)
+        part = None if self.ended else self._choose_next(ahead=ahead)
         if part is not None:
             self._given.add(part)
         return part
@@ -77,7 +77,7 @@ class PhaseRun(ABC):
         """Return whether a trial may be needed, as far as is known."""
         return True
 
-    def _invalidates(self, result: TrialResult) -> bool:
+    def _is_invalidating(self, result: TrialResult) -> bool:
         """Return whether a trial ends the case: something that is required of it failed."""
         judged = (
             (statement, result.judgements[statement.label])

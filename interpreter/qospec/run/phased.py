@@ -146,23 +146,23 @@ class PhasedRun:
     @property
     def result(self) -> JobResult | None:
         """Return the result of the case, once it has ended."""
-        return self._whole if self._ended() else None
+        return self._whole if self._has_ended() else None
 
     def cut(self) -> JobResult | None:
         """End where it is, and return what its finished trials gave; None if there are none."""
         for repeat in self._repeats:
             repeat.cut()
-        if not any(sequence.results for sequence in self._counted()):
+        if not any(sequence.results for sequence in self._list_counted()):
             return None
         document = outcome.describe_interrupted(self._whole.document)
         return self._whole._replace(document=document)
 
-    def _counted(self) -> list[_Sequence]:
+    def _list_counted(self) -> list[_Sequence]:
         """Return the repeats up to the one that ended the case."""
         last = next((n for n, repeat in enumerate(self._repeats) if repeat.invalid), None)
         return self._repeats[: None if last is None else last + 1]
 
-    def _ended(self) -> bool:
+    def _has_ended(self) -> bool:
         for repeat in self._repeats:
             if repeat.invalid or not repeat.ended:
                 return repeat.invalid
@@ -170,7 +170,7 @@ class PhasedRun:
 
     @cached_property
     def _whole(self) -> JobResult:
-        counted = self._counted()
+        counted = self._list_counted()
         results = tuple(tuple(sequence.results) for sequence in counted)
         errors = tuple(sequence.error for sequence in counted if sequence.error)
         found = PhasesResult(discover(), results, len(self._repeats), errors)

@@ -38,7 +38,7 @@ class PointRun(PhaseRun):
         """Return the share of the trials that are known."""
         return len(self._known) / self._point.run.repeat
 
-    def _next(self, *, ahead: bool) -> int | None:
+    def _choose_next(self, *, ahead: bool) -> int | None:
         """Return a trial that was not handed out; before the first is known, only that one."""
         last = self._point.run.repeat if ahead or 0 in self._known else 1
         return next((i for i in range(last) if i not in self._given), None)
@@ -58,7 +58,7 @@ class PointRun(PhaseRun):
                 self._end(result.error)
                 return
             self._trials.append(result)
-            if self._invalidates(result):
+            if self._is_invalidating(result):
                 self._end(invalid=True)
                 return
         self._end()

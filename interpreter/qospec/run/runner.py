@@ -168,7 +168,7 @@ def resume(
 def _run(
     request: RunRequest, record: Record, listener: ProgressListener, begun: BegunRun
 ) -> Document:
-    started, program = _timestamp(datetime.now(UTC)), hash_program()
+    started, program = _format_moment(datetime.now(UTC)), hash_program()
     is_mixed = begun.done and begun.timing.get("program") != program
     if is_mixed or request.assemble is not None:
         program = ""  # workers elsewhere promise no more than its version
@@ -195,7 +195,7 @@ def _run(
         plans = [plan for _, plan in own]
         runs = (_run_of_case(plan, keep_going=request.keep_going) for plan in plans)
         schedule = Schedule(runs, listener.progressed)
-        results = _results(schedule, plans, request, listener, interruption)
+        results = _run_jobs(schedule, plans, request, listener, interruption)
         with suppress(KeyboardInterrupt), closing(results):
             for result in results:
                 take(result)
@@ -222,7 +222,7 @@ def _add_times(before: Document, done: Sequence[JobResult], started: str, progra
     compiling_s = sum(result.compiling_s for result in done)
     return {
         "started": before.get("started", started),
-        "finished": _timestamp(datetime.now(UTC)),
+        "finished": _format_moment(datetime.now(UTC)),
         "cases": before.get("cases", {}) | seconds,
         "compiling": round(before.get("compiling", 0) + compiling_s, 3),
         **({"program": program} if program else {}),
@@ -230,11 +230,11 @@ def _add_times(before: Document, done: Sequence[JobResult], started: str, progra
     }
 
 
-def _timestamp(moment: datetime) -> str:
+def _format_moment(moment: datetime) -> str:
     return moment.strftime(TIME_FORMAT)
 
 
-def _results(
+def _run_jobs(
     schedule: Schedule,
     plans: Sequence[CasePlan],
     request: RunRequest,
@@ -248,7 +248,7 @@ def _results(
         from qospec.run import workers
         from qospec.run.crews.processes import ProcessCrew
 
-        def waited() -> None:
+        def note_wait() -> None:
             interruption.check()
             listener.waited()
 
@@ -258,7 +258,7 @@ def _results(
             else ProcessCrew(most, workshop, request.notices)
         )
         pool = workers.Pool(crew)
-        return workers.run(schedule, pool, request.notices, waited)
+        return workers.run(schedule, pool, request.notices, note_wait)
     kernel.notices.update(request.notices)
     return run_here(schedule, workshop, interruption.check)
 
@@ -267,7 +267,7 @@ def _run_of_case(plan: CasePlan, *, keep_going: bool = False) -> CaseRun:
     if plan.case.phases and not plan.case.skip:
         return PhasedRun(plan, keep_going=keep_going)
     name = plan.case.name
-    return PlainRun(name, JobName(name), partial(_result_of_lost, plan))
+    return PlainRun(name, JobName(name), partial(_build_lost_result, plan))
 
 
 def run_alone(
@@ -283,7 +283,7 @@ def run_alone(
     return ended.result.document
 
 
-def _result_of_lost(plan: CasePlan, lost: LostJob) -> JobResult:
+def _build_lost_result(plan: CasePlan, lost: LostJob) -> JobResult:
     """Return the result of a case whose workers died: an error."""
     result = Result((), (explain_lost(lost),))
     return JobResult(outcome.describe_case(plan, result), 0.0, 0.0)

@@ -65,12 +65,12 @@ class SearchRun(PhaseRun):
             shares.append(1 - (1 + scale.count_halvings(low, high)) / whole)
         return min(shares) if self._trials else 0.0
 
-    def _next(self, *, ahead: bool) -> Request | None:
-        candidates = self._ahead() if ahead else iter((self._wanted,))
+    def _choose_next(self, *, ahead: bool) -> Request | None:
+        candidates = self._list_ahead() if ahead else iter((self._wanted,))
         return next((candidate for candidate in candidates if candidate not in self._given), None)
 
     def _may_need(self, part: Request) -> bool:
-        return part == self._wanted or any(part == request for request in self._ahead())
+        return part == self._wanted or any(part == request for request in self._list_ahead())
 
     def _follow(self) -> None:
         while isinstance(asked := choose_next_trial(self._progress), Request):
@@ -79,28 +79,28 @@ class SearchRun(PhaseRun):
             if result is None:
                 return
             if result.refused is not None:
-                self._note = self._why_refused(asked, result.refused)
+                self._note = self._explain_refusal(asked, result.refused)
                 self._end()
                 return
-            if error := result.error or self._impossible(asked, result):
+            if error := result.error or self._explain_impossible(asked, result):
                 self._end(error)
                 return
             trial = self._read_trial(asked, result)
             self._trials.append(SearchTrial(trial, result))
             self._rates[asked.load] = result.offered
             self._progress = self._progress.add_trial(trial)
-            if self._invalidates(result):
+            if self._is_invalidating(result):
                 self._end(invalid=True)
                 return
         self._end()
 
-    def _why_refused(self, part: Request, refused: Refusal) -> str:
+    def _explain_refusal(self, part: Request, refused: Refusal) -> str:
         if not refused.at_load:
             return refused.message
         where = format_value(part.load, self._search.dimension)
         return f"no trial of `{self._search.name}` at {where}: {refused.message}"
 
-    def _impossible(self, part: Request, result: TrialResult) -> str:
+    def _explain_impossible(self, part: Request, result: TrialResult) -> str:
         """Return why a trial does not count; "" if it does."""
         where = format_value(part.load, self._search.dimension)
         trial = f"a trial of `{self._search.name}` at {where}"
@@ -110,7 +110,7 @@ class SearchRun(PhaseRun):
             return ""
         return f"{trial} has lost {result.lost:_} items of {result.sent:_}, which cannot be"
 
-    def _ahead(self) -> Iterator[Request]:
+    def _list_ahead(self) -> Iterator[Request]:
         """Yield trials that may be needed, the likeliest first, by assuming results."""
         waiting = deque([self._progress])
         for _ in range(MOST_ASSUMED):
@@ -127,7 +127,7 @@ class SearchRun(PhaseRun):
                     progress.add_trial(predict_result)
                     for predict_result in predict_results(progress, asked)
                 )
-            elif not (result.error or self._impossible(asked, result)):
+            elif not (result.error or self._explain_impossible(asked, result)):
                 waiting.append(progress.add_trial(self._read_trial(asked, result)))
 
     def _read_trial(self, part: Request, result: TrialResult) -> Trial:

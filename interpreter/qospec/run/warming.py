@@ -45,14 +45,14 @@ def select_distinct_jobs(plans: Iterable[CasePlan], workshop: Workshop) -> list[
     found: dict[object, JobName] = {}
     for plan in plans:
         if plan.networks:
-            for name in _trials(plan) if plan.case.phases else (JobName(plan.case.name),):
+            for name in _list_trials(plan) if plan.case.phases else (JobName(plan.case.name),):
                 planned = workshop.plan(name)
                 if isinstance(planned, CasePlan):
-                    found.setdefault(_signature(planned), name)
+                    found.setdefault(_build_signature(planned), name)
     return list(found.values())
 
 
-def _trials(plan: CasePlan) -> Iterator[JobName]:
+def _list_trials(plan: CasePlan) -> Iterator[JobName]:
     """Yield a trial of each phase, at the highest loads."""
     found: dict[str, GoalResult] = {}
     for number, phase in enumerate(plan.case.phases):
@@ -62,7 +62,7 @@ def _trials(plan: CasePlan) -> Iterator[JobName]:
             found |= {goal.name: GoalResult(phase.high, phase.high) for goal in phase.goals}
 
 
-def _signature(plan: CasePlan) -> object:
+def _build_signature(plan: CasePlan) -> object:
     """Return what kernels may depend on: all that the experiments consist of, except numbers."""
     parts = set[str]()
     for planned in plan.networks.values():
@@ -84,7 +84,7 @@ def warm_all(names: Sequence[JobName], workshop: Workshop, jobs: int) -> Generat
     """
     part = max(1, -(-len(names) // jobs))
     order = sorted(range(len(names)), key=lambda place: place % part)
-    schedule = Schedule(PlainRun(names[place].case, names[place], _lost) for place in order)
+    schedule = Schedule(PlainRun(names[place].case, names[place], _build_lost) for place in order)
     if jobs == 1:
         results = run_here(schedule, workshop, _ignore)
     else:
@@ -96,7 +96,7 @@ def warm_all(names: Sequence[JobName], workshop: Workshop, jobs: int) -> Generat
         yield from (result.result for result in results)
 
 
-def _lost(_: LostJob) -> JobResult:
+def _build_lost(_: LostJob) -> JobResult:
     return JobResult({}, 0.0, 0.0)
 
 
@@ -109,13 +109,13 @@ def warm(plan: CasePlan, on_progress: Callable[[float], None]) -> None:
     short = replace(
         plan,
         case=replace(plan.case, run=replace(plan.case.run, repeat=1)),
-        networks={name: _shortened(planned) for name, planned in plan.networks.items()},
+        networks={name: _shorten(planned) for name, planned in plan.networks.items()},
     )
     for repeat in trial.run(short, discover(), on_progress).repeats:
         list(repeat.readings.all())
 
 
-def _shortened(planned: Planned) -> Planned:
+def _shorten(planned: Planned) -> Planned:
     return replace(planned, experiment=shortened(planned.experiment))
 
 

@@ -113,7 +113,7 @@ class Workshop:
             result = TrialResult(error=planned.message, refused=planned)
         else:
             keeps = isinstance(name.part, int)  # a point is measured, a search only counts
-            names, backend = self._names_of_draws(name), self._backend
+            names, backend = self._list_draw_names(name), self._backend
             result = trial.run_one(planned, names, on_progress, keeps=keeps, backend=backend)
         return TimedResult(result, *stopwatch.read())
 
@@ -166,7 +166,7 @@ class Workshop:
             return refusal
         return plan_at_load(whole, its, load, dict(found), bounds, length_ps)
 
-    def _names_of_draws(self, name: JobName) -> tuple[str, ...]:
+    def _list_draw_names(self, name: JobName) -> tuple[str, ...]:
         """Return what the random draws of a trial depend on, besides its case."""
         assert name.phase is not None  # noqa: S101 -- it is a trial of one
         phase = self._plan(name.case).case.phases[name.phase]

@@ -94,7 +94,7 @@ class CaseShrinker:
 
         Raises what the clock raises; what there is then is the smallest so far.
         """
-        found = self._started()
+        found = self._start()
         if found is None:
             return False
         shrinker = Shrinker(*found, self._bench)
@@ -130,7 +130,7 @@ class CaseShrinker:
             return None
         failure = shrinker.wanted._replace(label=self._subject.failure.label)
         # It is printed and kept, and other keys are as good: times do not depend on them.
-        text = redact(self._laid_out(shrinker.draft, failure.sentence))
+        text = redact(self._lay_out(shrinker.draft, failure.sentence))
         mends = tuple(cure.shown for cure in shrinker.cures)
         size = describe_size(len(text.splitlines()), shrinker.plan)
         return Shrunk(
@@ -144,7 +144,7 @@ class CaseShrinker:
             shrinker.is_thorough,
         )
 
-    def _laid_out(self, draft: Draft, sentence: str) -> str:
+    def _lay_out(self, draft: Draft, sentence: str) -> str:
         """Return a draft as a file that has no more lines than the one that the case is in.
 
         If it would, it says nothing of why it fails. One that is written more densely than files
@@ -162,7 +162,7 @@ class CaseShrinker:
         lines = len(self._shrinker.draft.text.splitlines())
         return f"{self._bench.tried:_} tests run, {lines} lines"
 
-    def _started(self) -> tuple[Draft, str, Tried, Failure] | None:
+    def _start(self) -> tuple[Draft, str, Tried, Failure] | None:
         """Return a draft of the case that fails alike, its test, and what became of it."""
         wanted = self._subject.failure
         sole = wanted._replace(label="") if wanted.kind == "expect" else wanted

@@ -33,7 +33,7 @@ def parts_of_devices(draft: Draft) -> frozenset[int]:
     These are the devices, what a topology makes them with, and the values that both depend on.
     """
     found: set[int] = set()
-    waiting = list(_devices(draft))
+    waiting = list(_list_devices(draft))
     known: set[tuple[str, int]] = set()
     while waiting:
         node, scope = waiting.pop()
@@ -42,11 +42,11 @@ def parts_of_devices(draft: Draft) -> frozenset[int]:
             key = (path.name.text, id(scope))
             if key not in known:
                 known.add(key)
-                waiting += _values(draft, path.name.text, scope)
+                waiting += _list_values(draft, path.name.text, scope)
     return frozenset(found)
 
 
-def _devices(draft: Draft) -> Iterator[tuple[ast.Node, Scope]]:
+def _list_devices(draft: Draft) -> Iterator[tuple[ast.Node, Scope]]:
     """Yield the devices and what topologies make them with, each with where it is."""
     for node, above in draft.nodes:
         if isinstance(node, ast.Device):
@@ -68,7 +68,7 @@ def is_of_devices(call: ast.Call) -> bool:
     return call.path.name.text != _TESTERS
 
 
-def _values(draft: Draft, name: str, scope: Scope) -> Iterator[tuple[ast.Node, Scope]]:
+def _list_values(draft: Draft, name: str, scope: Scope) -> Iterator[tuple[ast.Node, Scope]]:
     """Yield the values that a name may have in a declaration, each with where it is."""
     for node, above in draft.nodes:
         if len(above) == 1 and isinstance(node, ast.Let) and node.name.text == name:
@@ -84,10 +84,10 @@ def _values(draft: Draft, name: str, scope: Scope) -> Iterator[tuple[ast.Node, S
     if isinstance(scope, _MADE):
         for place, parameter in enumerate(scope.parameters):
             if parameter.name.text == name:
-                yield from _given(draft, scope, place, parameter)
+                yield from _list_given(draft, scope, place, parameter)
 
 
-def _given(
+def _list_given(
     draft: Draft, made: ast.Topology | ast.Test, place: int, parameter: ast.Parameter
 ) -> Iterator[tuple[ast.Node, Scope]]:
     """Yield the default of a parameter, and what it is given wherever its declaration is used."""

@@ -61,7 +61,7 @@ class Draft:
     @cached_property
     def nodes(self) -> tuple[tuple[ast.Node, tuple[ast.Node, ...]], ...]:
         """Return all nodes in order, each with those that it is part of, the nearest last."""
-        return tuple(_below(self.tree, ()))
+        return tuple(_walk_below(self.tree, ()))
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -115,13 +115,13 @@ class Draft:
         return text + self.text[at:]
 
 
-def _below(
+def _walk_below(
     node: ast.Node, above: tuple[ast.Node, ...]
 ) -> Iterator[tuple[ast.Node, tuple[ast.Node, ...]]]:
     yield node, above
     inside = (*above, node)
     for child in node.children():
-        yield from _below(child, inside)
+        yield from _walk_below(child, inside)
 
 
 def paths_in(node: ast.Node) -> Iterator[ast.Path]:

@@ -33,12 +33,12 @@ def inlined(context: Context) -> Iterator[Sequence[Change]]:
             and isinstance(above[-1], ast.Flow | ast.Record)
         ]
         if len(used) == len(calls) == 1:
-            text = _applied(draft, node, calls[0])
+            text = _apply(draft, node, calls[0])
             if text is not None:
                 yield [(draft.replaced(calls[0], text), draft.removed(node))]
 
 
-def _applied(draft: Draft, node: ast.Traffic, call: ast.Call) -> str | None:
+def _apply(draft: Draft, node: ast.Traffic, call: ast.Call) -> str | None:
     """Return what traffic is with arguments; None if one is missing."""
     given = {
         argument.name.text: argument.value

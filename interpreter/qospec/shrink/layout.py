@@ -21,7 +21,7 @@ _CALLED = ("NAME", "RPAR", "RSQB")
 def laid_out(draft: Draft, comment: str) -> str:
     """Return a draft as a file in the one layout, with a comment above; tests come last."""
     draft = without_empty(draft)
-    while (found := next(_plainer(draft), None)) is not None:
+    while (found := next(_list_plainer(draft), None)) is not None:
         draft = found
     parts = sorted(
         draft.tree.declarations,
@@ -73,7 +73,7 @@ def _is_plain(draft: Draft, node: ast.Call) -> bool:
     return not isinstance(above[-1], ast.Binary | ast.Compare | ast.Criterion | ast.Within)
 
 
-def _plainer(draft: Draft) -> Iterator[Draft]:
+def _list_plainer(draft: Draft) -> Iterator[Draft]:
     """Yield the same draft without a pair of parentheses that means nothing."""
     tokens = tokenize(draft.source, Problems())
     opened: list[int] = []

@@ -42,36 +42,36 @@ def written_out(
         known: What loops before it made; what this one makes is added.
     """
     items = values.items(loop.values)
-    items = _names_in(draft, loop.values, within) if items is None else items
+    items = _list_names(draft, loop.values, within) if items is None else items
     if items is None or len(items) > MOST:
         return None
     whole = all(item.isdigit() for item in items)
-    made = {statement.text for statement in _made(loop.body)}
+    made = {statement.text for statement in _list_made(loop.body)}
     parts = list[str]()
     for place, item in enumerate(items):
         index = item if whole else str(place)
         new = {name: draft.free(f"{name}{index}", f"{name}_{index}") for name in sorted(made)}
         known += [Renamed(name, index, new[name]) for name in sorted(made)]
-        parts += _iteration(draft, loop, item, new)
+        parts += _write_iteration(draft, loop, item, new)
     text = draft.changed([Edit(loop.span, "\n".join(parts))])
     found = Draft.read(text)
     name = within.name.text  # type: ignore[attr-defined]
     return None if found is None else with_names(found, values, name, known)
 
 
-def _names_in(draft: Draft, values: ast.Expression, within: ast.Node) -> list[str] | None:
+def _list_names(draft: Draft, values: ast.Expression, within: ast.Node) -> list[str] | None:
     """Return what a loop goes over that has names: what is listed, or the flows of a point."""
     if isinstance(values, ast.ListLiteral) and all(isinstance(e, ast.Path) for e in values.items):
         return [draft.raw(item) for item in values.items]
     last = values.trail[-1] if isinstance(values, ast.Path) and values.trail else None
     if not isinstance(last, ast.Name) or last.text not in FLOWS or not isinstance(within, ast.Test):
         return None
-    flows = _flows_of(within, tested=last.text == "test_flows")
+    flows = _list_flows(within, tested=last.text == "test_flows")
     point = draft.raw(values).removesuffix(f".{last.text}")
     return None if flows is None else [f"{point}.{flow}" for flow in flows]
 
 
-def _flows_of(test: ast.Test, *, tested: bool) -> list[str] | None:
+def _list_flows(test: ast.Test, *, tested: bool) -> list[str] | None:
     """Return the flows of a test, or those that use a variable of a phase; None if in a loop."""
     statements = () if test.body is None else test.body.statements
     flows = [statement for statement in statements if isinstance(statement, ast.Flow)]
@@ -92,7 +92,7 @@ def _flows_of(test: ast.Test, *, tested: bool) -> list[str] | None:
     return [flow.name.text for flow in (using if tested and using else flows)]
 
 
-def _made(body: ast.Body) -> Iterator[ast.Name]:
+def _list_made(body: ast.Body) -> Iterator[ast.Name]:
     """Yield the names of what a loop makes: flows, nodes, values."""
     for statement in body.statements:
         if isinstance(statement, ast.Flow | ast.Let):
@@ -100,10 +100,10 @@ def _made(body: ast.Body) -> Iterator[ast.Name]:
         elif isinstance(statement, ast.Bind):
             yield from statement.names
         elif isinstance(statement, ast.Loop):
-            yield from _made(statement.body)
+            yield from _list_made(statement.body)
 
 
-def _iteration(draft: Draft, loop: ast.Loop, item: str, new: dict[str, str]) -> list[str]:
+def _write_iteration(draft: Draft, loop: ast.Loop, item: str, new: dict[str, str]) -> list[str]:
     """Return the statements of an iteration."""
     edits: list[Edit] = []
     for path in paths_in(loop.body):
@@ -111,7 +111,7 @@ def _iteration(draft: Draft, loop: ast.Loop, item: str, new: dict[str, str]) -> 
             edits.append(draft.replaced(path.name, item))
         elif path.name.text in new and not (path.trail and isinstance(path.trail[0], ast.Index)):
             edits.append(draft.replaced(path.name, new[path.name.text]))
-    edits += [draft.replaced(name, new[name.text]) for name in _made(loop.body)]
+    edits += [draft.replaced(name, new[name.text]) for name in _list_made(loop.body)]
     for statement in loop.body.statements:
         if (
             isinstance(statement, ast.Criterion)

@@ -86,7 +86,7 @@ def devices_of(draft: Draft, modules: Modules) -> Iterator[tuple[Unit | None, as
             if isinstance(declaration, kind):
                 yield None, declaration
     seen: set[tuple[str, str]] = set()
-    waiting = list(_imported(draft.tree, modules.unit))
+    waiting = list(_list_imported(draft.tree, modules.unit))
     while waiting:
         unit, name = waiting.pop(0)
         node = declared(unit, name)
@@ -96,10 +96,12 @@ def devices_of(draft: Draft, modules: Modules) -> Iterator[tuple[Unit | None, as
         if isinstance(node, ast.Device):
             yield unit, node
         waiting += [(unit, path.name.text) for path in paths_in(node)]
-        waiting += _imported(node, unit.imports.get)
+        waiting += _list_imported(node, unit.imports.get)
 
 
-def _imported(node: ast.Node, unit_of: Callable[[str], Unit | None]) -> Iterator[tuple[Unit, str]]:
+def _list_imported(
+    node: ast.Node, unit_of: Callable[[str], Unit | None]
+) -> Iterator[tuple[Unit, str]]:
     """Yield what a node names of other files, with these."""
     for path in paths_in(node):
         unit = unit_of(path.name.text)
@@ -130,7 +132,7 @@ def find(
     """
     left = MOST_TRIED
 
-    def tried(mend: Mend) -> Seen:
+    def try_mend(mend: Mend) -> Seen:
         nonlocal left
         left -= 1
         return (try_it(mend) if left >= 0 else None) or Seen(passes=False, side=None)
@@ -139,7 +141,7 @@ def find(
     for unit, node in devices_of(draft, modules):
         source = draft if unit is None else draft_of(unit)
         for place, value in places_in(node, None if unit is None else unit.path):
-            cure = _Search(place, value, source.raw(value), tried).cure(side)
+            cure = _Search(place, value, source.raw(value), try_mend).cure(side)
             if cure is not None:
                 found.setdefault((place.declaration, place.trail), []).append(cure)
                 slightest = sorted(found.values(), key=lambda cures: min(c.change for c in cures))
@@ -159,7 +161,7 @@ class _Search:
 
     def cure(self, side: int | None) -> Cure | None:
         """Return the values with which it passes, given the side that it is on with the old one."""
-        other = _opposite(self._node)
+        other = _negate(self._node)
         if other:
             mend = Mend(self._place, self._old, other)
             return Cure(mend, mend, 0.0) if self._tried(mend).passes else None
@@ -167,15 +169,15 @@ class _Search:
             return None
         known = {factor: self._tried(self._mend(factor)) for factor in FACTORS}
         known[Fraction(1)] = Seen(passes=False, side=side)
-        found = self._passing(known)
+        found = self._find_passing(known)
         if found is None:
             return None
-        return self._edges(found, known)
+        return self._find_edges(found, known)
 
     def _mend(self, factor: Fraction) -> Mend:
         return Mend(self._place, self._old, written(self._node, factor))
 
-    def _passing(self, known: dict[Fraction, Seen]) -> Fraction | None:
+    def _find_passing(self, known: dict[Fraction, Seen]) -> Fraction | None:
         """Return the factor nearest to 1 with which it passes: a known one, or one between two."""
         passing = [factor for factor, seen in known.items() if seen.passes]
         if passing:
@@ -184,21 +186,21 @@ class _Search:
         for low, high in pairwise(factors):
             sides = known[low].side, known[high].side
             if None not in sides and sides[0] != sides[1]:
-                found = self._crossing(low, high, sides[0])
+                found = self._find_crossing(low, high, sides[0])
                 if found is not None:
                     return found
         return None
 
-    def _crossing(self, low: Fraction, high: Fraction, side: int | None) -> Fraction | None:
+    def _find_crossing(self, low: Fraction, high: Fraction, side: int | None) -> Fraction | None:
         for _ in range(STEPS):
-            middle = _between(low, high)
+            middle = _choose_between(low, high)
             seen = self._tried(self._mend(middle))
             if seen.passes:
                 return middle
             low, high = (middle, high) if seen.side == side else (low, middle)
         return None
 
-    def _edges(self, found: Fraction, known: dict[Fraction, Seen]) -> Cure:
+    def _find_edges(self, found: Fraction, known: dict[Fraction, Seen]) -> Cure:
         """Return the values around one with which it passes, as far as they do."""
         ends = []
         for outwards in (False, True):
@@ -214,7 +216,7 @@ class _Search:
                 for step in range(STEPS):
                     if step >= EDGE_STEPS and edge != found:
                         break
-                    middle = _between(*sorted((edge, fails)))
+                    middle = _choose_between(*sorted((edge, fails)))
                     if self._tried(self._mend(middle)).passes:
                         edge = middle
                     else:
@@ -225,9 +227,9 @@ class _Search:
             ends.append(edge)
         near, far = ends
         mends = self._mend(near), self._mend(far)
-        return Cure(*mends, _size(near), self._roundest(near, far), falls=far < near)
+        return Cure(*mends, _size(near), self._find_roundest(near, far), falls=far < near)
 
-    def _roundest(self, near: Fraction, far: Fraction) -> Mend | None:
+    def _find_roundest(self, near: Fraction, far: Fraction) -> Mend | None:
         """Return the value with the fewest digits between two, if it passes."""
         assert isinstance(self._node, ast.Number | ast.Quantity)  # noqa: S101 -- it has factors
         old = value_of(self._node)
@@ -240,7 +242,7 @@ class _Search:
         return None
 
 
-def _opposite(node: ast.Node) -> str:
+def _negate(node: ast.Node) -> str:
     """Return the other value of what has two: of a truth, and of an order."""
     if isinstance(node, ast.Boolean):
         return "false" if node.value else "true"
@@ -253,5 +255,5 @@ def _size(factor: Fraction) -> float:
     return abs(math.log(factor))
 
 
-def _between(low: Fraction, high: Fraction) -> Fraction:
+def _choose_between(low: Fraction, high: Fraction) -> Fraction:
     return Fraction(f"{math.sqrt(low * high):.4g}")

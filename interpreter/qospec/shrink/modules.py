@@ -44,14 +44,14 @@ class Modules:
         self._folder = folder
         self._imports = dict(unit.imports)
         self._written = dict[str, str]()
-        self._inner = frozenset[str]().union(*map(_inner_names, self._reachable(unit)))
+        self._inner = frozenset[str]().union(*map(_list_inner_names, self._list_reachable(unit)))
 
     def unit(self, name: str) -> Unit | None:
         """Return the file of an import."""
         return self._imports.get(name)
 
     @staticmethod
-    def _reachable(unit: Unit) -> list[Unit]:
+    def _list_reachable(unit: Unit) -> list[Unit]:
         found, waiting = [unit], [unit]
         while waiting:
             for imported in waiting.pop().imports.values():
@@ -93,7 +93,7 @@ class Modules:
             edits = [
                 Edit(path.name.span.extend_to(path.trail[0].span), known[key])
                 for path in paths_in(draft.tree)
-                if path.name.text == alias and _first(path) == node.name.text
+                if path.name.text == alias and _find_first(path) == node.name.text
             ]
             changed = draft.changed(edits) + (f"{text}\n" if text else "")
             start = changed.index("\n") + 1
@@ -105,7 +105,7 @@ class Modules:
     def _to_bring(self, draft: Draft) -> Iterator[tuple[str, ast.Declaration]]:
         for path in paths_in(draft.tree):
             unit = self._imports.get(path.name.text)
-            node = None if unit is None else declared(unit, _first(path))
+            node = None if unit is None else declared(unit, _find_first(path))
             if unit is None or node is None or isinstance(node, ast.Device):
                 continue
             if isinstance(node, ast.Test) or not _is_library(unit):
@@ -126,7 +126,7 @@ class Modules:
             if first in own:
                 edits.append(module.replaced(path.name, f"{alias}.{first}"))
             elif first in unit.imports:
-                known, line = self._alias(draft, unit, first)
+                known, line = self._choose_alias(draft, unit, first)
                 imports += line
                 edits.append(module.replaced(path.name, known))
         start, end = node.span.start, node.span.end
@@ -137,7 +137,7 @@ class Modules:
         copied = move_keys(module.changed([*edits, *outside]), unit.path.parent, self._folder)
         return copied, name, imports
 
-    def _alias(self, draft: Draft, unit: Unit, name: str) -> tuple[str, str]:
+    def _choose_alias(self, draft: Draft, unit: Unit, name: str) -> tuple[str, str]:
         """Return the draft's name for an import of another file, and the line that it needs."""
         other = unit.imports[name]
         for known, module in self._imports.items():
@@ -159,7 +159,7 @@ def declared(unit: Unit, name: str) -> ast.Declaration | None:
     )
 
 
-def _first(path: ast.Path) -> str:
+def _find_first(path: ast.Path) -> str:
     """Return the name behind a module's in a path; "" if there is none."""
     word = path.trail[0] if path.trail else None
     return word.text if isinstance(word, ast.Name) else ""
@@ -169,7 +169,7 @@ def _is_library(unit: Unit) -> bool:
     return unit.path.is_relative_to(STDLIB.resolve())
 
 
-def _inner_names(unit: Unit) -> frozenset[str]:
+def _list_inner_names(unit: Unit) -> frozenset[str]:
     """Return the names of what is declared within declarations: nothing else may have them."""
     draft = draft_of(unit)
     return draft.names - {declaration.name.text for declaration in draft.tree.declarations}

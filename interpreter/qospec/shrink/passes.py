@@ -45,7 +45,7 @@ def removals(context: Context) -> Iterator[Sequence[Change]]:
             if _has_phases(around) and not (context.careful and node.body.statements):
                 yield [(draft.removed(node),)]
         elif isinstance(around, ast.Body) and not isinstance(node, ast.Port):
-            yield from _statement(draft, node, around)
+            yield from _remove_statement(draft, node, around)
         elif isinstance(around, ast.Call | ast.ListLiteral | ast.MapLiteral):
             items = [child for child in around.children() if type(child) is type(node)]
             fixed = context.is_of_device(node, above) and is_listed_number(node, above)
@@ -63,15 +63,15 @@ def warmups(context: Context) -> Iterator[Sequence[Change]]:
             yield [(context.draft.removed(node),)]
 
 
-def _statement(draft: Draft, node: ast.Node, body: ast.Body) -> Iterator[Sequence[Change]]:
+def _remove_statement(draft: Draft, node: ast.Node, body: ast.Body) -> Iterator[Sequence[Change]]:
     """Yield the removal of a statement, with those beside it that use what it makes."""
     if isinstance(node, ast.Bind) and len(node.names) > 1:
         for name in node.names:
-            yield [(draft.removed(name), *_users(draft, {name.text}, node, body))]
+            yield [(draft.removed(name), *_list_users(draft, {name.text}, node, body))]
     made = {node.name.text} if isinstance(node, _NAMED) else set[str]()
     if isinstance(node, ast.Bind):
         made = {name.text for name in node.names}
-    change = (draft.removed(node), *_users(draft, made, node, body))
+    change = (draft.removed(node), *_list_users(draft, made, node, body))
     if isinstance(node, ast.Search) and len(change) > 1:  # another phase may have its variable
         yield [change, (draft.removed(node),)]
     else:
@@ -83,17 +83,17 @@ def _has_phases(body: ast.Node) -> bool:
     return any(isinstance(child, ast.Search | ast.Point) for child in body.children())
 
 
-def _users(draft: Draft, made: set[str], node: ast.Node, body: ast.Body) -> Iterator[Edit]:
+def _list_users(draft: Draft, made: set[str], node: ast.Node, body: ast.Body) -> Iterator[Edit]:
     for statement in body.statements:
         if statement is not node and not (
             isinstance(statement, ast.Criterion) and statement.kind != "require"
         ):
-            words = {word for path in paths_in(statement) for word in _words(path)}
+            words = {word for path in paths_in(statement) for word in _list_words(path)}
             if words & made:
                 yield draft.removed(statement)
 
 
-def _words(path: ast.Path) -> Iterator[str]:
+def _list_words(path: ast.Path) -> Iterator[str]:
     yield path.name.text
     if path.trail and isinstance(path.trail[0], ast.Name):  # a flow of a control
         yield path.trail[0].text
@@ -127,12 +127,12 @@ def names(context: Context) -> Iterator[Sequence[Change]]:
         if isinstance(node, ast.Let):
             yield from _let(context, node, above)
         elif isinstance(node, ast.Reference):
-            yield from _reference(draft, node)
+            yield from _replace_reference(draft, node)
         elif isinstance(node, ast.Traffic) and not node.parameters:
-            yield from _traffic(draft, node)
+            yield from _replace_traffic(draft, node)
         elif isinstance(node, ast.Topology | ast.Traffic):
             for place, parameter in enumerate(node.parameters):
-                yield from _parameter(draft, node, place, parameter)
+                yield from _replace_parameter(draft, node, place, parameter)
 
 
 def _let(context: Context, node: ast.Let, above: Sequence[ast.Node]) -> Iterator[Sequence[Change]]:
@@ -167,7 +167,7 @@ def in_place(draft: Draft, name: str, value: ast.Expression, scope: ast.Node) ->
         if path.trail and isinstance(value, ast.Path):
             edits.append(Edit(path.name.span, draft.raw(value)))
         elif path.trail:
-            item = _item(draft, value, path.trail)
+            item = _find_item(draft, value, path.trail)
             if item is None:
                 return None
             edits.append(draft.replaced(path, item))
@@ -176,7 +176,7 @@ def in_place(draft: Draft, name: str, value: ast.Expression, scope: ast.Node) ->
     return tuple(edits)
 
 
-def _item(draft: Draft, value: ast.Node, trail: Sequence[ast.Node]) -> str | None:
+def _find_item(draft: Draft, value: ast.Node, trail: Sequence[ast.Node]) -> str | None:
     """Return an item of a list or map by its index, as it is written."""
     index = trail[0]
     if len(trail) > 1 or not isinstance(index, ast.Index):
@@ -191,7 +191,7 @@ def _item(draft: Draft, value: ast.Node, trail: Sequence[ast.Node]) -> str | Non
     return None
 
 
-def _reference(draft: Draft, node: ast.Reference) -> Iterator[Sequence[Change]]:
+def _replace_reference(draft: Draft, node: ast.Reference) -> Iterator[Sequence[Change]]:
     """Yield the published numbers that can stand where they are used, with the whole reference."""
     fields = {
         statement.names[0].text: statement.value
@@ -206,14 +206,14 @@ def _reference(draft: Draft, node: ast.Reference) -> Iterator[Sequence[Change]]:
         value = fields.get(first.text) if isinstance(first, ast.Name) else None
         if value is None:
             return
-        item = draft.atom(value) if not rest else _item(draft, value, rest)
+        item = draft.atom(value) if not rest else _find_item(draft, value, rest)
         if item is None:
             return
         edits.append(draft.replaced(path, item))
     yield [(*edits, draft.removed(node))]
 
 
-def _parameter(
+def _replace_parameter(
     draft: Draft, node: ast.Topology | ast.Traffic, place: int, parameter: ast.Parameter
 ) -> Iterator[Sequence[Change]]:
     """Yield the changes that write a parameter's value in its place, if it has the same in all."""
@@ -234,7 +234,7 @@ def _parameter(
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values) or len({draft.raw(value) for value in known}) > 1:
         return
-    if any(path.name.text not in _outside(draft) for path in paths_in(known[0])):
+    if any(path.name.text not in _list_outside(draft) for path in paths_in(known[0])):
         return
     change = in_place(draft, name, known[0], node)
     if change is not None:
@@ -242,13 +242,13 @@ def _parameter(
         yield [(*change, *gone, draft.removed(parameter))]
 
 
-def _outside(draft: Draft) -> frozenset[str]:
+def _list_outside(draft: Draft) -> frozenset[str]:
     """Return the names that are known everywhere in a draft."""
     declared = (declaration.name.text for declaration in draft.tree.declarations)
     return frozenset(declared) | {import_.name for import_ in draft.tree.imports}
 
 
-def _traffic(draft: Draft, node: ast.Traffic) -> Iterator[Sequence[Change]]:
+def _replace_traffic(draft: Draft, node: ast.Traffic) -> Iterator[Sequence[Change]]:
     """Yield the changes that write traffic wherever its name is."""
     edits: list[Edit] = []
     for user, _ in draft.nodes:
@@ -267,18 +267,18 @@ def _with_fields(draft: Draft, value: ast.Expression, body: ast.Body | None) -> 
     """Return a record with other fields."""
     if body is None:
         return draft.raw(value)
-    changed = {_field(statement) for statement in body.statements}
+    changed = {_name_field(statement) for statement in body.statements}
     base, own = (value.base, value.body) if isinstance(value, ast.Record) else (value, None)
     kept = [
         statement
         for statement in (own.statements if own else ())
-        if _field(statement) not in changed
+        if _name_field(statement) not in changed
     ]
     fields = ", ".join(draft.raw(statement) for statement in (*kept, *body.statements))
     return f"{draft.raw(base)} {{ {fields} }}"
 
 
-def _field(node: ast.Node) -> str:
+def _name_field(node: ast.Node) -> str:
     return node.names[0].text if isinstance(node, ast.Bind) else ""
 
 
@@ -299,7 +299,7 @@ def folded(context: Context) -> Iterator[Sequence[Change]]:
             assert isinstance(node, ast.Criterion)  # noqa: S101 -- it has a `when`
             yield [(_without_when(draft, node),)]
         if isinstance(node, ast.Path) and node.trail:
-            yield from _indices(context, node)
+            yield from _fold_indices(context, node)
         if isinstance(node, _OPERATIONS) and not isinstance(above[-1], ast.Flow | ast.Link):
             text = context.values.text(node)
             if text is not None and len(text) <= len(draft.raw(node)):
@@ -307,7 +307,7 @@ def folded(context: Context) -> Iterator[Sequence[Change]]:
                 yield [(draft.replaced(node, text),)]
 
 
-def _indices(context: Context, path: ast.Path) -> Iterator[Sequence[Change]]:
+def _fold_indices(context: Context, path: ast.Path) -> Iterator[Sequence[Change]]:
     for step in path.trail:
         if isinstance(step, ast.Index) and not isinstance(step.value, ast.Number):
             text = context.values.text(step.value)
@@ -348,12 +348,14 @@ def lengths(context: Context) -> Iterator[Sequence[Change]]:
     for node, above in draft.nodes:
         if not isinstance(node, ast.Number | ast.Quantity) or context.is_fixed(node, above):
             continue
-        named = _named(above)
+        named = _name_above(above)
         value = value_of(node)
         if isinstance(node, ast.Number) and named in COUNTED and value > 1:
-            yield [(draft.replaced(node, with_value(node, simpler)),) for simpler in _fewer(value)]
+            yield [
+                (draft.replaced(node, with_value(node, simpler)),) for simpler in _list_fewer(value)
+            ]
         elif isinstance(node, ast.Quantity) and value > 0 and _is_time(node):
-            texts = dict.fromkeys(_rescaled(node, value * share) for share in SHARES)
+            texts = dict.fromkeys(_rescale(node, value * share) for share in SHARES)
             yield [(draft.replaced(node, text),) for text in texts if text != draft.raw(node)]
 
 
@@ -362,7 +364,7 @@ def _is_time(node: ast.Quantity) -> bool:
     return known is not None and known.dimension == TIME
 
 
-def _fewer(value: Fraction) -> list[Fraction]:
+def _list_fewer(value: Fraction) -> list[Fraction]:
     whole = int(value)
     some = {1, 2, whole // 10, whole // 2, whole - 1}
     return [Fraction(number) for number in sorted(some) if 0 < number < value]
@@ -372,7 +374,7 @@ _FINER = {"h": "min", "min": "s", "s": "ms", "ms": "us", "us": "ns", "ns": "ps"}
 _STEP = {"h": 60, "min": 60}
 
 
-def _rescaled(node: ast.Quantity, value: Fraction) -> str:
+def _rescale(node: ast.Quantity, value: Fraction) -> str:
     """Return a time with one or two digits, in a unit in which it is not below 1."""
     name = node.unit
     known = find_unit(name)
@@ -436,7 +438,7 @@ def arrays(context: Context) -> Iterator[Sequence[Change]]:
             for number, above in draft.nodes
             if isinstance(number, ast.Number) and topology in above and number.text.isdigit()
         ]
-        counts = [number for number, above in numbers if _named(above) == "count"]
+        counts = [number for number, above in numbers if _name_above(above) == "count"]
         for length in sorted({int(count.text) for count in counts}):
             ends = [
                 number
@@ -453,7 +455,7 @@ def arrays(context: Context) -> Iterator[Sequence[Change]]:
             ]
 
 
-def _named(above: Sequence[ast.Node]) -> str:
+def _name_above(above: Sequence[ast.Node]) -> str:
     """Return the name of the nearest argument or field that a value is in."""
     for node in reversed(above):
         if isinstance(node, ast.Argument) and node.name is not None:
@@ -470,7 +472,7 @@ def singles(context: Context) -> Iterator[Sequence[Change]]:
         if not isinstance(topology, ast.Topology):
             continue
         for node in topology.body.statements:
-            one = _one(draft, node) if isinstance(node, ast.Bind) else None
+            one = _remove_count(draft, node) if isinstance(node, ast.Bind) else None
             if one is None or not isinstance(node, ast.Bind):
                 continue
             names = {name.text for name in node.names}
@@ -483,7 +485,7 @@ def singles(context: Context) -> Iterator[Sequence[Change]]:
             yield [(one, *gone)]
 
 
-def _one(draft: Draft, node: ast.Bind) -> Edit | None:
+def _remove_count(draft: Draft, node: ast.Bind) -> Edit | None:
     """Return the change that takes away `count = 1`."""
     for argument in node.value.arguments if isinstance(node.value, ast.Call) else ():
         if (
@@ -504,17 +506,19 @@ def merged_flows(context: Context) -> Iterator[Sequence[Change]]:
     for node, above in draft.nodes:
         if not isinstance(node, ast.Flow) or not isinstance(above[-1], ast.Body):
             continue
-        ours = _rate(node)
+        ours = _find_rate(node)
         for other in above[-1].statements:
-            theirs = _rate(other) if isinstance(other, ast.Flow) and other is not node else None
+            theirs = (
+                _find_rate(other) if isinstance(other, ast.Flow) and other is not node else None
+            )
             if ours is None or theirs is None or ours.unit != theirs.unit:
                 continue
             total = with_value(theirs, value_of(ours) + value_of(theirs))
-            users = _users(draft, {node.name.text}, node, above[-1])
+            users = _list_users(draft, {node.name.text}, node, above[-1])
             yield [(draft.replaced(theirs, total), draft.removed(node), *users)]
 
 
-def _rate(flow: ast.Flow) -> ast.Quantity | None:
+def _find_rate(flow: ast.Flow) -> ast.Quantity | None:
     """Return the rate of a flow, if it is written as a quantity."""
     for statement in flow.body.statements if flow.body is not None else ():
         if isinstance(statement, ast.Bind) and statement.names[0].text in ("rate", "pcr"):
@@ -540,14 +544,14 @@ def bypasses(context: Context) -> Iterator[Sequence[Change]]:
             for name in node.names if isinstance(node, ast.Bind) else ():
                 at = [link for link in links if name.text in _ends(link)]
                 if len(at) == 2 and _ends(at[0]) != _ends(at[1]):  # noqa: PLR2004 -- one each side
-                    yield [_bypass(draft, topology, node, name, at)]
+                    yield [_bypass_node(draft, topology, node, name, at)]
 
 
 def _ends(link: ast.Link) -> tuple[str, str]:
     return link.left.name.text, link.right.name.text
 
 
-def _bypass(
+def _bypass_node(
     draft: Draft, topology: ast.Topology, node: ast.Statement, name: ast.Name, at: list[ast.Link]
 ) -> Change:
     first, second = at

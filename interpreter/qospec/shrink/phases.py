@@ -37,10 +37,10 @@ def unused(context: Context) -> Iterator[Sequence[Change]]:
     """
     draft = context.draft
     for test in draft.tree.declarations:
-        for phase in _phases_of(test):
-            goals = _goals(phase) if isinstance(phase, ast.Search) else [phase]
+        for phase in _list_phases(test):
+            goals = _list_goals(phase) if isinstance(phase, ast.Search) else [phase]
             names, gone = {goal.name.text for goal in goals}, [draft.removed(phase)]
-            for statement in _statements_of(test):
+            for statement in _list_statements(test):
                 used = {path.name.text for path in paths_in(statement)}
                 if isinstance(statement, ast.Let) and used & names:
                     names.add(statement.name.text)
@@ -48,15 +48,15 @@ def unused(context: Context) -> Iterator[Sequence[Change]]:
             yield [tuple(gone)]
 
 
-def _statements_of(test: ast.Declaration) -> tuple[ast.Statement, ...]:
+def _list_statements(test: ast.Declaration) -> tuple[ast.Statement, ...]:
     body = test.body if isinstance(test, ast.Test) else None
     return () if body is None else body.statements
 
 
-def _phases_of(test: ast.Declaration) -> list[ast.Search | ast.Point]:
+def _list_phases(test: ast.Declaration) -> list[ast.Search | ast.Point]:
     return [
         statement
-        for statement in _statements_of(test)
+        for statement in _list_statements(test)
         if isinstance(statement, ast.Search | ast.Point)
     ]
 
@@ -66,9 +66,9 @@ def _phases_of(test: ast.Declaration) -> list[ast.Search | ast.Point]:
 
 def single(context: Context) -> Iterator[Sequence[Change]]:
     """Yield searches with one trial at each load, which lasts as long as before."""
-    for node, search in _searches(context):
+    for node, search in _list_searches(context):
         times = {goal.name: (goal.trial_ps, goal.trial_ps) for goal in search.goals}
-        if times != _times(search):
+        if times != _read_times(search):
             yield [_with_times(context.draft, node, times, once=_is_once(search))]
 
 
@@ -77,12 +77,12 @@ def trials(context: Context) -> Iterator[Sequence[Change]]:
 
     What all of a load last together gets shorter with them, or there would be more of them.
     """
-    for node, search in _searches(context):
-        known = _times(search)
+    for node, search in _list_searches(context):
+        known = _read_times(search)
         found: dict[str, Change] = {}
         for share in SHARES:
             for alone in (True, False):
-                times = {goal.name: _shorter(goal, share, alone=alone) for goal in search.goals}
+                times = {goal.name: _shorten(goal, share, alone=alone) for goal in search.goals}
                 if all(times[name] < known[name] for name in times):
                     change = _with_times(context.draft, node, times, once=_is_once(search))
                     found.setdefault(str([edit.text for edit in change]), change)
@@ -92,7 +92,7 @@ def trials(context: Context) -> Iterator[Sequence[Change]]:
 
 def methods(context: Context) -> Iterator[Sequence[Change]]:
     """Yield searches by the default method, with one trial at each load."""
-    for node, search in _searches(context):
+    for node, search in _list_searches(context):
         own = [statement for statement in node.body.statements if _is_field(statement, _OF_METHODS)]
         if own:
             times = {goal.name: (goal.trial_ps, goal.trial_ps) for goal in search.goals}
@@ -100,13 +100,13 @@ def methods(context: Context) -> Iterator[Sequence[Change]]:
             yield [(*change, *map(context.draft.removed, own))]
 
 
-def _searches(context: Context) -> Iterator[tuple[ast.Search, Search]]:
+def _list_searches(context: Context) -> Iterator[tuple[ast.Search, Search]]:
     """Yield the searches whose trials have lengths of their own: none that depends on the load."""
-    by_goal = {goal.name: model for model in _models(context) for goal in model.goals}
+    by_goal = {goal.name: model for model in _list_models(context) for goal in model.goals}
     for node, _ in context.draft.nodes:
         if not isinstance(node, ast.Search):
             continue
-        names = [goal.name.text for goal in _goals(node)]
+        names = [goal.name.text for goal in _list_goals(node)]
         search = by_goal.get(names[0]) if names else None
         if search is None or names != [goal.name for goal in search.goals]:
             continue
@@ -114,21 +114,21 @@ def _searches(context: Context) -> Iterator[tuple[ast.Search, Search]]:
             yield node, search
 
 
-def _models(context: Context) -> list[Search]:
+def _list_models(context: Context) -> list[Search]:
     """Return the searches of the draft as they were planned."""
     phases = () if context.tried is None else context.tried.plan.case.phases
     return [phase for phase in phases if isinstance(phase, Search)]
 
 
-def _goals(node: ast.Search) -> list[ast.Goal]:
+def _list_goals(node: ast.Search) -> list[ast.Goal]:
     return [statement for statement in node.body.statements if isinstance(statement, ast.Goal)]
 
 
-def _times(search: Search) -> Times:
+def _read_times(search: Search) -> Times:
     return {goal.name: (goal.trial_ps, goal.total_ps) for goal in search.goals}
 
 
-def _shorter(goal: Goal, share: Fraction, *, alone: bool) -> tuple[int, int]:
+def _shorten(goal: Goal, share: Fraction, *, alone: bool) -> tuple[int, int]:
     """Return a part of a goal's times: of its trial, in one digit, and of all of a load."""
     least = max(goal.trial_ps * share, Fraction(1))
     step = Fraction(10) ** find_exponent(least)
@@ -148,12 +148,12 @@ def _with_times(draft: Draft, node: ast.Search, times: Times, *, once: bool) -> 
     """
     around = [statement for statement in node.body.statements if _is_field(statement, _TIMES)]
     edits = [draft.removed(statement) for statement in around]
-    for goal in _goals(node):
+    for goal in _list_goals(node):
         trial_ps, total_ps = times[goal.name.text]
         kept = [draft.raw(field) for field in goal.body.statements if not _is_field(field, _TIMES)]
-        kept.append(f"trial = {_text(trial_ps)}")
+        kept.append(f"trial = {_format_time(trial_ps)}")
         if not once or total_ps > trial_ps:
-            kept.append(f"total = {_text(total_ps)}")
+            kept.append(f"total = {_format_time(total_ps)}")
         edits.append(draft.replaced(goal.body, f"{{ {', '.join(kept)} }}"))
     return tuple(edits)
 
@@ -162,7 +162,7 @@ def _is_field(node: ast.Node, names: Sequence[str]) -> bool:
     return isinstance(node, ast.Bind) and node.names[0].text in names
 
 
-def _text(time_ps: int) -> str:
+def _format_time(time_ps: int) -> str:
     return format_value(Fraction(time_ps, PS_PER_S), TIME, exact=True)
 
 
@@ -172,9 +172,9 @@ def _text(time_ps: int) -> str:
 def loads(context: Context) -> Iterator[Sequence[Change]]:
     """Yield what searches found, as values where later phases use it: the search can go then."""
     draft = context.draft
-    for search, result in _results(context):
+    for search, result in _list_results(context):
         edits: list[Edit] = []
-        for path in _of_phases(draft):
+        for path in _list_paths(draft):
             part = path.trail[0] if path.trail else None
             if path.name.text != result["name"] or not isinstance(part, ast.Name):
                 continue
@@ -191,7 +191,7 @@ def loads(context: Context) -> Iterator[Sequence[Change]]:
                 yield [tuple(edits)]
 
 
-def _results(context: Context) -> Iterator[tuple[Search, dict[str, Any]]]:
+def _list_results(context: Context) -> Iterator[tuple[Search, dict[str, Any]]]:
     """Yield what each goal has found, with its search."""
     tried = context.tried
     if tried is None:
@@ -201,11 +201,11 @@ def _results(context: Context) -> Iterator[tuple[Search, dict[str, Any]]]:
         for phase in tried.document.get("phases", ())
         for goal in phase.get("goals", ())
     }
-    for search in _models(context):
+    for search in _list_models(context):
         yield from ((search, results[goal.name]) for goal in search.goals if goal.name in results)
 
 
-def _of_phases(draft: Draft) -> Iterator[ast.Path]:
+def _list_paths(draft: Draft) -> Iterator[ast.Path]:
     for node, _ in draft.nodes:
         if isinstance(node, ast.Search | ast.Point):
             yield from paths_in(node)
@@ -215,14 +215,14 @@ def variables(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the variables that have the same value in all phases, with it where they are used."""
     draft = context.draft
     for test in draft.tree.declarations:
-        for name, binds in _bound(_phases_of(test)).items():
+        for name, binds in _find_bound(_list_phases(test)).items():
             same = len({draft.raw(bind.value) for bind in binds}) == 1
             change = in_place(draft, name, binds[0].value, test) if same else None
             if change:
                 yield [(*change, *(draft.removed(bind) for bind in binds))]
 
 
-def _bound(phases: list[ast.Search | ast.Point]) -> dict[str, list[ast.Bind]]:
+def _find_bound(phases: list[ast.Search | ast.Point]) -> dict[str, list[ast.Bind]]:
     """Return the bindings by their names, of those that each phase has and none changes."""
     found: dict[str, list[ast.Bind]] = {}
     for phase in phases:

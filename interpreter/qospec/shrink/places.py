@@ -53,34 +53,38 @@ def places_in(node: ast.Declaration, path: Path | None) -> Iterator[tuple[Place,
     hands on to them.
     """
     counts: dict[tuple[str, ...], int] = {}
-    for value, trail in _handed_on(node) if isinstance(node, ast.Topology) else _values(node, ()):
+    for value, trail in (
+        _list_handed_on(node) if isinstance(node, ast.Topology) else _list_values(node, ())
+    ):
         number = counts.get(trail, 0)
         counts[trail] = number + 1
         yield Place(path, node.name.text, trail, number), value
 
 
-def _handed_on(topology: ast.Topology) -> Iterator[tuple[ast.Node, tuple[str, ...]]]:
+def _list_handed_on(topology: ast.Topology) -> Iterator[tuple[ast.Node, tuple[str, ...]]]:
     used: set[str] = set()
-    for name, argument in _arguments(topology.body):
+    for name, argument in _list_arguments(topology.body):
         used |= {path.name.text for path in paths_in(argument)}
-        yield from _values(argument, (name,))
+        yield from _list_values(argument, (name,))
     for parameter in topology.parameters:
         if parameter.name.text in used:
-            yield from _values(parameter, ())
+            yield from _list_values(parameter, ())
 
 
-def _arguments(body: ast.Body) -> Iterator[tuple[str, ast.Argument]]:
+def _list_arguments(body: ast.Body) -> Iterator[tuple[str, ast.Argument]]:
     """Yield what devices are made with, each with the name of the first that is."""
     for statement in body.statements:
         if isinstance(statement, ast.Loop):
-            yield from _arguments(statement.body)
+            yield from _list_arguments(statement.body)
         elif isinstance(statement, ast.Bind) and isinstance(statement.value, ast.Call):
             for argument in statement.value.arguments if is_of_devices(statement.value) else ():
                 if argument.name is None or argument.name.text != HOW_MANY:
                     yield statement.names[0].text, argument
 
 
-def _values(node: ast.Node, trail: tuple[str, ...]) -> Iterator[tuple[ast.Node, tuple[str, ...]]]:
+def _list_values(
+    node: ast.Node, trail: tuple[str, ...]
+) -> Iterator[tuple[ast.Node, tuple[str, ...]]]:
     if isinstance(node, ast.Number | ast.Quantity | ast.Boolean) or is_order(node):
         yield node, trail
         return
@@ -94,7 +98,7 @@ def _values(node: ast.Node, trail: tuple[str, ...]) -> Iterator[tuple[ast.Node, 
     elif isinstance(node, ast.Let | ast.Parameter | ast.Argument) and node.name is not None:
         trail = (*trail, node.name.text)
     for child in children:
-        yield from _values(child, trail)
+        yield from _list_values(child, trail)
 
 
 def is_order(node: ast.Node) -> bool:

@@ -64,7 +64,7 @@ def without_unused(draft: Draft, name: str, check: Callable[[str, Problems], obj
                 edits
                 for node, above in good.nodes
                 if isinstance(node, ast.Name) and node.span.start in unused
-                and (edits := list(_without(good, node, above)))
+                and (edits := list(_remove_named(good, node, above)))
             ),
             [],
         )  # fmt: skip
@@ -75,14 +75,14 @@ def without_unused(draft: Draft, name: str, check: Callable[[str, Problems], obj
     return good
 
 
-def _without(draft: Draft, name: ast.Name, above: Sequence[ast.Node]) -> Iterator[Edit]:
+def _remove_named(draft: Draft, name: ast.Name, above: Sequence[ast.Node]) -> Iterator[Edit]:
     """Yield the changes that remove what has a name, and what that takes with it."""
     node = above[-1]
     if isinstance(node, ast.Let | ast.Sweep):
         yield draft.removed(node)
     elif isinstance(node, ast.Parameter):
         yield draft.removed(node)
-        yield from _arguments(draft, node, above[-2])
+        yield from _remove_arguments(draft, node, above[-2])
     elif isinstance(node, ast.Bind):
         yield draft.removed(name if len(node.names) > 1 else node)
         for link in above[-2].children():
@@ -90,7 +90,7 @@ def _without(draft: Draft, name: ast.Name, above: Sequence[ast.Node]) -> Iterato
                 yield draft.removed(link)
 
 
-def _arguments(draft: Draft, parameter: ast.Parameter, of: ast.Node) -> Iterator[Edit]:
+def _remove_arguments(draft: Draft, parameter: ast.Parameter, of: ast.Node) -> Iterator[Edit]:
     """Yield the removal of what a parameter is given, by its name or by its place."""
     at = list(of.parameters).index(parameter)  # type: ignore[attr-defined]
     for call, _ in draft.nodes:

@@ -135,13 +135,13 @@ class Shrinker:
     def _is_mended(self, draft: Draft) -> bool:
         """Return whether a draft passes with each change that mended the case."""
         for mend in self._mends:
-            tried = self._with(draft, mend)
+            tried = self._try_mend(draft, mend)
             if tried is None or not it_passes(tried.document, self.wanted):
                 self._mends.sort(key=lambda known: known is not mend)  # it may tell next time, too
                 return False
         return True
 
-    def _with(self, draft: Draft, mend: Mend) -> Tried | None:
+    def _try_mend(self, draft: Draft, mend: Mend) -> Tried | None:
         """Return what becomes of a draft with a change in a device."""
         if mend.place.path is None:
             text = mends.mended(draft, mend)
@@ -172,7 +172,7 @@ class Shrinker:
                 if text is None:
                     return None
                 self._benches[mend] = bench_with(path, text)
-            tried = self._with(self.draft, mend)
+            tried = self._try_mend(self.draft, mend)
             if tried is None:
                 return None
             return mends.Seen(
@@ -192,18 +192,18 @@ class Shrinker:
 
     def start(self) -> None:
         """Have one repeat, and one trial of a load, if that is enough: all else is faster then."""
-        for simplify in (_repeats, phases.unused, phases.single):
-            self._settle(simplify(self._context()))
+        for simplify in (_list_repeats, phases.unused, phases.single):
+            self._settle(simplify(self._build_context()))
 
     def shrink(self) -> None:
         """Make the draft as small as it gets."""
         changed = True
         while changed:
             while changed:
-                changed = self._round(STRUCTURE) | self._unrolled()
-            changed = self._round(NUMBERS)
-        self._settle(passes.guards(self._context()))
-        self._settle(passes.folded(self._context()))
+                changed = self._make_round(STRUCTURE) | self._unroll()
+            changed = self._make_round(NUMBERS)
+        self._settle(passes.guards(self._build_context()))
+        self._settle(passes.folded(self._build_context()))
 
     def tidy(self, bench: Bench) -> None:
         """Take away what a step left unused and the next one would have, in one run at most.
@@ -220,15 +220,15 @@ class Shrinker:
             self.draft, self._tried = draft, tried
             self.wanted = failure._replace(label=self.wanted.label)
 
-    def _round(self, some: tuple[Pass, ...]) -> bool:
+    def _make_round(self, some: tuple[Pass, ...]) -> bool:
         """Make passes one after another; return whether there was a change."""
         changed = False
         for simplify in some:
             if simplify not in self._avoided:
-                changed |= self._settle(simplify(self._context()))
+                changed |= self._settle(simplify(self._build_context()))
         return changed
 
-    def _context(self) -> Context:
+    def _build_context(self) -> Context:
         return Context(
             self.draft,
             self._values,
@@ -270,7 +270,7 @@ class Shrinker:
         self.draft = draft
         return True
 
-    def _unrolled(self) -> bool:
+    def _unroll(self) -> bool:
         """Write out a loop of a topology where that is no longer; return whether there was one."""
         for node in self.draft.tree.declarations:
             for statement in node.body.statements if isinstance(node, ast.Topology) else ():
@@ -285,7 +285,7 @@ class Shrinker:
         return False
 
 
-def _repeats(context: Context) -> Iterator[Sequence[Change]]:
+def _list_repeats(context: Context) -> Iterator[Sequence[Change]]:
     draft = context.draft
     for node, above in draft.nodes:
         run = any(isinstance(ancestor, ast.Run | ast.Point) for ancestor in above)

@@ -33,14 +33,14 @@ def merged(draft: Draft, name: str) -> Draft:
         base = test_of(draft, test.base_path.name.text)  # type: ignore[union-attr]
         if not isinstance(base, ast.Test):
             return draft
-        apart = _clashes(draft, test, base)
+        apart = _rename_clashes(draft, test, base)
         if apart:
             renamed = Draft.read(draft.changed(apart))
             if renamed is None:
                 return draft
             draft = renamed
             continue
-        lets = "\n".join(_arguments(draft, test.base, base))
+        lets = "\n".join(_list_arguments(draft, test.base, base))
         ours = draft.raw(test.body)[1:-1] if test.body else ""
         theirs = draft.raw(base.body)[1:-1] if base.body else ""
         written = f" = {draft.raw(base.base)}" if base.base is not None else ""
@@ -53,7 +53,7 @@ def merged(draft: Draft, name: str) -> Draft:
         draft = found
 
 
-def _clashes(draft: Draft, test: ast.Test, base: ast.Test) -> list[Edit]:
+def _rename_clashes(draft: Draft, test: ast.Test, base: ast.Test) -> list[Edit]:
     """Return the changes that rename the variables of loops that a test has other things for.
 
     Both are in scopes of their own while one is built on the other.
@@ -69,7 +69,7 @@ def _clashes(draft: Draft, test: ast.Test, base: ast.Test) -> list[Edit]:
     return edits
 
 
-def _arguments(draft: Draft, written: ast.Path | ast.Call, base: ast.Test) -> Iterator[str]:
+def _list_arguments(draft: Draft, written: ast.Path | ast.Call, base: ast.Test) -> Iterator[str]:
     """Yield the parameters of what a test is built on, as values."""
     arguments = written.arguments if isinstance(written, ast.Call) else ()
     given = {
@@ -111,7 +111,7 @@ def fixed(draft: Draft, name: str, values: Mapping[str, str], *, swept: bool) ->
             names = statement.names if isinstance(statement, ast.Sweep) else (statement.name,)
             if not all(name.text in values for name in names):
                 continue  # of one value, which no name of a case shows
-            texts = _texts(draft, statement, [values[name.text] for name in names])
+            texts = _list_texts(draft, statement, [values[name.text] for name in names])
             if swept or isinstance(test, ast.Property):
                 row = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
                 edits.append(draft.replaced(statement.values, f"[{row}]"))
@@ -151,7 +151,7 @@ def statements_of(test: ast.Test | ast.Property | None) -> tuple[ast.Statement, 
     return () if test is None or test.body is None else test.body.statements
 
 
-def _texts(draft: Draft, node: ast.Sweep | ast.ForAll, shown: list[str]) -> list[str]:
+def _list_texts(draft: Draft, node: ast.Sweep | ast.ForAll, shown: list[str]) -> list[str]:
     """Return the values of a case as they are written, given how its name shows them."""
     rows = node.values.items if isinstance(node.values, ast.ListLiteral) else ()
     for row in rows:
@@ -159,10 +159,10 @@ def _texts(draft: Draft, node: ast.Sweep | ast.ForAll, shown: list[str]) -> list
         items = row.items if nested else (row,)  # type: ignore[union-attr]
         if [escape_for_shell(item.span.text) for item in items] == shown:
             return [draft.raw(item) for item in items]
-    return [_written(value) for value in shown]
+    return [_format_shown(value) for value in shown]
 
 
-def _written(shown: str) -> str:
+def _format_shown(shown: str) -> str:
     """Return a value as it would be written that the name of a case shows as `64B-frame`."""
     found = _VALUE.fullmatch(shown)
     if found is None:
@@ -202,7 +202,9 @@ def alone(draft: Draft, name: str, wanted: Failure) -> Iterator[Draft]:
         if isinstance(statement, ast.Criterion) and statement.kind == "expect"
     ]
     # A test can do without criteria if something else fails, a property cannot.
-    for kept in _alike(draft, criteria, wanted) if wanted.kind == "expect" else [None, *criteria]:
+    for kept in (
+        _list_alike(draft, criteria, wanted) if wanted.kind == "expect" else [None, *criteria]
+    ):
         gone = [draft.removed(criterion) for criterion in criteria if criterion is not kept]
         claims = [_claim(draft, kept)] if kept is not None and kept.claim is not None else []
         found = Draft.read(draft.changed([*others, *dropped, *gone, *claims]))
@@ -210,7 +212,9 @@ def alone(draft: Draft, name: str, wanted: Failure) -> Iterator[Draft]:
             yield pruned(found, name)
 
 
-def _alike(draft: Draft, criteria: list[ast.Criterion], wanted: Failure) -> list[ast.Criterion]:
+def _list_alike(
+    draft: Draft, criteria: list[ast.Criterion], wanted: Failure
+) -> list[ast.Criterion]:
     """Return the criteria that may be what fails: one of a loop is there once an iteration."""
     labelled = [
         criterion

@@ -177,13 +177,13 @@ def passes(document: Document, wanted: Failure) -> bool:
     """Return whether what was wanted to fail holds in a case, in full."""
     if document["errors"] or not is_valid(document):
         return False
-    judged = list(_of(document, wanted))
+    judged = list(_list_wanted(document, wanted))
     return bool(judged) and all(statement["verdict"] == "pass" for statement in judged)
 
 
 def side(document: Document, wanted: Failure) -> int | None:
     """Return whether what was measured is below (-1), at (0) or above (1) its bound, if known."""
-    for statement in _of(document, wanted):
+    for statement in _list_wanted(document, wanted):
         if statement["measured"] and statement["bound"]:
             with suppress(ValueError):  # of what is no number
                 measured, bound = (
@@ -193,7 +193,7 @@ def side(document: Document, wanted: Failure) -> int | None:
     return None
 
 
-def _of(document: Document, wanted: Failure) -> Iterator[dict[str, Any]]:
+def _list_wanted(document: Document, wanted: Failure) -> Iterator[dict[str, Any]]:
     for statement in document["statements"]:
         if statement["kind"] == wanted.kind and wanted.label in ("", base_label(statement)):
             yield statement

@@ -22,12 +22,12 @@ class Values:
 
     def text(self, node: ast.Expression) -> str | None:
         """Return a number, quantity or truth as its author would write it; None if it is none."""
-        value = self._value(node)
+        value = self._evaluate(node)
         return None if value is None else literal(value)
 
     def items(self, node: ast.Expression) -> list[str] | None:
         """Return the items of a list or range in this way; None if it is not one of those."""
-        value = self._value(node)
+        value = self._evaluate(node)
         if not isinstance(value, List):
             return None
         found = [literal(item) for item in value.items]
@@ -35,7 +35,7 @@ class Values:
             [quantity for quantity in found if quantity is not None] if None not in found else None
         )
 
-    def _value(self, node: ast.Expression) -> Value | None:
+    def _evaluate(self, node: ast.Expression) -> Value | None:
         with self._evaluator.context.check_apart() as problems:
             try:
                 value = self._evaluator.require_plain(node, Scope())

@@ -118,12 +118,12 @@ class Automaton:
             value = []
             self._gather(value, keeps, base)
             if node:
-                value = self._builders[node](self._span(self.firsts[base], at), value)
+                value = self._builders[node](self._build_span(self.firsts[base], at), value)
         del states[base + 1 :], self.firsts[base + 1 :]
         values[base:] = [value]
         states.append(self._rows[states[-1]][origin])
 
-    def _span(self, first: int, at: int) -> Span:
+    def _build_span(self, first: int, at: int) -> Span:
         """Return the span from a token to the one before `at`; empty if there is none."""
         tokens = self._tokens
         start = tokens.starts[first]

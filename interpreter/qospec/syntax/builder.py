@@ -87,16 +87,19 @@ class TreeBuilder:
         self._problems = problems
         self._reported = 0
         self.builders: dict[str, Build] = {
-            rule: self._builder(node, fields.split()) for rule, (node, fields) in _FIELDS.items()
+            rule: self._choose_builder(node, fields.split())
+            for rule, (node, fields) in _FIELDS.items()
         }
         for rule in ("traffic", "device", "topology", "test"):
             self.builders[rule] = self._with_parameters(self.builders[rule])
         self.builders |= {
-            "file": self._file,
+            "file": self._build_file,
             "edition": lambda span, parts: ast.Number(text=parts[0], span=span),
-            "body": self._body(self.builders["body"]),
-            "quantity": self._quantity,
-            "number": lambda span, parts: ast.Number(text=self._number(span, parts[0]), span=span),
+            "body": self._build_body(self.builders["body"]),
+            "quantity": self._build_quantity,
+            "number": lambda span, parts: ast.Number(
+                text=self._check_number(span, parts[0]), span=span
+            ),
             "list_type": lambda span, parts: ast.Name(text=f"[{parts[0].text}]", span=span),
             "layered_type": lambda span, parts: ast.Name(
                 text=f"{parts[0].text} @{parts[1].text}", span=span
@@ -105,12 +108,12 @@ class TreeBuilder:
             "truth": lambda span, parts: ast.Boolean(value=parts[0] == "true", span=span),
         }
 
-    def _builder(self, node: type[ast.Node], fields: list[str]) -> Build:
+    def _choose_builder(self, node: type[ast.Node], fields: list[str]) -> Build:
         """Return the function that makes a node of its parts; the field with `*` takes several."""
         names = [field.removeprefix("*") for field in fields]
         star = next((place for place, field in enumerate(fields) if field[0] == "*"), -1)
         behind = len(fields) - star - 1
-        doc = self._doc if issubclass(node, ast.Documented) else None
+        doc = self._take_doc if issubclass(node, ast.Documented) else None
 
         def build(span: Span, parts: list[Any]) -> ast.Node:
             if star >= 0:
@@ -123,13 +126,13 @@ class TreeBuilder:
 
         return build
 
-    def _doc(self, span: Span) -> str:
+    def _take_doc(self, span: Span) -> str:
         """Return the `##` comment above, then the one at the end of the line."""
         above = self._tokens.above.get(span.start, "")
         behind = self._tokens.trailing.get(span.end, "")
         return redact_comment(f"{above}\n{behind}" if above and behind else above or behind)
 
-    def _file(self, span: Span, parts: list[Any]) -> ast.File:
+    def _build_file(self, span: Span, parts: list[Any]) -> ast.File:
         edition, *rest = parts
         imports = tuple(node for node in rest if isinstance(node, ast.Import))
         declarations = tuple(rest[len(imports) :])
@@ -144,23 +147,23 @@ class TreeBuilder:
         return ast.File(edition=1, imports=imports, declarations=declarations, span=span, doc=doc)
 
     def _with_parameters(self, build: Build) -> Build:
-        def checked(span: Span, parts: list[Any]) -> Any:
+        def build_checked(span: Span, parts: list[Any]) -> Any:
             parameters = [part for part in parts if isinstance(part, ast.Parameter)]
             self._check_separated(
                 parameters, "a parameter must begin on a new line or after a `,`", ",\n"
             )
             return build(span, parts)
 
-        return checked
+        return build_checked
 
-    def _body(self, build: Build) -> Build:
-        def checked(span: Span, parts: list[Any]) -> Any:
+    def _build_body(self, build: Build) -> Build:
+        def build_checked(span: Span, parts: list[Any]) -> Any:
             self._check_separated(
                 parts, "a statement must begin on a new line or after a `,`", ",\n"
             )
             return build(span, parts)
 
-        return checked
+        return build_checked
 
     def _check_separated(self, nodes: Sequence[ast.Node], rule: str, separators: str) -> None:
         """Report nodes without one of the separators before them, once for each line."""
@@ -183,14 +186,14 @@ class TreeBuilder:
         if self._reported <= MOST:
             self._problems.add(Diagnostic(code, message, span, help=help_text))
 
-    def _quantity(self, span: Span, parts: list[Any]) -> ast.Quantity:
+    def _build_quantity(self, span: Span, parts: list[Any]) -> ast.Quantity:
         text = parts[0]
         number = text.rstrip(_UNIT)
         return ast.Quantity(
-            number=self._number(span, number.rstrip()), unit=text[len(number) :], span=span
+            number=self._check_number(span, number.rstrip()), unit=text[len(number) :], span=span
         )
 
-    def _number(self, span: Span, number: str) -> str:
+    def _check_number(self, span: Span, number: str) -> str:
         if len(number) <= _MOST_DIGITS:
             return number
         message = f"this number has {len(number)} digits, more than {_MOST_DIGITS}"

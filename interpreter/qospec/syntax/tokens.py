@@ -148,7 +148,7 @@ class _Lexer:
             elif kind in _NO_TERMINALS:
                 if kind == "FOREIGN":
                     start = self._name_start(start)
-                kind, end = self._trivia_or_error(kind, start, end)
+                kind, end = self._replace_trivia(kind, start, end)
                 if len(tokens.errors) > MOST:
                     break
             if not kind:
@@ -190,18 +190,18 @@ class _Lexer:
             return False
         return tokens.opens_line(last) or tokens.kinds[last - 1] in {"LBRACE", "RBRACE", "COMMA"}
 
-    def _trivia_or_error(self, kind: str, start: int, end: int) -> tuple[str, int]:
+    def _replace_trivia(self, kind: str, start: int, end: int) -> tuple[str, int]:
         """Return the terminal that replaces what is not a token, if one does, and its end."""
         text = self.tokens.source.text[start:end]
         if kind == "NEWLINE":
-            self._newline(text)
+            self._take_newline(text)
         elif kind == "COMMENT":
-            self._comment(text)
+            self._take_comment(text)
         elif kind != "LAST":
-            return self._lexical_error(kind, start, start + (len(text.rstrip()) or len(text)))
+            return self._report_error(kind, start, start + (len(text.rstrip()) or len(text)))
         return "", end
 
-    def _newline(self, text: str) -> None:
+    def _take_newline(self, text: str) -> None:
         self._fresh = True
         if self._doc and text.count("\n") > 1:
             first_line = self.tokens.kinds[:1] == ["QOS"] and len(self.tokens.kinds) <= _FIRST_LINE
@@ -209,7 +209,7 @@ class _Lexer:
                 self.tokens.heading = "\n".join(self._doc)
             self._doc = []
 
-    def _comment(self, text: str) -> None:
+    def _take_comment(self, text: str) -> None:
         if not text.startswith("##"):
             return
         words = text[2:].removeprefix(" ").rstrip()
@@ -228,7 +228,7 @@ class _Lexer:
 
     # ---- what is not a token
 
-    def _lexical_error(self, kind: str, start: int, end: int) -> tuple[str, int]:
+    def _report_error(self, kind: str, start: int, end: int) -> tuple[str, int]:
         tokens = self.tokens
         written = tokens.source.text[start:end]
         repeated = kind == "STRAY" and self._stray == start

@@ -39,14 +39,14 @@ class Burst(Periodic):
     """Cells/s within a burst; by default all are ready at once, and back to back on the line."""
 
     def __post_init__(self) -> None:
-        if self.size * self._apart_ps() > self.every:
+        if self.size * self._compute_apart_ps() > self.every:
             raise ValueError("every: the next burst begins before this one is over")
 
     @classmethod
     def at_rate(cls, rate: Fraction, **others: Any) -> Self:
         return cls(every=others["size"] * PS_PER_S / rate, **others)
 
-    def _apart_ps(self) -> Fraction:
+    def _compute_apart_ps(self) -> Fraction:
         return Fraction(0) if self.at is None else PS_PER_S / Fraction(self.at)
 
     @property
@@ -55,4 +55,4 @@ class Burst(Periodic):
 
     @property
     def burst(self) -> Shape:
-        return Shape(self.size, (self._apart_ps(),))
+        return Shape(self.size, (self._compute_apart_ps(),))

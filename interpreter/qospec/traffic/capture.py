@@ -111,7 +111,7 @@ class Capture(PacketTraffic):
                 "use a medium for such packets, or capture them without offloads, as they are on"
                 " the line: `ethtool -K DEVICE gro off gso off tso off`",
             )
-        at_ps = self._time(chosen)
+        at_ps = self._schedule_packets(chosen)
         span_ps = at_ps[-1] - at_ps[0]
         gaps = (len(at_ps) - 1) if span_ps else len(at_ps)
         rate = Fraction(gaps * PS_PER_S, span_ps or PS_PER_S)
@@ -171,7 +171,7 @@ class Capture(PacketTraffic):
             return same & (captured.headers["family"] == address.version)
         return column == value
 
-    def _time(self, chosen: Packets) -> array[int]:
+    def _schedule_packets(self, chosen: Packets) -> array[int]:
         """Return when packets are sent, in all rounds; raises UnfitError."""
         begun_ps = chosen.begin(self.line_rate)
         early = np.flatnonzero(np.diff(begun_ps) < 0)

@@ -139,8 +139,8 @@ class Echo(ExchangeTraffic):
         Raises:
             UnfitError: A size does not fit its link.
         """
-        requests = self._packets("size", self.size, near)
-        answers = self._packets(
+        requests = self._build_packets("size", self.size, near)
+        answers = self._build_packets(
             "answer_size" if self.answer_size else "size", self.answer_size or self.size, far
         )
         rate = min(sent_packets.contract.peak_cell_rate for sent_packets in (requests, answers))
@@ -148,7 +148,7 @@ class Echo(ExchangeTraffic):
         at_once = self.window * (1 + self.retries)
         return self._join(requests, answers, ClosedLoop(at_once, rate, again, self.timeout))
 
-    def _packets(self, field: str, size: SizeMix, clock: Clock) -> SentPackets:
+    def _build_packets(self, field: str, size: SizeMix, clock: Clock) -> SentPackets:
         """Return packets of one size on a link, as often as they fit."""
         link = clock.encapsulation
         assert link is not None  # noqa: S101 -- the checker knows it for a link of packets

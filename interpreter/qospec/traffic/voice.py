@@ -151,7 +151,7 @@ class Voice(WithHeaders, PacketTraffic):
         return SentPackets(
             Contract("packets", packet_rate, 0),
             source,
-            self._sizes_on(link),
+            self._compute_sizes_on(link),
             self._marks,
             headers.fields,
             link,
@@ -160,7 +160,7 @@ class Voice(WithHeaders, PacketTraffic):
             call=self._call,
         )
 
-    def _sizes_on(self, link: Encapsulation) -> Sizes:
+    def _compute_sizes_on(self, link: Encapsulation) -> Sizes:
         codec, transport_bytes = self._codec, self._headers.transport_bytes
         frames = self._packet_ps // codec.frame_ps
         mix = SizeMix(((RTP_HEADER_BYTES + frames * codec.frame_bytes, 1),), "payload")

@@ -42,13 +42,13 @@ class Expectations:
     def mapping(self, node: Node, key: Scalar, what: str) -> Mapping:
         """Return a node that must be a mapping."""
         if not isinstance(node, Mapping):
-            raise self._below(key, what, "write each as `name: value`, on its own line")
+            raise self._build_error(key, what, "write each as `name: value`, on its own line")
         return node
 
     def sequence(self, node: Node, key: Scalar, what: str) -> Sequence:
         """Return a node that must be a list."""
         if not isinstance(node, Sequence):
-            raise self._below(key, what, "write each after `- `, on its own line")
+            raise self._build_error(key, what, "write each after `- `, on its own line")
         return node
 
     def scalar(self, node: Node, what: str, key: Scalar | None = None) -> Scalar:
@@ -59,7 +59,7 @@ class Expectations:
         help_text = _QUOTES.format(kind) if node.flow else ""
         raise self.error("E0016", f"{what} must be a text", key or node, help_text)
 
-    def _below(self, key: Scalar, what: str, help_text: str) -> TranscriptionError:
+    def _build_error(self, key: Scalar, what: str, help_text: str) -> TranscriptionError:
         message = f"expected {what} below `{shorten(key.value)}`"
         return self.error("E0016", message, key, help_text)
 

@@ -228,30 +228,30 @@ class _CommentPlaces:
         for name in _VALUES.get(type(node), ()):
             value = getattr(node, name)
             if isinstance(value, ast.Record) and self._is_bare(value, node):
-                self._value(value.base, value)
-                self._body(value.body)
+                self._mark_value(value.base, value)
+                self._mark_body(value.body)
             elif value is not None:
-                self._value(value, node)
+                self._mark_value(value, node)
         body = getattr(node, "body", None)
         parameters = getattr(node, "parameters", ())
         for parameter in parameters:
-            self._parameter(parameter)
+            self._mark_parameter(parameter)
         if parameters:
             self.trailing.add(self._parsed.token_range(parameters[0])[0] - 1)
             closer = self._parsed.token_range(parameters[-1])[1] + 1
             self.above.add(closer + (self._parsed.tokens.kinds[closer] == "COMMA"))
         if body is not None:
-            self._body(body, opened=not parameters)
+            self._mark_body(body, opened=not parameters)
 
     def _is_bare(self, value: ast.Node, node: ast.Node) -> bool:
         return self._parsed.token_range(value, node) == self._parsed.token_range(value)
 
-    def _value(self, value: ast.Node, node: ast.Node) -> None:
+    def _mark_value(self, value: ast.Node, node: ast.Node) -> None:
         first, last = self._parsed.token_range(value, node)
         self.above.update(range(first + 1, last + 1))
         self.trailing.update(range(first, last))
 
-    def _body(self, body: ast.Body, *, opened: bool = True) -> None:
+    def _mark_body(self, body: ast.Body, *, opened: bool = True) -> None:
         first, last = self._parsed.token_range(body)
         if body.statements:
             self.above.add(last)
@@ -261,15 +261,15 @@ class _CommentPlaces:
             self.above.add(begin)
             self.inner.append((begin, end))
 
-    def _parameter(self, node: ast.Parameter) -> None:
+    def _mark_parameter(self, node: ast.Parameter) -> None:
         first, last = self._parsed.token_range(node)
         comma = last + (self._parsed.tokens.kinds[last + 1] == "COMMA")
         self.above.add(first)
-        self.trailing.update((last, comma) if self._one_of(last, comma) else ())
+        self.trailing.update((last, comma) if self._mark_comma(last, comma) else ())
         start = self._parsed.token_range(node.annotation)[0]
         if node.default is not None:
             self.above.update(range(start + 1, last + 1))
             self.trailing.update(range(start, last))
 
-    def _one_of(self, last: int, comma: int) -> bool:
+    def _mark_comma(self, last: int, comma: int) -> bool:
         return not (comma > last and {last, comma} <= self._parsed.trivia.trailing.keys())

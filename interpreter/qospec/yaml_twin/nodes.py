@@ -245,14 +245,14 @@ class _Composer:
         self._comments: list[Comment] = []
 
     def document(self) -> Document:
-        for event in self._events():
+        for event in self._read_events():
             self._follow(event)
         self._look_for_comments(len(self._source.text))
         if self._root is None:
             self._root = Scalar("", 0, 0)
         return Document(self._source, self._root, tuple(self._comments))
 
-    def _events(self) -> Iterator[Any]:
+    def _read_events(self) -> Iterator[Any]:
         import yaml
 
         try:
@@ -267,20 +267,24 @@ class _Composer:
             self._begin(start, end)
             return
         if what == "AliasEvent":
-            raise self._foreign(start, end, "an alias (`*`)", "write out what it stands for")
+            raise self._build_foreign_error(
+                start, end, "an alias (`*`)", "write out what it stands for"
+            )
         if getattr(event, "anchor", None) is not None:
-            raise self._foreign(start, end, "an anchor (`&`)", "leave it out")
+            raise self._build_foreign_error(start, end, "an anchor (`&`)", "leave it out")
         if getattr(event, "tag", None) is not None:
-            raise self._foreign(start, end, "a tag (`!`)", "leave it out: every value is text")
+            raise self._build_foreign_error(
+                start, end, "a tag (`!`)", "leave it out: every value is text"
+            )
         if what == "ScalarEvent":
-            self._scalar(event, start, end)
+            self._take_scalar(event, start, end)
         elif what in ("MappingStartEvent", "SequenceStartEvent"):
             transcription = Mapping if what == "MappingStartEvent" else Sequence
             self._add(transcription(start, flow=bool(event.flow_style)))
         elif what in ("MappingEndEvent", "SequenceEndEvent"):
             self._close(end)
 
-    def _scalar(self, event: Any, start: int, end: int) -> None:
+    def _take_scalar(self, event: Any, start: int, end: int) -> None:
         if start == end:
             start = end = self._last  # nothing is behind a key: its end is the place
         self._look_for_comments(start)
@@ -293,17 +297,21 @@ class _Composer:
     def _begin(self, start: int, end: int) -> None:
         self._documents += 1
         if self._source.text.startswith("%", start):
-            raise self._foreign(start, end, "a directive (`%`)", "leave it out")
+            raise self._build_foreign_error(start, end, "a directive (`%`)", "leave it out")
         if self._documents > 1:
-            raise self._foreign(start, end, "a second document", "put it into a file of its own")
+            raise self._build_foreign_error(
+                start, end, "a second document", "put it into a file of its own"
+            )
 
-    def _foreign(self, start: int, end: int, what: str, help_text: str) -> TranscriptionError:
+    def _build_foreign_error(
+        self, start: int, end: int, what: str, help_text: str
+    ) -> TranscriptionError:
         message = f"{what} is not allowed in a specification"
         return TranscriptionError(
-            Diagnostic("E0013", message, self._line(start, end), help=help_text)
+            Diagnostic("E0013", message, self._build_line_span(start, end), help=help_text)
         )
 
-    def _line(self, start: int, end: int) -> Span:
+    def _build_line_span(self, start: int, end: int) -> Span:
         """Return a span that stays within its first line."""
         stop = self._source.text.find("\n", start)
         return Span(self._source, start, min(end, stop) if stop >= 0 else end)
@@ -315,7 +323,7 @@ class _Composer:
         elif isinstance(within := self._open[-1], Sequence):
             within.items.append(node)
         elif self._keys[-1] is None:
-            self._keys[-1] = self._key(node)
+            self._keys[-1] = self._take_key(node)
         else:
             self._pair(within, self._keys[-1], node)
             self._keys[-1] = None
@@ -323,20 +331,22 @@ class _Composer:
             if len(self._open) == LEVELS:
                 message = f"lists and mappings are nested more than {LEVELS} levels deep"
                 raise TranscriptionError(
-                    Diagnostic("E0012", message, self._line(node.start, node.start + 1))
+                    Diagnostic("E0012", message, self._build_line_span(node.start, node.start + 1))
                 )
             self._open.append(node)
             self._keys.append(None)
             self._known.append({})
 
-    def _key(self, node: Node) -> Scalar:
+    def _take_key(self, node: Node) -> Scalar:
         if not isinstance(node, Scalar):
-            span = self._line(node.start, node.start + 1)
+            span = self._build_line_span(node.start, node.start + 1)
             raise TranscriptionError(
                 Diagnostic("E0013", "a key must be a text", span, help="put the key in quotes")
             )
         if node.value == "<<" and not node.style:
-            raise self._foreign(node.start, node.end, "a merge key (`<<`)", "write out its keys")
+            raise self._build_foreign_error(
+                node.start, node.end, "a merge key (`<<`)", "write out its keys"
+            )
         return node
 
     def _pair(self, mapping: Mapping, key: Scalar, node: Node) -> None:
@@ -349,8 +359,10 @@ class _Composer:
                 Diagnostic(
                     "E0014",
                     f"the key `{shorten(key.value)}` is given twice",
-                    self._line(key.start, key.end),
-                    secondary=(Label(self._line(known.start, known.end), "first given here"),),
+                    self._build_line_span(key.start, key.end),
+                    secondary=(
+                        Label(self._build_line_span(known.start, known.end), "first given here"),
+                    ),
                     help="remove one, or write a list of mappings if both are meant",
                 )
             )

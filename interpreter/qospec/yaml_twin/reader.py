@@ -76,7 +76,7 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
             problems.add(error.diagnostic)
     if tree is None:
         return None
-    mapped = _TreeMapper(transcription.transcript).mapped(tree)
+    mapped = _TreeMapper(transcription.transcript).map_span(tree)
     return _with_unread(mapped, transcription.lost)
 
 
@@ -113,15 +113,15 @@ def _with_unread(tree: ast.File, lost: frozenset[str]) -> ast.File:
 def _map_diagnostic(diagnostic: Diagnostic, transcript: Transcript) -> Diagnostic:
     """Return a diagnostic of the transcribed text as one of the YAML file."""
 
-    def mapped(span: Span) -> Span:
+    def map_span(span: Span) -> Span:
         return _map_span(span, transcript)
 
     plain = all(_PLAIN.fullmatch(edit.text) for edit in diagnostic.fix)
     return replace(
         diagnostic,
-        span=mapped(diagnostic.span),
-        secondary=tuple(Label(mapped(label.span), label.text) for label in diagnostic.secondary),
-        fix=tuple(edit._replace(span=mapped(edit.span)) for edit in diagnostic.fix if plain),
+        span=map_span(diagnostic.span),
+        secondary=tuple(Label(map_span(label.span), label.text) for label in diagnostic.secondary),
+        fix=tuple(edit._replace(span=map_span(edit.span)) for edit in diagnostic.fix if plain),
     )
 
 
@@ -137,16 +137,18 @@ class _TreeMapper:
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
 
-    def mapped(self, node: ast.Node) -> Any:
+    def map_span(self, node: ast.Node) -> Any:
         """Return the same tree, its spans in the YAML file."""
-        values: dict[str, Any] = {name: self._value(value) for name, value in vars(node).items()}
+        values: dict[str, Any] = {
+            name: self._map_value(value) for name, value in vars(node).items()
+        }
         return type(node)(**values)
 
-    def _value(self, value: object) -> object:
+    def _map_value(self, value: object) -> object:
         if isinstance(value, ast.Node):
-            return self.mapped(value)
+            return self.map_span(value)
         if isinstance(value, tuple):
-            return tuple(self._value(item) for item in value)
+            return tuple(self._map_value(item) for item in value)
         if isinstance(value, Span):
             return _map_span(value, self._transcript)
         return value
@@ -191,26 +193,28 @@ class _Transcriber:
     # ---- the file
 
     def file(self) -> Transcription:
-        self._attempt(self._root, self._root, self._items)
+        self._try_transcribing(self._root, self._root, self._transcribe_items)
         self._text.comments_until(len(self._source.text) + 1)
         self._text.line()
         return Transcription(self._text, tuple(self._scalars.deferred), frozenset(self._lost))
 
-    def _items(self) -> None:
+    def _transcribe_items(self) -> None:
         root = self._root
         items = [] if isinstance(root, Scalar) else self._expect.mappings(root, "a file")
         if not items:
-            self._edition(root, [])
+            self._transcribe_edition(root, [])
         for place, item in enumerate(items):
             entries = item.entries if isinstance(item, Mapping) else []
             if place == 0:
-                entries = self._edition(item, entries)
+                entries = self._transcribe_edition(item, entries)
             if isinstance(item, Scalar):
-                self._attempt(item, item, partial(self._statements, item))
+                self._try_transcribing(item, item, partial(self._transcribe_text, item))
             for key, node in entries:
-                self._attempt(key, node, partial(self._declarations, key, node))
+                self._try_transcribing(key, node, partial(self._transcribe_declarations, key, node))
 
-    def _edition(self, item: Node, entries: list[tuple[Scalar, Node]]) -> list[tuple[Scalar, Node]]:
+    def _transcribe_edition(
+        self, item: Node, entries: list[tuple[Scalar, Node]]
+    ) -> list[tuple[Scalar, Node]]:
         """Transcribe the first key; return the others."""
         help_text = f'write `qos: "{EDITION}"`'
         key, node = entries[0] if entries else (item, item)
@@ -228,9 +232,9 @@ class _Transcriber:
         self._text.word(EDITION, node.start, node.end)
         return entries[1:]
 
-    def _declarations(self, key: Scalar, node: Node) -> None:
+    def _transcribe_declarations(self, key: Scalar, node: Node) -> None:
         if key.value == "import":
-            self._imports(key, node)
+            self._transcribe_imports(key, node)
             return
         shape = next((shape for shape in FILE if shape.key == key.value), None)
         if shape is None:
@@ -238,7 +242,7 @@ class _Transcriber:
             raise self._expect.unknown(key, known, "declaration")
         self._group(shape, key, node)
 
-    def _imports(self, key: Scalar, node: Node) -> None:
+    def _transcribe_imports(self, key: Scalar, node: Node) -> None:
         """Transcribe imports: texts share a line, each list among them is a line of its own."""
         items = self._expect.sequence(node, key, _LIST).items
         together = [item for item in items if not isinstance(item, Sequence)]
@@ -260,22 +264,24 @@ class _Transcriber:
 
     # ---- statements
 
-    def _block(self, node: Node, items: Iterable[Mapping | Scalar], opener: Node) -> None:
+    def _transcribe_block(
+        self, node: Node, items: Iterable[Mapping | Scalar], opener: Node
+    ) -> None:
         """Transcribe the statements of a block, in `{` and `}`."""
         self._text.word("{", opener.end, opener.end)
         for item in items:
             if isinstance(item, Scalar):
-                self._attempt(item, item, partial(self._statements, item))
+                self._try_transcribing(item, item, partial(self._transcribe_text, item))
                 continue
             for key, value in item.entries:
-                self._attempt(key, value, partial(self._statement, key, value))
+                self._try_transcribing(key, value, partial(self._transcribe_statement, key, value))
         self._close("}", node)
 
     def _close(self, sign: str, node: Node) -> None:
         assert not isinstance(node, Scalar)  # noqa: S101 -- a block has items
         self._text.close(sign, node)
 
-    def _statement(self, key: Scalar, node: Node) -> None:
+    def _transcribe_statement(self, key: Scalar, node: Node) -> None:
         bound = isinstance(node, Scalar) or (
             isinstance(node, Mapping)
             and any(key_node.value == "is" for key_node, _ in node.entries)
@@ -288,7 +294,7 @@ class _Transcriber:
         else:
             self._transcribe_node(BIND, key, key, node)
 
-    def _statements(self, scalar: Scalar) -> None:
+    def _transcribe_text(self, scalar: Scalar) -> None:
         """Transcribe an item that contains statements in the syntax of the text."""
         self._text.begin(scalar.start)
         self._scalars.write(scalar, None)
@@ -301,16 +307,18 @@ class _Transcriber:
             shape.grouping is Grouping.LABELLED and isinstance(node, Mapping)
         ):
             for name, value in self._expect.mapping(node, key, shape.grouping.value).entries:
-                self._attempt(name, value, partial(self._transcribe_node, shape, key, name, value))
+                self._try_transcribing(
+                    name, value, partial(self._transcribe_node, shape, key, name, value)
+                )
         else:
             for item in self._expect.sequence(node, key, shape.grouping.value).items:
                 if shape.grouping is Grouping.LABELLED and isinstance(item, Mapping):
                     for name, value in item.entries:
-                        self._attempt(
+                        self._try_transcribing(
                             name, value, partial(self._transcribe_node, shape, key, name, value)
                         )
                 else:
-                    self._attempt(
+                    self._try_transcribing(
                         item, item, partial(self._transcribe_node, shape, key, None, item)
                     )
 
@@ -326,19 +334,19 @@ class _Transcriber:
             if shape.grouping is Grouping.LABELLED:
                 self._text.joined(":", name.end)
         if isinstance(node, Scalar) and shape.short is not None:
-            self._part(shape.short, key, node)
+            self._transcribe_part(shape.short, key, node)
             return
         if not shape.parts and not shape.block:
             raise self._expect.error("E0016", "expected a text", first)
         heads, rest = self._split_parts(shape, first, node)
         for part in shape.parts:
             if part.key in heads:
-                self._part(part, *heads[part.key])
+                self._transcribe_part(part, *heads[part.key])
             elif part.required:
                 message = f"the key `{part.key}` is missing{list_keys(shape)}"
                 raise self._expect.error("E0016", message, first)
         if shape.block and not (shape.node is ast.Test and heads and _is_empty(rest)):
-            self._block(node, rest, first)
+            self._transcribe_block(node, rest, first)
 
     def _split_parts(
         self, shape: Shape, first: Node, node: Node
@@ -363,11 +371,11 @@ class _Transcriber:
 
     # ---- parts of statements
 
-    def _part(self, part: Part, key: Scalar, node: Node) -> None:
+    def _transcribe_part(self, part: Part, key: Scalar, node: Node) -> None:
         if part.role is Role.PARAMETERS:
-            self._parameters(key, node)
+            self._transcribe_parameters(key, node)
         elif part.role is Role.BODY:
-            self._block(node, self._expect.mappings(node, "a block", key), key)
+            self._transcribe_block(node, self._expect.mappings(node, "a block", key), key)
         else:
             scalar = self._expect.scalar(node, part.role.value, key)
             if part.sign:
@@ -377,7 +385,7 @@ class _Transcriber:
             else:
                 self._scalars.write(scalar, part.role)
 
-    def _parameters(self, key: Scalar, node: Node) -> None:
+    def _transcribe_parameters(self, key: Scalar, node: Node) -> None:
         mapping = self._expect.mapping(node, key, Role.PARAMETERS.value)
         self._text.word("(", key.end, key.end)
         for place, (name, value) in enumerate(mapping.entries):
@@ -391,7 +399,7 @@ class _Transcriber:
 
     # ---- mistakes
 
-    def _attempt(self, first: Node, last: Node, transcribe: Callable[[], None]) -> None:
+    def _try_transcribing(self, first: Node, last: Node, transcribe: Callable[[], None]) -> None:
         """Transcribe something, or report why not and leave it out, as after too many errors."""
         if self._told >= MOST:
             self._leave_out(first, last)

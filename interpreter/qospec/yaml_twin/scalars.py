@@ -217,11 +217,11 @@ class ScalarWriter:
         lines = scalar.style == LITERAL
         problem = find_unbalanced(text, lines=lines)
         if problem is not None:
-            raise TranscriptionError(self._diagnostic(problem, scalar, offsets))
+            raise TranscriptionError(self._build_diagnostic(problem, scalar, offsets))
         start = self._text.scalar(text, scalar.start, scalar.end, offsets)
         problem = find_unexpected_token(text, role) if role else None
         if problem is not None:
-            diagnostic = self._diagnostic(problem, scalar, offsets)
+            diagnostic = self._build_diagnostic(problem, scalar, offsets)
             self.deferred.append(DeferredError(start, self._text.length, diagnostic))
         if lines and "#" in text.rpartition("\n")[2]:
             self._text.line()
@@ -244,7 +244,7 @@ class ScalarWriter:
         """Drop the deferred errors of what was rewound."""
         self.deferred = [error for error in self.deferred if error.end <= self._text.length]
 
-    def _diagnostic(
+    def _build_diagnostic(
         self, problem: Problem, scalar: Scalar, offsets: Sequence[int] | None
     ) -> Diagnostic:
         """Return the diagnostic for a problem within a scalar."""

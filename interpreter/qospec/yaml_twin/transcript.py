@@ -77,12 +77,12 @@ class Transcript:
     def scalar(self, text: str, start: int, end: int, offsets: Sequence[int] | None) -> int:
         """Write the text of a scalar; return its offset."""
         self._write(text, _Piece(start, end, offsets))
-        self._last = max(self._last, self._trimmed(start, end))
+        self._last = max(self._last, self._trim(start, end))
         return self._length - len(text)
 
     def joined(self, text: str, start: int) -> None:
         """Write a token that is not in the YAML, without a space before it."""
-        self._raw(text, _Piece(start, start, None))
+        self._write_raw(text, _Piece(start, start, None))
 
     def glue(self) -> None:
         """Write the next token without a space before it."""
@@ -91,20 +91,20 @@ class Transcript:
     def line(self) -> None:
         """Begin a new line."""
         if not self._fresh:
-            self._raw("\n", None)
+            self._write_raw("\n", None)
             self._fresh = True
 
     def begin(self, start: int) -> None:
         """Begin a statement, with the comments before it in the YAML."""
         self.comments_until(start)
         self.line()
-        self._blank_line(start)
+        self._write_blank_line(start)
 
     def comments_until(self, limit: int) -> bool:
         """Write the comments before an offset; return whether there are any."""
         first = self._next
         while self._next < len(self._comments) and self._comments[self._next].start < limit:
-            self._comment(self._comments[self._next])
+            self._write_comment(self._comments[self._next])
             self._next += 1
         return self._next > first
 
@@ -115,10 +115,10 @@ class Transcript:
             comment = self._comments[self._next]
             if comment.previous_end > block.end or not (
                 self._is_trailing(comment)
-                or self._column(comment.start) >= self._column(block.start)
+                or self._find_column(comment.start) >= self._find_column(block.start)
             ):
                 break
-            self._comment(comment)
+            self._write_comment(comment)
             self._next += 1
         self.line()
         if block.flow:
@@ -127,39 +127,39 @@ class Transcript:
 
     def _write(self, text: str, piece: _Piece) -> None:
         if not (self._fresh or self._glued):
-            self._raw(" ", None)
-        self._raw(text, piece)
+            self._write_raw(" ", None)
+        self._write_raw(text, piece)
         self._fresh = self._glued = False
 
-    def _raw(self, text: str, piece: _Piece | None) -> None:
+    def _write_raw(self, text: str, piece: _Piece | None) -> None:
         if piece is not None:
             self._starts.append(self._length)
             self._pieces.append(piece)
         self._parts.append(text)
         self._length += len(text)
 
-    def _comment(self, comment: Comment) -> None:
+    def _write_comment(self, comment: Comment) -> None:
         if not self._is_trailing(comment):
             self.line()
-            self._blank_line(comment.start)
+            self._write_blank_line(comment.start)
         elif not self._fresh:
-            self._raw("  ", None)
-        self._raw(self._source.text[comment.start : comment.end].rstrip(), None)
-        self._raw("\n", None)
+            self._write_raw("  ", None)
+        self._write_raw(self._source.text[comment.start : comment.end].rstrip(), None)
+        self._write_raw("\n", None)
         self._fresh = True
         self._last = max(self._last, comment.end)
 
     def _is_trailing(self, comment: Comment) -> bool:
         return not self._fresh and "\n" not in self._source.text[self._last : comment.start]
 
-    def _blank_line(self, start: int) -> None:
+    def _write_blank_line(self, start: int) -> None:
         if self._length and _BLANK_LINE.search(self._source.text, self._last, start):
-            self._raw("\n", None)
+            self._write_raw("\n", None)
 
-    def _column(self, offset: int) -> int:
+    def _find_column(self, offset: int) -> int:
         return offset - self._source.text.rfind("\n", 0, offset)
 
-    def _trimmed(self, start: int, end: int) -> int:
+    def _trim(self, start: int, end: int) -> int:
         return start + len(self._source.text[start:end].rstrip())
 
     # ---- rewinding
@@ -179,26 +179,26 @@ class Transcript:
     def yaml_span(self, start: int, end: int) -> Span:
         """Return where in the YAML a range of tokens of the text comes from."""
         if start == end:
-            there = self._end_of(end)
+            there = self._find_end(end)
             return Span(self._source, there, there)
-        first = self._start_of(start)
-        return Span(self._source, first, max(first, self._end_of(end)))
+        first = self._find_start(start)
+        return Span(self._source, first, max(first, self._find_end(end)))
 
-    def _piece(self, offset: int) -> tuple[_Piece, int]:
+    def _find_piece(self, offset: int) -> tuple[_Piece, int]:
         """Return the piece at or before an offset, and how far behind its start that is."""
         at = bisect_right(self._starts, offset) - 1
         if at < 0:
             return _Piece(0, 0, None), 0
         return self._pieces[at], offset - self._starts[at]
 
-    def _start_of(self, offset: int) -> int:
-        piece, inner = self._piece(offset)
+    def _find_start(self, offset: int) -> int:
+        piece, inner = self._find_piece(offset)
         if piece.offsets:
             return piece.offsets[inner] if inner < len(piece.offsets) else piece.end
         return piece.start
 
-    def _end_of(self, offset: int) -> int:
-        piece, inner = self._piece(max(0, offset - 1))
+    def _find_end(self, offset: int) -> int:
+        piece, inner = self._find_piece(max(0, offset - 1))
         if piece.offsets:
             return piece.offsets[inner] + 1 if inner < len(piece.offsets) else piece.end
         return piece.end

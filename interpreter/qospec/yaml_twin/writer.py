@@ -54,10 +54,10 @@ class EntryBuilder:
         first, last = self._parsed.token_range(node)
         one_line = self._parsed.may_be_one_line(first, last)
         if self._may_be_keys(node) and (one_line or can_place_comments(node, self._parsed)):
-            entry = Entry(self._content(shape, node), self._name(shape, node))
+            entry = Entry(self._build_content(shape, node), self._name(shape, node))
             self.with_comments(entry, first, last)
             if shape.block and node.body is not None:
-                entry.opening = self._opening(node.body)
+                entry.opening = self._write_opening(node.body)
             if self._place_trailing_comment(entry, last):
                 return entry
         raw = self.with_comments(Entry(Content("lines", self.slice(first, last))), first, last)
@@ -132,7 +132,7 @@ class EntryBuilder:
             end.trailing = behind
         return True
 
-    def _opening(self, body: ast.Body) -> str:
+    def _write_opening(self, body: ast.Body) -> str:
         return self._trivia.trailing.get(self._parsed.token_range(body)[0], "")
 
     # ---- names
@@ -160,12 +160,14 @@ class EntryBuilder:
 
     # ---- parts
 
-    def _content(self, shape: Shape, node: Any) -> Content:
+    def _build_content(self, shape: Shape, node: Any) -> Content:
         """Return the content of a statement's name."""
         short = shape.short
         if short is not None and not short.key and getattr(node, "body", None) is None:
             return Content("text", self._from_part(short, shape, node))
-        entries = [entry for part in shape.parts if (entry := self._part(part, node)) is not None]
+        entries = [
+            entry for part in shape.parts if (entry := self._build_part(part, node)) is not None
+        ]
         if shape.block and node.body is not None:
             content = self._block(node.body.statements, entries, {part.key for part in shape.parts})
             content.opened |= not isinstance(
@@ -185,30 +187,30 @@ class EntryBuilder:
             return self.slice(first, last)
         return self.slice(first + shape.key.isalpha(), last)
 
-    def _part(self, part: Part, node: Any) -> Entry | None:
+    def _build_part(self, part: Part, node: Any) -> Entry | None:
         """Return the entry of a part, or None if there is none."""
         if part.role is Role.PARAMETERS:
-            return self._parameters(node)
+            return self._build_parameters(node)
         if part.role is Role.ENDS:
             first, last = (
                 self._parsed.token_range(node.left)[0],
                 self._parsed.token_range(node.right)[1],
             )
             return Entry(Content("text", self._parsed.text(first, last)), part.key)
-        value = self._value(part, node)
+        value = self._get_value(part, node)
         if value is None:
             return None
         if part.role is Role.BODY:
             content = self._block(value.statements, [], set())
             content.end = self.above(self._parsed.token_range(value)[1])
-            return Entry(content, part.key, opening=self._opening(value))
+            return Entry(content, part.key, opening=self._write_opening(value))
         text = value.text if part.role is Role.TEXT else None
         if text is None:
             within = node if value is getattr(node, part.field) else None
             text = self.slice(*self._parsed.token_range(value, within))
         return Entry(Content("text", text), part.key)
 
-    def _value(self, part: Part, node: Any) -> Any:
+    def _get_value(self, part: Part, node: Any) -> Any:
         """Return the node of a part; a record is two, what it is of and what it has."""
         value = getattr(node, part.field, None)
         if part.role is not Role.VALUE and not (part.role is Role.BODY and value is None):
@@ -220,7 +222,7 @@ class EntryBuilder:
             return value
         return whole.base if part.role is Role.VALUE else whole.body
 
-    def _parameters(self, node: Any) -> Entry | None:
+    def _build_parameters(self, node: Any) -> Entry | None:
         if not self._opens_parameters(node):
             return None
         opener = self._parsed.token_range(node.name)[1] + 1
@@ -261,7 +263,7 @@ class _Writer:
 
     def __init__(self, parsed: ParsedSource) -> None:
         self._parsed = parsed
-        self._entries = EntryBuilder(parsed, self._block)
+        self._entries = EntryBuilder(parsed, self._build_block)
 
     # ---- the file
 
@@ -272,13 +274,13 @@ class _Writer:
         edition.content.opened = 1 in self._parsed.trivia.blank_above
         edition.opening = self._parsed.trivia.trailing.get(0, "")
         edition.trailing = self._parsed.trivia.trailing.get(1, "")
-        heads = [edition, *self._imports()]
-        content = self._block(self._parsed.tree.declarations, heads, set())
+        heads = [edition, *self._build_imports()]
+        content = self._build_block(self._parsed.tree.declarations, heads, set())
         content.opened = True
         content.end = self._entries.above(len(self._parsed.tokens.kinds) - 1)
         return content
 
-    def _imports(self) -> list[Entry]:
+    def _build_imports(self) -> list[Entry]:
         """Return the imports: those of one line are items, those of several are lists of items."""
         lines: list[Entry] = []
         kinds, begin = self._parsed.tokens.kinds, 2
@@ -308,7 +310,9 @@ class _Writer:
 
     # ---- blocks
 
-    def _block(self, nodes: Sequence[ast.Node], heads: list[Entry], taken: set[str]) -> Content:
+    def _build_block(
+        self, nodes: Sequence[ast.Node], heads: list[Entry], taken: set[str]
+    ) -> Content:
         """Return the content of a block: a mapping, or a list of them where a key comes again.
 
         Args:

@@ -139,7 +139,7 @@ def test_an_association_is_set_up_once_and_seals_as_a_new_one(
     monkeypatch.setattr(
         associations, "Association", lambda *given: made.append(given) or Association(*given)
     )
-    associations._association.cache_clear()
+    associations._build_association.cache_clear()
     inner = np.zeros((2, PACKET_BYTES), np.uint8)
     inner[:, 0] = 0x45
     for numbers in ([7, 8], [5, 9], [7, 8]):

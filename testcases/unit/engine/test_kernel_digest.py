@@ -125,7 +125,7 @@ def test_what_does_not_reach_the_code_does_not(
 
 
 def test_a_key_names_the_fields_of_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
-    numba = kernel._numba()
+    numba = kernel._load_numba()
     from qospec.engine.kernel_cache import KernelCache
 
     cache = KernelCache(advance, b"", lambda: None)

@@ -52,7 +52,7 @@ def drawn(device) -> list[Scenario]:
     """Return scenarios of a device by itself, equal ones each time."""
     found = []
     how = settings(max_examples=DRAWN, database=None, phases=(Phase.generate,))
-    with pytest.raises(NoSuchExample), explore._examples_drawn_anew():
+    with pytest.raises(NoSuchExample), explore._draw_anew():
         find(scenarios(device), found.append, settings=how, random=Random(1))  # noqa: S311
     return [
         scenario for scenario in found if isinstance(scenario, Scenario) and not scenario.facing
@@ -100,7 +100,7 @@ def test_a_load_that_changes_is_drawn_and_fits_its_links(device):
     subject = DeviceTarget(switch, switch._checked)
     texts = [written(scenario) for scenario in changing]
     assert all("  point p {" in text and "    at " in text for text in texts)
-    found = [subject._planned(text) for text in texts]
+    found = [subject._plan_text(text) for text in texts]
     refused = Counter(refusal for refusal in found if isinstance(refusal, str))
     assert refused["what E0305 asks for"] < len(texts) / 10
     assert refused.total() < len(texts) / 4

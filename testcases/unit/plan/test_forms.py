@@ -195,7 +195,7 @@ def test_pieces_count_as_many_as_they_are():
     assert forms.at(2, 0) == {Form("packet", ((120, 3), (520, 2)), 4, (20,))}
     cells = 3 * 3 + 2 * 11
     assert forms.straight(3, 0) == {Form("cell", ((53, cells),), 4)}
-    assert offered._line_bytes(*forms.at(3, 0), None) == Fraction(cells * 53, 4)
+    assert offered._compute_line_bytes(*forms.at(3, 0), None) == Fraction(cells * 53, 4)
     assert forms.only_size(3, [0]) == 53
 
 

@@ -118,7 +118,7 @@ BROKEN = {
         r"after lowering, `dut\.sort` has no column for marks 0x4",
     ),
     "another stream": (
-        "_sources",
+        "_build_sources",
         shifted,
         r"after measurement, `a -> dut\.w` is fed by `f` beyond its stream: every index",
     ),

@@ -411,14 +411,14 @@ def test_what_all_flows_have_in_common_is_found_once(
 ) -> None:
     """It was found again for each of them, which took half of the run of 2,000 flows."""
     asked: list[Key] = []
-    arriving = Chains._arriving_at
+    arriving = Chains._list_arriving
 
     def note(chains: Chains, place: Place) -> Iterator[Key]:
         keys = list(arriving(chains, place))
         asked.extend(keys)
         return iter(keys)
 
-    monkeypatch.setattr(Chains, "_arriving_at", note)
+    monkeypatch.setattr(Chains, "_list_arriving", note)
     flow = "flow one = ubr { pcr = 100 cell/s } from a to c"
     head, _, tail = ROUND.partition("  flow one")
     text = head + f"  for i in 0 .. 19 {{ {flow} }}\n  flow two" + tail.partition("  flow two")[2]

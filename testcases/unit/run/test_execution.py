@@ -33,7 +33,7 @@ def plan(planned) -> CasePlan:
 
 def test_a_case_whose_workers_were_killed_is_an_error_in_words(plan: CasePlan) -> None:
     lost = LostJob("its worker process was killed by SIGSEGV")
-    document, *_ = runner._result_of_lost(plan, lost)
+    document, *_ = runner._build_lost_result(plan, lost)
     assert document["verdict"] == "error"
     (told,) = document["errors"]
     assert told == f"{lost.why} (twice, the second time in a fresh one)"

@@ -252,7 +252,7 @@ def _find_unchanged(
     from qospec.record import store
     from qospec.run.provenance import describe_provenance
 
-    def note(problem: str) -> None:
+    def note_problem(problem: str) -> None:
         output.say(f"note: {problem}: nothing is kept from it", err=True)
 
     if asked["again"] or asked["failed"] or asked["resume"]:
@@ -267,9 +267,9 @@ def _find_unchanged(
     )
     wanted = Wanted(suite, provenance, asked["part"], only_calm=asked["exit_first"])
     try:
-        found = find_unchanged(wanted, reversed(store.list_records(root)), note)
+        found = find_unchanged(wanted, reversed(store.list_records(root)), note_problem)
     except store.RecordError as error:
-        note(str(error))
+        note_problem(str(error))
         return Unchanged([], {})
     if found.done:
         of = f"{len(found.done)} of {loading.count_things(len(wanted.list_names()), 'case')}"

@@ -71,11 +71,11 @@ def shrink(case: str, **asked: Any) -> None:
     began_s = time.monotonic()
     with Interruption() as interruption:
 
-        def waited() -> None:
+        def note_wait() -> None:
             interruption.check()
             progress()
 
-        clock = Clock(None, waited)
+        clock = Clock(None, note_wait)
         plan = _plan_case(checked, test, found, asked)
         document = run_alone(plan, Bounds(), clock.check)
         failure = _find_failure(document, asked["criterion"])

@@ -45,9 +45,9 @@ def set_deadline(rows: Whole, row: int, due_ps: int, rank: int) -> None:
     rows[row, DUE], rows[row, TURN] = due_ps, (rank << RANK_BIT) + rows[NO_ROW, TURN]
     if rows[row, PLACE] == 0:
         rows[NO_ROW, PLACE] += 1
-        _rise(rows, rows[NO_ROW, PLACE], row)
+        _sift_up(rows, rows[NO_ROW, PLACE], row)
     elif due_ps <= rows[row, STANDS] and _is_due_before(rows, row, rows[row, PLACE]):
-        _rise(rows, rows[row, PLACE], row)
+        _sift_up(rows, rows[row, PLACE], row)
 
 
 @kernel
@@ -66,16 +66,18 @@ def find_earliest(rows: Whole) -> int:
             last = rows[NO_ROW, PLACE]
             rows[NO_ROW, PLACE] = last - 1
             if last > 1:
-                _sink(rows, rows[last, SORTED_ROW], rows[last, SORTED_DUE], rows[last, SORTED_TURN])
+                _sift_down(
+                    rows, rows[last, SORTED_ROW], rows[last, SORTED_DUE], rows[last, SORTED_TURN]
+                )
         elif rows[row, TURN] != rows[1, SORTED_TURN]:
-            _sink(rows, row, rows[row, DUE], rows[row, TURN])
+            _sift_down(rows, row, rows[row, DUE], rows[row, TURN])
         else:
             return row  # type: ignore[no-any-return]
     return NO_ROW
 
 
 @kernel
-def _rise(rows: Whole, k: int, row: int) -> None:
+def _sift_up(rows: Whole, k: int, row: int) -> None:
     """Put a row into the heap by when it is due, at place k or above."""
     while k > 1 and _is_due_before(rows, row, (k + 2) >> 2):
         above = (k + 2) >> 2
@@ -93,7 +95,7 @@ def _is_due_before(rows: Whole, row: int, place: int) -> bool:
 
 
 @kernel
-def _sink(rows: Whole, row: int, due_ps: int, turn: int) -> None:
+def _sift_down(rows: Whole, row: int, due_ps: int, turn: int) -> None:
     """Put a row into the first place of the heap, or below."""
     k, count = 1, rows[NO_ROW, PLACE]
     while 4 * k - 2 <= count:

@@ -161,7 +161,7 @@ class Speaker(Endpoint):
             receivers,
         )
         clear_deadlines(get_function(view_rows)(own, DIALOGUE, deadlines, DEADLINE))
-        receive, wake = _link(self.sender.control.hooks)
+        receive, wake = _link_kernels(self.sender.control.hooks)
         return Transition(
             np.concatenate((own, sends.state, receives.state)),
             receive,
@@ -179,7 +179,7 @@ class Speaker(Endpoint):
 
 
 @functools.cache
-def _link(hooks: Hooks) -> tuple[Callable[..., int], Callable[..., int]]:
+def _link_kernels(hooks: Hooks) -> tuple[Callable[..., int], Callable[..., int]]:
     """Return the kernels for packets and for the alarm that call those of a control."""
     if hooks == Hooks():
         return _receive, _wake
@@ -220,7 +220,7 @@ def _receive(
         items[item, STAMP] = items[item, ECHOED]
     take_acknowledgement(sender, item, number > 0, event)
     items[item, NUMBER] = number
-    _converse(state, sender, receiver, row, event)
+    _take_turn(state, sender, receiver, row, event)
     go_on(sender, row, event)
     _acknowledge_by(sender, receiver, first, event)
     _set_alarm(state, sender, receiver, event)
@@ -277,7 +277,7 @@ def _set_alarm(state: Whole, sender: Whole, receiver: Whole, event: Event) -> No
 
 
 @kernel
-def _converse(state: Whole, sender: Whole, receiver: Whole, row: int, event: Event) -> None:
+def _take_turn(state: Whole, sender: Whole, receiver: Whole, row: int, event: Event) -> None:
     """Respond to what has been asked, or end the exchange of a response, and ask again."""
     table = view_rows(sender, SENDER, 1 + sender[CONNECTIONS], COLUMNS)
     heard = view_rows(receiver, RECEIVER, 1 + 2 * sender[CONNECTIONS], receiving.COLUMNS)

@@ -215,7 +215,7 @@ def take_segment(state: Whole, item: int, event: Event) -> None:
         is_enough = table[row, UNACKNOWLEDGED] >= state[ENOUGH] or end == state[END]
         is_enough = is_enough or is_told or _is_update_due(state, table, row)
         if is_next and not is_enough:
-            _wait(state, table, row, now_ps, out)
+            _defer_acknowledgement(state, table, row, now_ps, out)
         else:
             _acknowledge(state, table, row, table[row, EXPECTED], event)
 
@@ -260,7 +260,7 @@ def _take(state: Whole, table: Whole, row: int, number: int, end: int) -> bool:
 
 
 @kernel
-def _wait(state: Whole, table: Whole, row: int, now_ps: int, out: Whole) -> None:
+def _defer_acknowledgement(state: Whole, table: Whole, row: int, now_ps: int, out: Whole) -> None:
     """Let an acknowledgement wait for another segment, if none waits already."""
     if table[row, DUE] == FOREVER_PS:
         set_deadline(table, row, now_ps + state[PATIENCE], 0)

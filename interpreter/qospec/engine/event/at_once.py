@@ -112,7 +112,7 @@ class AtOnceProcess:
             raise BrokenPromiseError(self._path, promise)
         if noted:
             after = after.narrowed()
-        departures, losses, consumed = self._part(after, fates if changed & PARTED else None)
+        departures, losses, consumed = self._partition(after, fates if changed & PARTED else None)
         reported = self._list_waits(fates.waits)
         return Step(
             self._hold_back(departures, leaving_ps),
@@ -149,7 +149,7 @@ class AtOnceProcess:
                 self._state = self._transition.replenish(self._state, code)
         return fates, changed
 
-    def _part(
+    def _partition(
         self, after: Batch, fates: Fates | None
     ) -> tuple[list[Batch], tuple[Loss, ...], tuple[Batch, ...]]:
         """Return the departures by output, the losses, and what has ended."""

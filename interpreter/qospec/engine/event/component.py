@@ -173,30 +173,30 @@ class Component:
         for path, state in zip(self._paths, self._states, strict=True):
             _verify(path, state)
         self.outlets: list[Outlet] = []
-        found = list(_places(members, order))
+        found = list(_list_places(members, order))
         self._outside = [
             place for place, (_, port, origin) in enumerate(found) if port >= 0 and not origin
         ]
         self._totals, self._kinds = Totals(streams), len(streams.kinds)
-        self._wiring = self._wired(members, found, streams.count)
-        self._places = _no_events(found)
+        self._wiring = self._build_wiring(members, found, streams.count)
+        self._places = _build_empty_places(found)
         columns = max(transition.columns for transition in self._transitions)
         within = max(USUAL, columns, *(transition.within for transition in self._transitions))
         sums = len(self._wiring.to) * self._kinds, len(self.outlets) * self._kinds
-        self._working = _nothing_done(sums, within, columns, self._counting.counters)
+        self._working = _build_working(sums, within, columns, self._counting.counters)
         self._counted = np.flatnonzero(self._wiring.counted).tolist()
         self._entries = np.array([self._totals.no_entries() for _ in members])
-        self._elements = self._tables(found)
+        self._elements = self._build_tables(found)
         for number, transition in enumerate(self._transitions):
             if transition.first_alarm_ps is not None:
                 alarm = int(self._wiring.alarms[number])
                 schedule(self._places, alarm, transition.first_alarm_ps)
 
-    def _outlet(self, what: str, element: int, number: int) -> int:
+    def _find_outlet(self, what: str, element: int, number: int) -> int:
         self.outlets.append(Outlet(what, element, number))
         return len(self.outlets) - 1
 
-    def _wired(
+    def _build_wiring(
         self, members: Sequence[Member], found: Sequence[Place], connections: int
     ) -> events.Wiring:
         leads_to = {origin: place for place, (_, _, origin) in enumerate(found) if origin}
@@ -206,23 +206,25 @@ class Component:
         for number, member in enumerate(members):
             for output in range(member.outputs):
                 inside = leads_to.get((number, output))
-                to.append(-1 - self._outlet(LEAVES, number, output) if inside is None else inside)
+                to.append(
+                    -1 - self._find_outlet(LEAVES, number, output) if inside is None else inside
+                )
                 watched = member.seen and inside is not None
-                seen.append(self._outlet(SEEN, number, output) if watched else -1)
+                seen.append(self._find_outlet(SEEN, number, output) if watched else -1)
             first.append(len(to))
             transition = member.transition
             losses = len(self.outlets)
             for cause in range(len(transition.losses)):
-                self._outlet(LOSES, number, cause)
+                self._find_outlet(LOSES, number, cause)
             waits.append(len(self.outlets) if transition.queues else -1)
             for queue in range(len(transition.queues)):
-                self._outlet(WAITS, number, queue)
+                self._find_outlet(WAITS, number, queue)
             tells.append(len(self.outlets))
             for quantity in range(len(transition.quantities)):
-                self._outlet(TELLS, number, quantity)
+                self._find_outlet(TELLS, number, quantity)
             outlets = {LOST: losses}
             for what in (MAKES, RESIZES, CONSUMES):
-                outlets[ENTERED_AS[what]] = self._outlet(what, number, 0)
+                outlets[ENTERED_AS[what]] = self._find_outlet(what, number, 0)
             ends.append([outlets.get(entry, -1) for entry in range(ENTRIES)])
         alarms = {
             number: place
@@ -244,7 +246,7 @@ class Component:
             connections, self._kinds, *(np.array(column, np.int64) for column in columns)
         )
 
-    def _tables(self, found: Sequence[Place]) -> tuple[Any, Any, Any]:
+    def _build_tables(self, found: Sequence[Place]) -> tuple[Any, Any, Any]:
         at_places = [self._transitions[number] for number, _, _ in found]
         self._compiled = is_compiled(events.drive)
         return (
@@ -296,7 +298,7 @@ class Component:
             TooLateError: Something would happen after more than 50 days.
             BrokenPromiseError: An element breaks the contract of transitions.
         """
-        feed = self._feed(arrivals)
+        feed = self._feed_arrivals(arrivals)
         self._run(feed, until_ps, deliver)
         if until_ps == FOREVER_PS and self.inside:
             raise EndlessError(self.inside, self._paths)
@@ -348,7 +350,7 @@ class Component:
                 self._replenish(element, reason)
         self._working.report[events.ANSWERED] = 1
 
-    def _feed(self, arrivals: Sequence[Batch]) -> Batch:
+    def _feed_arrivals(self, arrivals: Sequence[Batch]) -> Batch:
         start = 0
         for place, batch in zip(self._outside, arrivals, strict=True):
             self._entries[self._places.node[place], CAME] += self._totals.of(batch)
@@ -359,8 +361,8 @@ class Component:
         feed = join_batches(*arrivals) if arrivals else empty()
         items, outbox = self._working.items, self._working.outbox
         if feed.width > outbox.shape[1] - events.NOTED:
-            items = _widened(items, MORE + feed.width)
-            outbox = _widened(outbox, events.NOTED + feed.width)
+            items = _widen_rows(items, MORE + feed.width)
+            outbox = _widen_rows(outbox, events.NOTED + feed.width)
             self._working = self._working._replace(items=items, outbox=outbox)
         return feed
 
@@ -378,7 +380,7 @@ class Component:
             stop, outlet = int(stops[number]), self.outlets[number]
             batch = ordered.part(start, stop).narrowed()
             if outlet.what == RESIZES:
-                before, after = map(self._totals.of, resized(batch))
+                before, after = map(self._totals.of, separate_resized(batch))
                 self._entries[outlet.element, GREW] += after - before
             elif outlet.what in ENTERED_AS:
                 self._entries[outlet.element, ENTERED_AS[outlet.what]] += self._totals.of(batch)
@@ -408,7 +410,7 @@ class Component:
             maker = int(self.ledger[:, MADE, :, ITEMS].sum(axis=1).argmax())
             raise CrowdedError(self.inside, self._paths[maker])
         items, answers = _with_more_rows(self._working.items), self._working.out
-        out = _no_answers(items)
+        out = _build_empty_answer(items)
         said = answers[: 1 + int(answers[0, 0])]  # which Python may just have put there
         out[: len(said)] = said
         self._working = self._working._replace(items=items, out=out)
@@ -448,7 +450,7 @@ Place = tuple[int, int, tuple[int, int] | None]
 """The element; its input, or ALARM_PORT; which output leads there, None: none within."""
 
 
-def _places(members: Sequence[Member], order: Sequence[int]) -> Iterator[Place]:
+def _list_places(members: Sequence[Member], order: Sequence[int]) -> Iterator[Place]:
     """Yield all places, in their order."""
     for number in order:
         member = members[number]
@@ -459,7 +461,7 @@ def _places(members: Sequence[Member], order: Sequence[int]) -> Iterator[Place]:
             yield number, events.ALARM_PORT, None
 
 
-def _no_events(found: Sequence[Place]) -> Places:
+def _build_empty_places(found: Sequence[Place]) -> Places:
     """Return the places, with no event."""
     node, port = (np.array([place[k] for place in found], np.int64) for k in (0, 1))
     row, first, last = (np.zeros(len(found), np.int64) for _ in range(3))
@@ -467,7 +469,7 @@ def _no_events(found: Sequence[Place]) -> Places:
     return Places(due, row, first, last, node, port, fed)
 
 
-def _nothing_done(
+def _build_working(
     sums: tuple[int, int], within: int, columns: int, counters: Counters
 ) -> events.Working:
     """Return the state at the beginning, with so many columns of items inside and as they leave.
@@ -477,7 +479,7 @@ def _nothing_done(
     pool = _with_more_rows(np.zeros((1, MORE + within), np.int64), POOL_ROWS)
     return events.Working(
         pool,
-        _no_answers(pool),
+        _build_empty_answer(pool),
         np.zeros((OUTBOX_ROWS, events.NOTED + columns), np.int64),
         np.zeros(sums[0] * len(UNITS), np.int64),
         np.zeros(sums[1] * len(UNITS), np.int64),
@@ -486,12 +488,12 @@ def _nothing_done(
     )
 
 
-def _widened(rows: Whole, width: int) -> Whole:
+def _widen_rows(rows: Whole, width: int) -> Whole:
     """Return rows of at least so many columns, the new ones 0."""
     return np.pad(rows, ((0, 0), (0, max(0, width - rows.shape[1]))))
 
 
-def _no_answers(pool: Whole) -> Whole:
+def _build_empty_answer(pool: Whole) -> Whole:
     """Return an empty answer, with room for all that may be said of the items of a pool."""
     return np.zeros((1 + MOST_MADE + SAID_OF_ITEM * len(pool), 4), np.int64)
 
@@ -508,7 +510,7 @@ def _with_more_rows(pool: Whole, rows: int = 0) -> Whole:
     return larger
 
 
-def resized(after: Batch) -> tuple[Batch, Batch]:
+def separate_resized(after: Batch) -> tuple[Batch, Batch]:
     """Return what grew, as it goes out, before its size was changed and after."""
     before_bytes = after.size_bytes - after.sent_ps
     return after.with_sizes(before_bytes.astype(after.size_bytes.dtype)), after

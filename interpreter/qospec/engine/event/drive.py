@@ -164,11 +164,11 @@ def drive(
             fill_gap(places)
             if due[0, COUNT] == 0 or due[1, DUE_PS] >= limits[0]:
                 return IDLE
-            code = _hindrance(places, elements, working, limits[1])
+            code = _find_hindrance(places, elements, working, limits[1])
             if code != IDLE:
                 return code
             now_ps, node = due[1, DUE_PS], places.node[due[1, PLACE]]
-            code = _happen(places, feed, elements, working)
+            code = _handle_event(places, feed, elements, working)
             if code != IDLE:
                 return code
             first = 1
@@ -179,7 +179,7 @@ def drive(
 
 
 @kernel
-def _hindrance(
+def _find_hindrance(
     places: Places, elements: tuple[Any, Any, Any], working: Working, most_events: int
 ) -> int:
     """Return what Python has to do before the next event, or IDLE."""
@@ -195,7 +195,9 @@ def _hindrance(
 
 
 @kernel
-def _happen(places: Places, feed: Batch, elements: tuple[Any, Any, Any], working: Working) -> int:
+def _handle_event(
+    places: Places, feed: Batch, elements: tuple[Any, Any, Any], working: Working
+) -> int:
     """Answer the next event; return IDLE, or REPLENISH."""
     arrives, wakes, states = elements
     items, out, report = working.items, working.out, working.report
@@ -281,7 +283,7 @@ def _carry_out(
         elif what == TOLD:
             code = _report_sample(wiring, working, node, (number, item, at_ps), now_ps)
         else:
-            code = _account(wiring, working, node, (what, number, item, now_ps))
+            code = _count_fate(wiring, working, node, (what, number, item, now_ps))
         if code != IDLE:
             return code
     if stop > count:
@@ -315,7 +317,9 @@ def _report_sample(
 
 
 @kernel
-def _account(wiring: Wiring, working: Working, node: int, fate: tuple[int, int, int, int]) -> int:
+def _count_fate(
+    wiring: Wiring, working: Working, node: int, fate: tuple[int, int, int, int]
+) -> int:
     """Put out what an element did to an item that does not leave; return IDLE or UNSTATED."""
     what, number, item, now_ps = fate
     if what == LOST and number >= wiring.stated[node, 0]:
@@ -347,13 +351,13 @@ def _make(wiring: Wiring, working: Working, outlet: int, item: int, now_ps: int)
 @kernel
 def _sum_up(wiring: Wiring, sums: Whole, number: int, items: Whole, item: int) -> None:
     """Add an item to the sums of an output or an outlet."""
-    place = _sum_of(wiring.connections, wiring.kinds, number, items[item, CONNECTION])
+    place = _find_sum(wiring.connections, wiring.kinds, number, items[item, CONNECTION])
     sums[place + ITEMS] += 1
     sums[place + BYTES] += items[item, SIZE]
 
 
 @kernel
-def _sum_of(connections: int, kinds: int, number: int, connection: int) -> int:
+def _find_sum(connections: int, kinds: int, number: int, connection: int) -> int:
     """Return where the sums of an output or an outlet are, for the kind of a connection index.
 
     An index beyond all kinds, as in rows of what waited, counts as of the last.
@@ -390,7 +394,7 @@ def _leave(
     if at_ps < now_ps or at_ps >= FOREVER_PS:
         return PAST if at_ps < now_ps else TOO_LATE
     if wiring.seen[output] >= 0:
-        _see(wiring, working, wiring.seen[output], item, at_ps)
+        _show_item(wiring, working, wiring.seen[output], item, at_ps)
     to = wiring.to[output]
     if to >= 0:
         _sum_up(wiring, working.passed, output, items, item)
@@ -401,7 +405,7 @@ def _leave(
 
 
 @kernel
-def _see(wiring: Wiring, working: Working, outlet: int, item: int, at_ps: int) -> None:
+def _show_item(wiring: Wiring, working: Working, outlet: int, item: int, at_ps: int) -> None:
     """Count an item that leaves the line of its source, or put it out, to be seen."""
     items = working.items
     if wiring.counted[outlet]:

@@ -53,7 +53,7 @@ def schedule(places: Places, place: int, due_ps: int) -> None:
         fill_gap(places)
         k = row[place]
         if due_ps < due[k, DUE_PS]:
-            _rise(places, k, due_ps, place)
+            _sift_up(places, k, due_ps, place)
         else:
             sink(places, k, due_ps, place)
     elif due[0, VACANT]:
@@ -61,7 +61,7 @@ def schedule(places: Places, place: int, due_ps: int) -> None:
         sink(places, 1, due_ps, place)
     else:
         due[0, COUNT] += 1
-        _rise(places, due[0, COUNT], due_ps, place)
+        _sift_up(places, due[0, COUNT], due_ps, place)
 
 
 @kernel
@@ -84,7 +84,7 @@ def fill_gap(places: Places) -> None:
 
 
 @kernel
-def _rise(places: Places, k: int, due_ps: int, place: int) -> None:
+def _sift_up(places: Places, k: int, due_ps: int, place: int) -> None:
     """Put a place into the heap, at row k or above."""
     due, row = places.due, places.row
     while k > 1:

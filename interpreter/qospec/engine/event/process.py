@@ -16,7 +16,7 @@ from qospec.engine.event.component import (
     WAITS,
     Component,
     Member,
-    resized,
+    separate_resized,
 )
 from qospec.engine.event.transition import IN_SERVICE
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, join_batches
@@ -53,7 +53,7 @@ class EventProcess:
         """Process as `Element.process` does."""
         self._found = {}
         ports = self._transition.ports or range(len(arrivals))
-        self._component.advance([arrivals[port] for port in ports], until_ps, self._note)
+        self._component.advance([arrivals[port] for port in ports], until_ps, self._note_items)
         leaving_ps = min(until_ps + self._lookahead_ps, FOREVER_PS)
         departures, losses, resizes = [], [], []
         reported: dict[str, tuple[Times, Times]] = {}
@@ -71,7 +71,7 @@ class EventProcess:
                 element, cause = self._transition.losses[outlet.number]
                 losses.append(Loss(cause, batch, element))
             elif outlet.what == RESIZES and batch.count:
-                resizes.append(resized(batch))
+                resizes.append(separate_resized(batch))
             elif outlet.what in ended and batch.count:
                 ended[outlet.what].append(batch)
             elif outlet.what == WAITS:
@@ -89,5 +89,5 @@ class EventProcess:
             reported.get(IN_SERVICE),
         )
 
-    def _note(self, outlet: int, batch: Batch) -> None:
+    def _note_items(self, outlet: int, batch: Batch) -> None:
         self._found.setdefault(outlet, []).append(batch)

@@ -77,7 +77,7 @@ def find_cycle_in_batches(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple
     onward = onward_of(nodes, wires)
     for number, node in enumerate(nodes):
         if node.element.transition is None:
-            cycle = _shortest_cycle(number, onward)
+            cycle = _find_shortest_cycle(number, onward)
             if cycle:
                 return tuple(nodes[i].path for i in cycle)
     return None
@@ -150,7 +150,7 @@ def is_cyclic(component: Sequence[int], onward: Sequence[Iterable[int]]) -> bool
     return len(component) > 1 or component[0] in onward[component[0]]
 
 
-def _shortest_cycle(start: int, onward: Sequence[Iterable[int]]) -> list[int]:
+def _find_shortest_cycle(start: int, onward: Sequence[Iterable[int]]) -> list[int]:
     """Return the nodes of the shortest cycle through a node, from it on; none if it is on none."""
     before: dict[int, int] = {}
     waiting = deque([start])

@@ -90,7 +90,7 @@ class Cycle:
         counters = None if self._is_noted else recorder.counters
         counting = counters and Counting(counters, self._is_only_counted, self._settle)
         self._component = Component(members, order, streams, stop_ps, counting)
-        self._outer = self._links_from_outside(order, transitions, sender)
+        self._outer = self._list_outside_links(order, transitions, sender)
         self._receiver = {
             origin: number
             for number, member in enumerate(members)
@@ -100,7 +100,7 @@ class Cycle:
         self._later: dict[int, list[Batch]] = {}
         self._horizon_ps = 0
 
-    def _links_from_outside(
+    def _list_outside_links(
         self,
         order: Sequence[int],
         transitions: Sequence[Transition],
@@ -150,7 +150,7 @@ class Cycle:
             for runtime, conduct in zip(self._runtimes, self._conduct, strict=True):
                 conduct.check(runtime.path, runtime.lookahead_ps, self._indices)
 
-    def _note(self, outlet: Outlet, batch: Batch) -> None:
+    def _note_items(self, outlet: Outlet, batch: Batch) -> None:
         """Note what a node did with items, for the check at the end."""
         conduct = self._conduct[outlet.element]
         if outlet.what in (LEAVES, SEEN):
@@ -184,7 +184,7 @@ class Cycle:
         what, element, port = self._component.outlets[number]
         runtime = self._runtimes[element]
         if self._is_noted:
-            self._note(self._component.outlets[number], batch)
+            self._note_items(self._component.outlets[number], batch)
         if what == LEAVES:
             if runtime.is_seen:
                 runtime.see(port, batch)

@@ -76,7 +76,7 @@ def run(
     Args:
         experiment: The whole trial.
         chunk: About how many items the sources have ready per window; `QOS_CHUNK`, else what
-            `_default_chunk` says.
+            `_choose_chunk` says.
         by_events: Run all nodes event by event, not only those on cycles: the same, more slowly.
         on_progress: Called after each window with its end and the time when the sources stop.
         observer: What else is told of the items.
@@ -90,7 +90,7 @@ def run(
         BudgetError: An endpoint makes items without end.
     """
     if chunk is None:
-        chunk = int(os.environ.get("QOS_CHUNK", _default_chunk(experiment)))
+        chunk = int(os.environ.get("QOS_CHUNK", _choose_chunk(experiment)))
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
@@ -100,7 +100,7 @@ def run(
     draws = Draws(experiment.seed)
     network = _Network(experiment, recorder, draws, answering, conducts)
     stop_ps = experiment.measurement.stop_ps
-    for until_ps in _windows(experiment, chunk):
+    for until_ps in _list_windows(experiment, chunk):
         watermark_ps = until_ps if until_ps < stop_ps else FOREVER_PS
         for origin in network.origins:
             origin.emit(until_ps, watermark_ps)
@@ -128,7 +128,7 @@ def keep_memory() -> None:
     np.empty(30 * 2**20, np.uint8)
 
 
-def _default_chunk(experiment: Experiment) -> int:
+def _choose_chunk(experiment: Experiment) -> int:
     """Return `CHUNK`, or `MIXED_CHUNK` if sizes differ; fewer if an element cuts items in parts."""
     sizes = [source.sizes for source in experiment.sources]
     largest_bytes = max((max(mix.size_bytes) for mix in sizes), default=0)
@@ -136,7 +136,7 @@ def _default_chunk(experiment: Experiment) -> int:
     return max(1, (CHUNK if all(mix.alike for mix in sizes) else MIXED_CHUNK) // parts)
 
 
-def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:
+def _list_windows(experiment: Experiment, chunk: int) -> Iterator[int]:
     """Yield the end of each window, the last at the time when the sources stop."""
     stop_ps = experiment.measurement.stop_ps
     rates = [source.arrivals.highest_rate(source.connections) for source in experiment.sources]
@@ -222,13 +222,14 @@ class _Network:
             raise ZeroDelayError(cycle)
         self._recorder = recorder
         self._settings = [
-            _setting(number, experiment, recorder, draws) for number in range(len(experiment.nodes))
+            _build_setting(number, experiment, recorder, draws)
+            for number in range(len(experiment.nodes))
         ]
         if conducts is not None:
             for node, setting in zip(experiment.nodes, self._settings, strict=True):
                 conducts.append((node, Conduct(len(node.element.outputs), setting)))
         self.runtimes = [
-            _node_runtime(
+            _build_node_runtime(
                 node,
                 setting,
                 recorder,
@@ -248,14 +249,16 @@ class _Network:
             clock = experiment.nodes[source.node].clock
             stamped = clock is not None and clock.stamps
             self.origins.append(_Origin(source, below, link, recorder, stamped=stamped))
-        sinks = self._sinks(experiment, ports)
+        sinks = self._build_sinks(experiment, ports)
         for number, (into, out_of) in enumerate(zip(ports, sinks, strict=True)):
             passages = recorder.passages.of(number, len(out_of))
             watched = recorder.watched(number)
             self.runtimes[number].connect(tuple(map(tuple, into)), tuple(out_of), passages, watched)
-        self.parts = self._parts(experiment, answering)
+        self.parts = self._build_parts(experiment, answering)
 
-    def _sinks(self, experiment: Experiment, ports: list[list[list[Link]]]) -> list[list[Sink]]:
+    def _build_sinks(
+        self, experiment: Experiment, ports: list[list[list[Link]]]
+    ) -> list[list[Sink]]:
         sinks: list[list[Sink]] = [
             [Unconnected(f"{node.path}.{output}") for output in node.element.outputs]
             for node in experiment.nodes
@@ -276,17 +279,17 @@ class _Network:
             sinks[wire.node][wire.output] = sink
         return sinks
 
-    def _parts(self, experiment: Experiment, answering: frozenset[int]) -> list[_Runnable]:
+    def _build_parts(self, experiment: Experiment, answering: frozenset[int]) -> list[_Runnable]:
         parts: list[_Runnable] = []
-        budget = _budget(experiment)
-        in_order = find_components(_onward(experiment))
+        budget = _compute_budget(experiment)
+        in_order = find_components(_list_onward(experiment))
         if len(answering) == len(experiment.nodes):
             in_order = [[node for component in in_order for node in component]]
         for component in in_order:
             runtimes = [self.runtimes[i] for i in component]
             if component[0] in answering:
                 transitions = [
-                    _transition(experiment.nodes[i], self._settings[i]) for i in component
+                    _build_transition(experiment.nodes[i], self._settings[i]) for i in component
                 ]
                 parts.append(Cycle(runtimes, transitions, self._recorder, experiment, budget))
             else:
@@ -294,14 +297,14 @@ class _Network:
         return parts
 
 
-def _transition(node: Node, setting: Setting) -> Transition:
+def _build_transition(node: Node, setting: Setting) -> Transition:
     if node.element.transition is None:
         raise ValueError(f"{node.path} is on a cycle, and works in batches only")
     transition: Transition = node.element.transition(setting)
     return transition
 
 
-def _budget(experiment: Experiment) -> Budget:
+def _compute_budget(experiment: Experiment) -> Budget:
     """Return how many items endpoints may make: for each request an answer, and an exchange."""
     endpoints = frozenset(node.path for node in experiment.nodes if node.element.makes)
     stop_ps = experiment.measurement.stop_ps
@@ -315,14 +318,14 @@ def _budget(experiment: Experiment) -> Budget:
     return Budget(endpoints, most * 3 // 2 + of_machines)
 
 
-def _onward(experiment: Experiment) -> list[list[int]]:
+def _list_onward(experiment: Experiment) -> list[list[int]]:
     """Return, per node, the nodes that it feeds."""
     return onward_of(experiment.nodes, experiment.wires)
 
 
 def on_cycles(experiment: Experiment) -> frozenset[int]:
     """Return the nodes that are on cycles."""
-    onward = _onward(experiment)
+    onward = _list_onward(experiment)
     cycles = (component for component in find_components(onward) if is_cyclic(component, onward))
     return frozenset(node for component in cycles for node in component)
 
@@ -333,7 +336,9 @@ def list_answering(experiment: Experiment) -> frozenset[int]:
     return on_cycles(experiment) | making
 
 
-def _setting(number: int, experiment: Experiment, recorder: Recorder, draws: Draws) -> Setting:
+def _build_setting(
+    number: int, experiment: Experiment, recorder: Recorder, draws: Draws
+) -> Setting:
     node = experiment.nodes[number]
     return Setting(
         contracts=experiment.contracts,
@@ -354,7 +359,7 @@ def _setting(number: int, experiment: Experiment, recorder: Recorder, draws: Dra
     )
 
 
-def _node_runtime(
+def _build_node_runtime(
     node: Node,
     setting: Setting,
     recorder: Recorder,

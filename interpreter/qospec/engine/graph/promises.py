@@ -34,7 +34,7 @@ def with_promises_checked(
     """
     history = _History(path, lookahead_ps, indices)
 
-    def checked(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def check_step(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         if size_bytes and any((batch.size_bytes != size_bytes).any() for batch in arrivals):
             raise BrokenPromiseError(path, "was sent items of another size than planned")
         history.take(arrivals)
@@ -43,7 +43,7 @@ def with_promises_checked(
         history.check_cells(step, until_ps)
         return step
 
-    return checked
+    return check_step
 
 
 class Conduct:
@@ -70,7 +70,7 @@ class Conduct:
     def noting(self, process: Process) -> Process:
         """Return the process of an element that works in batches, which notes what it does."""
 
-        def noted(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        def run_noted(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
             self.arrivals += map(copied, arrivals)  # the element may write over their times
             step = process(arrivals, until_ps)
             for departures, left in zip(self.departures, step.departures, strict=True):
@@ -80,7 +80,7 @@ class Conduct:
             self.consumed += step.consumed
             return step
 
-        return noted
+        return run_noted
 
     def left(self, output: int) -> Batch:
         """Return what left by an output."""
@@ -130,7 +130,7 @@ class _History:
 
     def take(self, arrivals: tuple[Batch, ...]) -> None:
         """Note what arrives, before the element may write over times."""
-        self._waiting_ps = _sorted(self._waiting_ps, *(batch.at_ps for batch in arrivals))
+        self._waiting_ps = _sort_times(self._waiting_ps, *(batch.at_ps for batch in arrivals))
         self._hold(1, arrivals)
 
     def check_cells(self, step: Step, until_ps: int) -> None:
@@ -141,8 +141,8 @@ class _History:
         k-th arrival. An item that the element made arrived when it was made.
         """
         made_ps = [batch.at_ps - self._lookahead_ps for batch in step.made]
-        came_ps = _sorted(self._waiting_ps, *made_ps)
-        left_ps = _sorted(*(batch.at_ps for batch in step.departures))
+        came_ps = _sort_times(self._waiting_ps, *made_ps)
+        left_ps = _sort_times(*(batch.at_ps for batch in step.departures))
         self._hold(1, step.made)
         for ended in (step.departures, [loss.batch for loss in step.losses], step.consumed):
             self._hold(-1, ended)
@@ -168,7 +168,7 @@ def copied(batch: Batch) -> Batch:
     return batch._replace(at_ps=batch.at_ps.copy(), sent_ps=batch.sent_ps.copy())
 
 
-def _sorted(*times: Times) -> Times:
+def _sort_times(*times: Times) -> Times:
     """Return all times, in order."""
     together: Times = np.sort(np.concatenate([np.empty(0, np.int64), *times]))
     return together

@@ -134,7 +134,7 @@ def _take_turns(
         if i < stop:
             place[done] = i
             done += 1
-            heads[k] = _next_of_input(inputs, i, stop)
+            heads[k] = _find_next(inputs, i, stop)
         k = 0 if k + 1 == contenders else k + 1
 
 
@@ -156,13 +156,13 @@ def _draw_lots(
             arbiter[DRAWN] += 1
             k = word * contenders >> WORD
         place[done] = heads[k]
-        heads[k] = _next_of_input(inputs, heads[k], stop)
+        heads[k] = _find_next(inputs, heads[k], stop)
         if heads[k] == stop:
             contenders -= 1
             heads[k] = heads[contenders]
 
 
 @kernel
-def _next_of_input(inputs: Whole, i: int, stop: int) -> int:
+def _find_next(inputs: Whole, i: int, stop: int) -> int:
     """Return the next item of the input of item `i`; `stop` if that is its last."""
     return i + 1 if i + 1 < stop and inputs[i + 1] == inputs[i] else stop

@@ -28,11 +28,11 @@ def merged(batches: Iterable[Batch]) -> Batch:
     while len(waiting) > 1:
         odd = waiting[len(waiting) & ~1 :]
         pairs = zip(waiting[::2], waiting[1::2], strict=False)
-        waiting = [_merged_pair(first, second) for first, second in pairs] + odd
+        waiting = [_merge_pair(first, second) for first, second in pairs] + odd
     return waiting[0] if waiting else empty()
 
 
-def _merged_pair(first: Batch, second: Batch) -> Batch:
+def _merge_pair(first: Batch, second: Batch) -> Batch:
     # Two sources whose line will stamp their items: columns of times are shared.
     shared = first.sent_ps is first.at_ps and second.sent_ps is second.at_ps
     width = max(first.width, second.width)

@@ -65,10 +65,10 @@ def full_ps(clock: Clock, arriving: Arrival, limit: Buffer | None) -> int | None
     That is what the limit lets wait, and the item that is being sent, which may have begun within
     the ps in which this one arrives; None without a limit.
     """
-    return None if limit is None else _full_ps(cost_sizes(clock, arriving.sizes), limit)
+    return None if limit is None else _compute_full_ps(cost_sizes(clock, arriving.sizes), limit)
 
 
-def _full_ps(costs: Costs, limit: Buffer) -> int:
+def _compute_full_ps(costs: Costs, limit: Buffer) -> int:
     if limit.unit == "byte":
         return ceil(limit.amount * costs.dearest_ps + costs.longest_ps)
     return ceil((limit.amount + 1) * costs.longest_ps)
@@ -97,7 +97,7 @@ def served_in_order(
     waiting: Fraction | int | None = come_within(clock, arriving, most)
     if behind is not None:  # one of them is being sent, unless all wait for a slot
         waiting = find_least_known(waiting, floor(behind) if waits_ps else ceil(behind) - 1)
-    bounded = _bounded(clock, arriving, most, waiting, limit)
+    bounded = _build_guarantee(clock, arriving, most, waiting, limit)
     return (bounded._replace(server=server_of(clock, service, of)),)
 
 
@@ -122,7 +122,7 @@ def server_of(clock: Clock, service: ServiceCurve, costs_at: CostsOf) -> Server:
     return Server(delay_service(service, rounded_ps), costs_at, clock.arrival_ps)
 
 
-def _bounded(
+def _build_guarantee(
     clock: Clock,
     arriving: Arrival,
     most: Fraction | int | None,
@@ -181,8 +181,8 @@ def share_of(clock: Clock, arriving: Arrival, share: Share, limit: Buffer | None
     delayed = delay_service(share.service, latency_ps(clock))
     most = find_least_known(bound_delay_ps(arriving.measure_work(share.costs), delayed))
     if share.always and limit is not None:
-        full_ps = _full_ps(share.costs(arriving.sizes), limit)
+        full_ps = _compute_full_ps(share.costs(arriving.sizes), limit)
         # What is being sent may have begun within this very ps.
         most = find_least_known(most, *(late + full_ps / rate + 1 for rate, late in delayed))
-    bounded = _bounded(clock, arriving, most, come_within(clock, arriving, most), limit)
+    bounded = _build_guarantee(clock, arriving, most, come_within(clock, arriving, most), limit)
     return bounded._replace(server=server_of(clock, delayed, share.costs))

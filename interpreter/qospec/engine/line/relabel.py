@@ -84,7 +84,7 @@ class Relabel(Element):
         if batch.count:
             marks = batch.marks & np.uint32(self.kept)
             if self.turns:
-                _turn(state, batch.at_ps, batch.connection, marks)
+                _write_turns(state, batch.at_ps, batch.connection, marks)
             batch = batch.with_marks(marks)
         return Step((batch,), (until_ps,))
 
@@ -100,7 +100,7 @@ def _begin_leg(state: Whole, connection: int, marks: int, now_ps: int) -> int:
 
 
 @kernel
-def _turn(state: Whole, at_ps: Times, connection: Indices, marks: Bits) -> None:
+def _write_turns(state: Whole, at_ps: Times, connection: Indices, marks: Bits) -> None:
     """Write the marks of items with the legs that they begin; all are (n,)."""
     for i in range(len(marks)):
         marks[i] = _begin_leg(state, connection[i], signed(marks[i]), at_ps[i])

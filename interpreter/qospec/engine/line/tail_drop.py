@@ -91,7 +91,7 @@ def send_through(
         if size_bytes != batch.size_bytes.max():
             return None
     check_load(line, batch, size_bytes, size_bytes)
-    pace = _time(line, size_bytes) + _room(line, size_bytes, limit)
+    pace = _compute_time(line, size_bytes) + _compute_room(line, size_bytes, limit)
     if line[SLOTTED]:
         outcome = allocate_outcome(line, batch.count)
         return split_by_loss(batch, outcome, _send(batch, line, pace, outcome))
@@ -109,27 +109,27 @@ def take_back_unsent(line: Whole, size_bytes: int, from_ps: int) -> int:
 
     All are of that size and arrived earlier.
     """
-    count, free, time = _pending(line, size_bytes, from_ps)
+    count, free, time = _count_pending(line, size_bytes, from_ps)
     line[FREE], line[PART] = divmod(free - count * time, int(line[DENOMINATOR]))
     return count
 
 
 def find_pending_starts_ps(line: Whole, size_bytes: int, from_ps: int) -> list[int]:
     """Return when each item begins that begins at `from_ps` or later, rounded down."""
-    count, free, time = _pending(line, size_bytes, from_ps)
+    count, free, time = _count_pending(line, size_bytes, from_ps)
     return [(free - back * time) // int(line[DENOMINATOR]) for back in range(count, 0, -1)]
 
 
-def _pending(line: Whole, size_bytes: int, from_ps: int) -> tuple[int, int, int]:
+def _count_pending(line: Whole, size_bytes: int, from_ps: int) -> tuple[int, int, int]:
     """Return the number of items that begin then or later; as numerators, FREE and one's time."""
     denominator = int(line[DENOMINATOR])
-    time_ps, time_part = _time(line, size_bytes)
+    time_ps, time_part = _compute_time(line, size_bytes)
     time = time_ps * denominator + time_part
     free = int(line[FREE]) * denominator + int(line[PART])
     return max(0, (free - from_ps * denominator) // time), free, time
 
 
-def _time(line: Whole, size_bytes: int) -> tuple[int, int]:
+def _compute_time(line: Whole, size_bytes: int) -> tuple[int, int]:
     """Return the time of one item as Python integers, since it is multiplied by large ones."""
     if line[SLOTTED]:
         return int(line[SLOT]), int(line[SLOT_PART])
@@ -137,12 +137,12 @@ def _time(line: Whole, size_bytes: int) -> tuple[int, int]:
     return int(time_ps), int(time_part)
 
 
-def _room(line: Whole, size_bytes: int, limit: Buffer | None) -> tuple[int, int]:
+def _compute_room(line: Whole, size_bytes: int, limit: Buffer | None) -> tuple[int, int]:
     """Return how long a full buffer keeps the line busy."""
     if limit is None:
         return NO_LIMIT_PS, 0
     places = limit.amount if limit.unit != "byte" else limit.amount // size_bytes
-    time_ps, time_part = _time(line, size_bytes)
+    time_ps, time_part = _compute_time(line, size_bytes)
     carried_ps, room_part = divmod(places * time_part, int(line[DENOMINATOR]))
     return min(places * time_ps + carried_ps, NO_LIMIT_PS), room_part
 
@@ -208,10 +208,10 @@ def send_uncongested(
     began_ps = np.empty(count if line[STAMPS] else 0, np.int64)
     denominator = line.item(DENOMINATOR)
     time_ps, time_part = map(int, compute_service_time(line, size_bytes))
-    time_binary, most = _binary(time_part, denominator), MOST_AT_ONCE // denominator
+    time_binary, most = _to_binary(time_part, denominator), MOST_AT_ONCE // denominator
     done = sent = 0
     while done < count and sent == done:
-        binary = _binary(line.item(PART), denominator), time_binary
+        binary = _to_binary(line.item(PART), denominator), time_binary
         here = slice(done, min(done + most, count))
         columns = at_ps[here], left_ps[here], began_ps[here]
         sent += _send_uncongested(columns, line, (time_ps, time_part, room_ps), binary)
@@ -220,7 +220,7 @@ def send_uncongested(
     return batch.moved(left_ps, sent_ps), sent
 
 
-def _binary(part: int, denominator: int) -> np.uint64:
+def _to_binary(part: int, denominator: int) -> np.uint64:
     """Return a numerator in 64 binary places, rounded up."""
     return np.uint64(-(-(part << 64) // denominator))
 
@@ -245,7 +245,7 @@ def _send_uncongested(
             be the same array; and first bit sent, or (0,) if not needed.
         line: Updated.
         pace: The time of one item, ps and numerator, and whole ps of all that may wait.
-        binary: Numerators of the line and of the time of one item, as `_binary` has them.
+        binary: Numerators of the line and of the time of one item, as `_to_binary` has them.
     """
     at_ps, left_ps, began_ps = columns
     time_ps, time_part, room_ps = pace

@@ -150,7 +150,7 @@ MOST_CHANGES = 3
 
 
 @kernel
-def _value(state: Whole, way: int, place: int, length: int) -> int:
+def _evaluate(state: Whole, way: int, place: int, length: int) -> int:
     """Return what a program of a transition gives: pairs of an operation and an argument."""
     lists, stack, top = state[AT_LISTS] + place, state[AT_STACK], -1
     for k in range(length):
@@ -171,25 +171,25 @@ def _value(state: Whole, way: int, place: int, length: int) -> int:
             top -= 1
             a, b = state[stack + top], state[stack + top + 1]
             if operation < DIVIDED:
-                state[stack + top] = _bounded(state, way, operation, a, b)
+                state[stack + top] = _operate(state, way, operation, a, b)
             elif b == 0:
                 return NO_TIME
             else:
-                state[stack + top] = a // b if operation == DIVIDED else _duration_ps(a, b)
+                state[stack + top] = a // b if operation == DIVIDED else _compute_duration_ps(a, b)
     return state[stack]  # type: ignore[no-any-return]
 
 
 @kernel
-def _bounded(state: Whole, way: int, operation: int, a: int, b: int) -> int:
+def _operate(state: Whole, way: int, operation: int, a: int, b: int) -> int:
     """Return the result of an operation; of one that is too large, note that, and return 0."""
     if _is_too_large(operation, a, b):
         state[OVERFLOWN] = 1 + way
         return 0
-    return _combined(operation, a, b)
+    return _combine(operation, a, b)
 
 
 @kernel
-def _duration_ps(amount: int, per_second: int) -> int:
+def _compute_duration_ps(amount: int, per_second: int) -> int:
     """Return how long an amount takes, rounded down; LONGEST_PS if it is longer, either way."""
     if per_second < 0:
         amount, per_second = -amount, -per_second
@@ -197,14 +197,14 @@ def _duration_ps(amount: int, per_second: int) -> int:
     if abs(whole) >= LONGEST_PS // PS_PER_S:
         return LONGEST_PS if whole > 0 else -LONGEST_PS
     if per_second >= TOO_LARGE // 1_000:
-        return _long_division(whole, rest, per_second)
+        return _divide_long(whole, rest, per_second)
     for _ in range(4):  # a product of 10^12 would be too large
         whole, rest = whole * 1_000 + rest * 1_000 // per_second, rest * 1_000 % per_second
     return whole
 
 
 @kernel
-def _long_division(whole: int, rest: int, per_second: int) -> int:
+def _divide_long(whole: int, rest: int, per_second: int) -> int:
     """Return the ps of seconds and of a rest, of which a thousandfold would be too large."""
     for _ in range(12):
         whole, tenfold = 10 * whole, 0
@@ -227,7 +227,7 @@ def _is_too_large(operation: int, a: int, b: int) -> bool:
 
 
 @kernel
-def _combined(operation: int, a: int, b: int) -> int:  # noqa: C901, PLR0911, PLR0912 -- one of each
+def _combine(operation: int, a: int, b: int) -> int:  # noqa: C901, PLR0911, PLR0912 -- one of each
     if operation == PLUS:
         return a + b
     if operation == MINUS:
@@ -314,7 +314,7 @@ def _forget(state: Whole, at: int) -> None:
 
 
 @kernel
-def _note(state: Whole, row: int, way: int, now_ps: int) -> None:
+def _note_transition(state: Whole, row: int, way: int, now_ps: int) -> None:
     """Count a transition in its windows; there is room."""
     first = state[AT_LISTS] + state[way + NOTE]
     for k in range(state[way + NOTES]):
@@ -347,7 +347,7 @@ def chosen(state: Whole, row: int, event: int) -> int:
         way = state[first + n]
         at = state[AT_WAYS] + way * WAY
         length = state[at + WHERE_LENGTH]
-        if length == 0 or _value(state, way, state[at + WHERE], length) != 0:
+        if length == 0 or _evaluate(state, way, state[at + WHERE], length) != 0:
             return way  # type: ignore[no-any-return]
     return NOTHING_HAPPENS
 
@@ -391,7 +391,7 @@ def dismiss_idle(state: Whole, row: int, now_ps: int) -> None:
         while state[at + NOTED] > 0:
             _forget(state, at)
     state[state[AT_STATES] + COUNT] -= 1
-    _log(state, row, ENDED, now_ps)
+    _record_entry(state, row, ENDED, now_ps)
     state[instance + STATE] = -1
     state[state[AT_FOUND] + state[instance + REFERENCE]] = 0
     state[state[AT_FREE] + state[FREE]] = row
@@ -399,7 +399,7 @@ def dismiss_idle(state: Whole, row: int, now_ps: int) -> None:
 
 
 @kernel
-def _log(state: Whole, row: int, number: int, now_ps: int) -> None:
+def _record_entry(state: Whole, row: int, number: int, now_ps: int) -> None:
     """Note that an instance enters a state, if a log is kept; there is room."""
     if state[LOG_ROOM] == 0:
         return
@@ -411,7 +411,7 @@ def _log(state: Whole, row: int, number: int, now_ps: int) -> None:
 @kernel
 def _enter(state: Whole, row: int, number: int, now_ps: int) -> None:
     """Count an instance that enters a state."""
-    _log(state, row, number, now_ps)
+    _record_entry(state, row, number, now_ps)
     observed = state[AT_STATES] + number * OBSERVED
     if state[observed + ENTERED] == 0:
         state[observed + FIRST_AT] = now_ps
@@ -492,11 +492,11 @@ def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole
         state[WENT] += 1
     takes_ps = state[at + AFTER]
     if state[at + WORKS] > 0:
-        takes_ps = _value(state, way, state[at + WORK], state[at + WORKS])
+        takes_ps = _evaluate(state, way, state[at + WORK], state[at + WORKS])
         if takes_ps < 0:
             state[UNTIMED] = 1 + way
     _assign(state, row, way)
-    _note(state, row, at, now_ps)
+    _note_transition(state, row, at, now_ps)
     instance = state[AT_INSTANCES] + row * width(state)
     before, after = state[instance + STATE], state[at + TARGET]
     state[LAST] = before
@@ -518,7 +518,7 @@ def _assign(state: Whole, row: int, way: int) -> None:
     first = state[AT_LISTS] + state[at + ASSIGN]
     for k in range(state[at + ASSIGNS]):
         place = first + 3 * k
-        state[state[AT_NEW] + k] = _value(state, way, state[place + 1], state[place + 2])
+        state[state[AT_NEW] + k] = _evaluate(state, way, state[place + 1], state[place + 2])
     for k in range(state[at + ASSIGNS]):
         state[state[AT_VARIABLES] + state[first + 3 * k]] = state[state[AT_NEW] + k]
     instance = state[AT_INSTANCES] + row * width(state) + INSTANCE

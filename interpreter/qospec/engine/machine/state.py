@@ -177,7 +177,7 @@ class _Writer:
         """Return all of them behind the fields, without what changes."""
         program, placement = self._program, self._placement
         count = program.instances or 1
-        ways = [number for way in program.transitions for number in self._way(way)]
+        ways = [number for way in program.transitions for number in self._write_way(way)]
         values, counters = len(program.values), len(program.counters)
         windows = len(program.windows)
         initial = [variable.initial for variable in program.values]
@@ -186,15 +186,15 @@ class _Writer:
         ]
         tables = {
             AT_WAYS: ways,
-            AT_CHOICES: self._choices(),
+            AT_CHOICES: self._list_choices(),
             AT_READ: self._read(),
             AT_LISTS: self._lists,
             AT_SENDS: self._sends,
             AT_INPUTS: [
                 program.ports.index(p) if p in program.ports else -1 for p in program.inputs
             ],
-            AT_NAMES: [self._number(name) for name in placement.names],
-            AT_FORWARD: self._forwards(),
+            AT_NAMES: [self._number_message(name) for name in placement.names],
+            AT_FORWARD: self._list_forwards(),
             AT_INITIAL: initial,
             AT_VARIABLES: initial + [n.initial for n in program.counters] + [0] * windows,
             AT_STACK: [0] * (DEEPEST + 1),
@@ -215,7 +215,7 @@ class _Writer:
             AT_LOG: [],
         }
         fields = [0] * FIELDS
-        for number, value in self._fields(count).items():
+        for number, value in self._compute_fields(count).items():
             fields[number] = value
         place = FIELDS
         for at, table in tables.items():
@@ -223,7 +223,7 @@ class _Writer:
             place += len(table)
         return np.array([*fields, *(n for table in tables.values() for n in table)], np.int64)
 
-    def _fields(self, count: int) -> dict[int, int]:
+    def _compute_fields(self, count: int) -> dict[int, int]:
         program, placement = self._program, self._placement
         size = program.size
         return {
@@ -254,7 +254,7 @@ class _Writer:
             SPARE_NOTE: -1,
         }
 
-    def _number(self, message: str) -> int:
+    def _number_message(self, message: str) -> int:
         """Return the number of a message within this machine, -1 if it does not know it."""
         names = [message.name for message in self._program.messages]
         return names.index(message) if message in names else -1
@@ -277,7 +277,7 @@ class _Writer:
         names = [*self._timers, BEGIN, ITEM]
         return not way.port and way.event == names[event - of_messages]
 
-    def _choices(self) -> list[int]:
+    def _list_choices(self) -> list[int]:
         """Return, by state and event, where its transitions begin in the lists, and how many."""
         found: list[int] = []
         first = 0
@@ -286,7 +286,7 @@ class _Writer:
                 fitting = [
                     first + n for n, way in enumerate(state.transitions) if self._is(way, event)
                 ]
-                found += self._listed(fitting)
+                found += self._put_list(fitting)
             first += len(state.transitions)
         return found
 
@@ -295,9 +295,9 @@ class _Writer:
         carried = [
             [self._values.index(v) for v in message.values] for message in self._program.messages
         ]
-        return [number for numbers in carried for number in self._listed(numbers)]
+        return [number for numbers in carried for number in self._put_list(numbers)]
 
-    def _forwards(self) -> list[int]:
+    def _list_forwards(self) -> list[int]:
         outputs = self._program.outputs
         return [
             outputs.index(state.forward) if state.forward in outputs else -1
@@ -306,16 +306,16 @@ class _Writer:
 
     # ---- transitions
 
-    def _listed(self, numbers: Sequence[int]) -> list[int]:
+    def _put_list(self, numbers: Sequence[int]) -> list[int]:
         """Put numbers into the lists; return where they begin, and how many there are."""
         self._lists += numbers
         return [len(self._lists) - len(numbers), len(numbers)]
 
-    def _coded(self, code: Code) -> list[int]:
-        place, _ = self._listed([number for pair in code for number in pair])
+    def _put_code(self, code: Code) -> list[int]:
+        place, _ = self._put_list([number for pair in code for number in pair])
         return [place, len(code)]
 
-    def _way(self, way: Transition) -> Iterator[int]:
+    def _write_way(self, way: Transition) -> Iterator[int]:
         """Yield the columns of a transition, and put what these name where they say."""
         first = len(self._sends) // SENT
         for port, name in way.send:
@@ -326,18 +326,18 @@ class _Writer:
                 self._program.ports.index(port),
                 self._placement.names.index(name),
                 self._placement.peers.get((port, name), -1),
-                *self._listed(carried),
+                *self._put_list(carried),
             ]
         assigned = [
-            number for variable, code in way.assign for number in (variable, *self._coded(code))
+            number for variable, code in way.assign for number in (variable, *self._put_code(code))
         ]
-        start, _ = self._listed(assigned)
-        yield from (self._states.index(way.target), way.after_ps, *self._coded(way.where))
+        start, _ = self._put_list(assigned)
+        yield from (self._states.index(way.target), way.after_ps, *self._put_code(way.where))
         yield from (first, len(way.send))
-        yield from self._listed([self._timers.index(name) for name in way.start])
-        yield from self._listed([self._timers.index(name) for name in way.stop])
-        yield from (start, len(way.assign), way.event == ITEM, *self._coded(way.after))
-        yield from self._listed([self._windows.index(name) for name in way.counts_in])
+        yield from self._put_list([self._timers.index(name) for name in way.start])
+        yield from self._put_list([self._timers.index(name) for name in way.stop])
+        yield from (start, len(way.assign), way.event == ITEM, *self._put_code(way.after))
+        yield from self._put_list([self._windows.index(name) for name in way.counts_in])
 
 
 def with_more_room(state: Whole) -> Whole:

@@ -211,7 +211,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         consume(out, item)
         return DONE
     if state[PENDING] >= 0 or state[WAITING] > 0:
-        _queue(state, item, 0, port, now_ps)
+        _enqueue(state, item, 0, port, now_ps)
         return DONE
     _hear(state, items, item, port, now_ps, out)
     consume(out, item)
@@ -232,13 +232,13 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
         if now_ps >= state[BUSY_UNTIL]:
             finish(state, items, state[PENDING_ROW], state[PENDING], now_ps, out)
     else:
-        _next(state, items, now_ps, out)
+        _handle_next(state, items, now_ps, out)
     _set_alarm(state, now_ps, out)
     return DONE
 
 
 @kernel
-def _next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
+def _handle_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     """Let the next event happen, if its time has come: of simultaneous ones, what waits first."""
     waits_ps = FOREVER_PS
     if state[WAITING] > 0:
@@ -254,10 +254,10 @@ def _next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
         if timer == state[TIMERS]:
             dismiss_idle(state, row, now_ps)
             return
-        _happen(state, items, row, of_messages + timer, now_ps, out)
+        _handle_event(state, items, row, of_messages + timer, now_ps, out)
     else:
         state[BEGUN] += 1
-        _happen(state, items, state[BEGUN] - 1, state[EVENTS] - 2, now_ps, out)
+        _handle_event(state, items, state[BEGUN] - 1, state[EVENTS] - 2, now_ps, out)
 
 
 @kernel
@@ -268,14 +268,14 @@ def _go_on(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     state[HEAD] = (state[HEAD] + 1) % state[ROOM]
     state[WAITING] -= 1
     if item == PASSED:
-        _notice(state, items, state[at + OF], now_ps, out)
+        _handle_passing(state, items, state[at + OF], now_ps, out)
     else:
         _hear(state, items, item, state[at + INPUT], now_ps, out)
         consume(out, item)
 
 
 @kernel
-def _queue(state: Whole, item: int, reference: int, port: int, now_ps: int) -> None:
+def _enqueue(state: Whole, item: int, reference: int, port: int, now_ps: int) -> None:
     """Let something wait; there is room."""
     row = (state[HEAD] + state[WAITING]) % state[ROOM]
     at = state[AT_QUEUE] + row * QUEUED
@@ -321,7 +321,9 @@ def _begins_ps(state: Whole) -> int:
 
 
 @kernel
-def _happen(state: Whole, items: Whole, row: int, event: int, now_ps: int, out: Whole) -> None:
+def _handle_event(
+    state: Whole, items: Whole, row: int, event: int, now_ps: int, out: Whole
+) -> None:
     """Let an event happen to an instance that exists."""
     load(state, row, now_ps)
     way = chosen(state, row, event)
@@ -332,7 +334,7 @@ def _happen(state: Whole, items: Whole, row: int, event: int, now_ps: int, out: 
 
 
 @kernel
-def _row_of(state: Whole, reference: int) -> int:
+def _find_row(state: Whole, reference: int) -> int:
     """Return the instance of a reference, -1 if there is none."""
     return 0 if state[PLAIN] else state[state[AT_FOUND] + reference] - 1
 
@@ -344,7 +346,7 @@ def _hear(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Wh
     if message < 0:
         state[IGNORED] += 1
         return
-    row, at_port = _row_of(state, reference), state[state[AT_INPUTS] + port]
+    row, at_port = _find_row(state, reference), state[state[AT_INPUTS] + port]
     load(state, row, now_ps)
     _read(state, items, item, message)
     way = chosen(state, row, message * state[PORTS] + at_port)
@@ -399,7 +401,7 @@ def _pass(state: Whole, items: Whole, item: int, now_ps: int, out: Whole) -> Non
     of_flow = connection < state[FIRST]
     row = 0 if state[PLAIN] else -1
     if of_flow:
-        row = _row_of(state, connection)
+        row = _find_row(state, connection)
     output = state[state[AT_FORWARD] + current(state, row)]
     if output >= 0:
         send(out, output, item, now_ps)
@@ -409,16 +411,16 @@ def _pass(state: Whole, items: Whole, item: int, now_ps: int, out: Whole) -> Non
         return
     # It waits though this state may not heed it: another may have come before its turn.
     if state[PENDING] >= 0 or state[WAITING] > 0:
-        _queue(state, PASSED, connection, 0, now_ps)
+        _enqueue(state, PASSED, connection, 0, now_ps)
         return
-    _notice(state, items, connection, now_ps, out)
+    _handle_passing(state, items, connection, now_ps, out)
     _set_alarm(state, now_ps, out)
 
 
 @kernel
-def _notice(state: Whole, items: Whole, reference: int, now_ps: int, out: Whole) -> None:
+def _handle_passing(state: Whole, items: Whole, reference: int, now_ps: int, out: Whole) -> None:
     """Let the passing of an item happen to the instance of its connection."""
-    row = _row_of(state, reference)
+    row = _find_row(state, reference)
     load(state, row, now_ps)
     way = chosen(state, row, state[EVENTS] - 1)
     if way == NOTHING_HAPPENS:

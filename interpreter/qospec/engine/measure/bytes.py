@@ -78,13 +78,13 @@ class Volumes:
 
         None for cells.
         """
-        return self._of(self.sent_bytes, packets, part)
+        return self._compute_volume(self.sent_bytes, packets, part)
 
     def carried(self, packets: Whole, part: slice) -> Volume | None:
         """Return the bytes that arrived of a range of connections, likewise."""
-        return self._of(self.carried_bytes, packets, part)
+        return self._compute_volume(self.carried_bytes, packets, part)
 
-    def _of(self, counts: Whole, packets: Whole, part: slice) -> Volume | None:
+    def _compute_volume(self, counts: Whole, packets: Whole, part: slice) -> Volume | None:
         if not self.of_packets(part.start):
             return None
         return volume_of(counts[part], self.framing[part], packets[part])

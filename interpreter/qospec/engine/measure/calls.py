@@ -69,9 +69,9 @@ class Calls:
         """Return these calls in order; None if one of them was not followed."""
         if not all(index in self._calls for index in range(first, stop)):
             return None
-        return tuple(self._rated(first, stop))
+        return tuple(self._rate_calls(first, stop))
 
-    def _rated(self, first: int, stop: int) -> Iterator[RatedCall]:
+    def _rate_calls(self, first: int, stop: int) -> Iterator[RatedCall]:
         for index, row in enumerate(self._heard[first:stop].tolist(), first):
             sent, arrived, late, bursts, least_ps = row
             heard = Heard(sent, arrived, late, bursts, least_ps if arrived else None)
@@ -83,7 +83,7 @@ class Calls:
         playout_ps = np.zeros(len(self._followed), np.int64)
         for index, call in self._calls.items():
             playout_ps[index] = call.playout_ps
-        return fates(_joined(self._sent, 2), _joined(self._arrived, 3), playout_ps)
+        return fates(_join_columns(self._sent, 2), _join_columns(self._arrived, 3), playout_ps)
 
 
 def fates(sent: Columns, arrived: Columns, playout_ps: Whole) -> Whole:
@@ -113,7 +113,7 @@ def fates(sent: Columns, arrived: Columns, playout_ps: Whole) -> Whole:
     return np.stack([*counts, least_ps], axis=1).astype(np.int64)
 
 
-def _joined(parts: list[Columns], columns: int) -> Columns:
+def _join_columns(parts: list[Columns], columns: int) -> Columns:
     """Return the columns of all parts."""
     if not parts:
         return (np.empty(0, np.int64),) * columns

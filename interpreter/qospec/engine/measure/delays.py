@@ -96,10 +96,10 @@ class DelaySummary(NamedTuple):
             sum_of_squares_ps2=squares_ps2(rows),
             min_ps=int(rows[:, LEAST].min()),
             max_ps=int(rows[:, LARGEST].max()),
-            buckets=self._buckets(rows, count),
+            buckets=self._list_buckets(rows, count),
         )
 
-    def _buckets(self, rows: Whole, count: int) -> tuple[tuple[int, int, int], ...]:
+    def _list_buckets(self, rows: Whole, count: int) -> tuple[tuple[int, int, int], ...]:
         """Return the buckets of `rows`; none if other rows share them, or a row has none."""
         starts = np.unique(rows[:, BUCKETS])
         if starts[0] < 0:
@@ -127,12 +127,12 @@ def squares_ps2(rows: Whole) -> int | None:
     """
     if int(rows[:, COUNT].max()) * int(rows[:, LARGEST].max()) ** 2 < SQUARES_MODULUS // 2:
         return total(rows, SQUARES_LOW, SQUARES_BITS)
-    found = [_squares_of(*map(int, row)) for row in rows.tolist()]
+    found = [_sum_squares(*map(int, row)) for row in rows.tolist()]
     known = [square for square in found if square is not None]
     return sum(known) if len(known) == len(found) else None
 
 
-def _squares_of(  # noqa: PLR0913, PLR0917 -- a row, by its columns
+def _sum_squares(  # noqa: PLR0913, PLR0917 -- a row, by its columns
     count: int, least: int, largest: int, low: int, high: int, squares: int, upper: int, _: int
 ) -> int | None:
     """Return a row's sum of squares.
@@ -154,7 +154,7 @@ class Histogram:
     __slots__ = ("_long", "_unnormalised", "counts")
 
     def __init__(self, rows: int) -> None:
-        self.counts = _zeros(rows * ROW_BUCKETS)
+        self.counts = _create_zeros(rows * ROW_BUCKETS)
         self._unnormalised = 0
         self._long = False
 
@@ -193,7 +193,7 @@ class Histogram:
         return DelaySummary(rows, counts[:, low:high].copy(), low)
 
 
-def _zeros(count: int) -> Whole:
+def _create_zeros(count: int) -> Whole:
     """Return zeros of which only the pages that are written to take memory.
 
     A row has room for all possible delays and uses few of its pages. NumPy allocates large arrays

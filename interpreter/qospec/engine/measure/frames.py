@@ -99,7 +99,7 @@ class Frames:
         self._began, self._ready = (np.full(indices, NEVER_PS, np.int64) for _ in range(2))
         self._arriving = np.full(indices, BROKEN, np.int64), np.zeros((indices, 3), np.int64)
         self._rows = (
-            _new_rows(experiment, indices) if self.needed else np.zeros((0, 0, 8), np.int64)
+            _create_rows(experiment, indices) if self.needed else np.zeros((0, 0, 8), np.int64)
         )
         self.recorded = self._rows.size > 0
         self._paces: dict[int, Whole] = {}
@@ -111,13 +111,13 @@ class Frames:
 
     def sent(self, batch: Batch) -> Batch:
         """Return the frames whose last cells have left the line of their source."""
-        return self._ended(batch, self._began)
+        return self._select_ended(batch, self._began)
 
     def emitted(self, batch: Batch) -> Batch:
         """Return the frames whose last cells a source has ready."""
-        return self._ended(batch, self._ready)
+        return self._select_ended(batch, self._ready)
 
-    def _ended(self, batch: Batch, began: Whole) -> Batch:
+    def _select_ended(self, batch: Batch, began: Whole) -> Batch:
         if batch.width < WIDTH:
             return NONE
         ends = self._make_room(batch.count)
@@ -187,7 +187,7 @@ NO_BUCKETS = np.zeros(0, np.int64)
 NO_HISTOGRAM = np.zeros((0, 0), np.int64)
 
 
-def _new_rows(experiment: Experiment, indices: int) -> Whole:
+def _create_rows(experiment: Experiment, indices: int) -> Whole:
     """Return (indices, 10, 8) empty rows; none if no statement uses latencies of frames."""
     if not experiment.measurement.ranges("frame_latencies"):
         return np.zeros((0, 0, 8), np.int64)
@@ -294,27 +294,27 @@ def _arrive(
             first[c, FIRST_SENT], first[c, FIRST_AT] = sent_ps[i], at_ps[i]
             first[c, UNDELAYED] = sent_ps[i]
         elif timed:
-            _wait(first[c], pace[frame[c]], piece, sent_ps[i])
+            _delay_frame(first[c], pace[frame[c]], piece, sent_ps[i])
         if end & COMPLETES:
             found.connection[count], found.sent_ps[count] = frame[c], first[c, FIRST_SENT]
             found.more[count, ENDED], found.at_ps[count] = sent_ps[i], at_ps[i]
             found.more[count, FIRST] = first[c, FIRST_AT]
             if timed:
-                whole_ps = _time_cells(pace[frame[c]], 1 + number_in(piece))
+                whole_ps = _compute_cells_time(pace[frame[c]], 1 + number_in(piece))
                 found.more[count, NOMINAL] = first[c, UNDELAYED] + whole_ps
             count += 1
     return count
 
 
 @kernel
-def _wait(first: Whole, pace: Whole, piece: int, sent_ps: int) -> None:
+def _delay_frame(first: Whole, pace: Whole, piece: int, sent_ps: int) -> None:
     """Let the cells of a frame be sent so much later that this one is not sent before it comes."""
-    earliest_ps = sent_ps - _time_cells(pace, number_in(piece))
+    earliest_ps = sent_ps - _compute_cells_time(pace, number_in(piece))
     first[UNDELAYED] = max(first[UNDELAYED], earliest_ps)
 
 
 @kernel
-def _time_cells(pace: Whole, cells: int) -> int:
+def _compute_cells_time(pace: Whole, cells: int) -> int:
     """Return how long cells take on the last line; 0 if its rate is not known."""
     _, output_ps, part, parts = pace
     return cells * output_ps + cells * part // parts if parts else 0

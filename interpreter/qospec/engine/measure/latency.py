@@ -79,11 +79,11 @@ class Latencies:
         return any(
             first < mine.stop
             and mine.start < stop
-            and self._constant_offset_ps(slice(first, stop)) is None
+            and self._find_constant_offset_ps(slice(first, stop)) is None
             for first, stop in experiment.measurement.ranges("latencies")
         )
 
-    def _constant_offset_ps(self, part: slice) -> int | None:
+    def _find_constant_offset_ps(self, part: slice) -> int | None:
         """Return the common constant of a range of connections; None if there is none."""
         constants = np.unique(self.offset_ps[part])
         return int(constants[0]) if len(constants) == 1 and constants[0] != NOT_CONSTANT else None
@@ -105,7 +105,7 @@ class Latencies:
 
     def of(self, part: slice, seen: Delays) -> Delays | None:
         """Return the latencies of a range of connections, given their delays."""
-        offset_ps = self._constant_offset_ps(part)
+        offset_ps = self._find_constant_offset_ps(part)
         if offset_ps is not None:
             return seen.less(offset_ps)
         if (self._table[part] < 0).any():

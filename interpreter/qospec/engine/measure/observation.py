@@ -148,7 +148,7 @@ class Observation(NamedTuple):
         seen = delays.DelaySummary(self.delays, self.histogram, self.first_bucket).pooled(part)
         shares = tuple(self.carried[part].reshape(-1, group).sum(axis=1).tolist())
         received = self.received[part]
-        largest_ps, least_ps = self._one_point_variation_ps(part)
+        largest_ps, least_ps = self._compute_one_point_variation_ps(part)
         lost = {name: int(counts[part].sum()) for name, counts in sorted(self.losses.items())}
         own = np.sum([np.zeros_like(self.sent), *self.losses.values()], axis=0)
         ends = (counts[part].reshape(-1, group).sum(axis=1).tolist() for counts in (self.sent, own))
@@ -168,7 +168,7 @@ class Observation(NamedTuple):
             sent_volume=None if volumes is None else volumes.sent(self.sent, part),
             one_point_variation_max_ps=largest_ps,
             one_point_variation_min_ps=least_ps,
-            recorded=self._recorded(first, stop, shares),
+            recorded=self._list_recorded(first, stop, shares),
             latencies=None if self.latencies is None else self.latencies.of(part, seen),
             positions=self.positions and self.positions[0].of(first, stop),
             position_readings=self.positions and self.positions[1].of(first, stop),
@@ -186,7 +186,7 @@ class Observation(NamedTuple):
             samples=None if self.samples is None else self.samples.of(first, stop),
         )
 
-    def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
+    def _list_recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
         """Return what was recorded of some connections, as named in `Metric.needs`."""
         always = frozenset({"histogram", "shares"} if len(shares) > 1 else {"histogram"})
         if self.frames is None or not self.frames.follows(first):
@@ -195,7 +195,7 @@ class Observation(NamedTuple):
             always if self.measurement is None else always | self.measurement.recorded(first, stop)
         )
 
-    def _one_point_variation_ps(self, part: slice) -> tuple[int | None, int | None]:
+    def _compute_one_point_variation_ps(self, part: slice) -> tuple[int | None, int | None]:
         if self.one_point_variation_ps is None:
             return None, None
         seen = self.one_point_variation_ps[part][
@@ -298,7 +298,7 @@ class Recorder:
         """Count cells, at least one, that a source has ready; if `alone`, all of one connection."""
         self._network[CAME] += self.totals.of(batch)
         if self._frames.planned:
-            frames = self._of_window(self._frames.emitted(batch))
+            frames = self._select_window(self._frames.emitted(batch))
             delays.count(frames.connection.view(np.uint32), self._planned, 1)
         if alone:
             first, last = batch.at_ps.searchsorted(
@@ -313,19 +313,19 @@ class Recorder:
         if self._observer is not None:
             self._observer.began(batch)
         if self._frames.needed:
-            frames = self._of_window(self._frames.sent(batch))
+            frames = self._select_window(self._frames.sent(batch))
             delays.count(frames.connection.view(np.uint32), self._sent, 1)
             if self._series.needed:
                 self._series.sent(frames.connection, frames.sent_ps)
         if self._volumes.needed:
-            inside = self._within(batch, batch.sent_ps)
+            inside = self._select_within(batch, batch.sent_ps)
             self._volumes.add_sent(inside.connection, inside.size_bytes, self._sent)
         else:
             self._count(batch.connection, batch.sent_ps, self._sent, latest_ps=batch.at_ps[-1])
         if self._variations.needed:
-            self._variations.sent(self._within(batch, batch.sent_ps))
+            self._variations.sent(self._select_within(batch, batch.sent_ps))
         if self._calls.needed:
-            self._calls.sent(self._within(batch, batch.sent_ps))
+            self._calls.sent(self._select_within(batch, batch.sent_ps))
         if self._series.needed:
             self._series.sent(batch.connection, batch.sent_ps)
 
@@ -346,7 +346,7 @@ class Recorder:
             self._series.sent(begun, sent_ps)
         if self._variations.needed and (own & counts).any():
             ours = batch.select(own & counts)
-            self._variations.sent(self._within(ours, ours.sent_ps))
+            self._variations.sent(self._select_within(ours, ours.sent_ps))
 
     def consumed(self, batch: Batch) -> None:
         """Count items that ended at an element, neither lost nor delivered."""
@@ -359,16 +359,16 @@ class Recorder:
         if self._observer is not None:
             self._observer.ended(batch, "")
         self._network[LEFT] += self.totals.of(batch)
-        self._arrived(batch, point)
+        self._record_items(batch, point)
         if self._frames.needed:
             frames = self._frames.arrived(batch, point)
             if frames.count:
-                self._frames_arrived(frames, point)
+                self._record_frames(frames, point)
 
-    def _frames_arrived(self, frames: Batch, point: int) -> None:
+    def _record_frames(self, frames: Batch, point: int) -> None:
         """Count frames, at least one, that arrived."""
-        if not self._wholly_inside(frames.sent_ps, frames.at_ps[-1]):
-            began, ended = self._inside(frames.sent_ps), self._inside(frames.more[:, ENDED])
+        if not self._is_wholly_inside(frames.sent_ps, frames.at_ps[-1]):
+            began, ended = self._covers(frames.sent_ps), self._covers(frames.more[:, ENDED])
             if self._frames.recorded:
                 self._frames.record(frames.select(began & ended), point)
             # Those that the end of the window cuts are not of it.
@@ -376,9 +376,9 @@ class Recorder:
         elif self._frames.recorded:
             self._frames.record(frames, point)
         if frames.count:
-            self._arrived(frames, point)
+            self._record_items(frames, point)
 
-    def _arrived(self, batch: Batch, point: int) -> None:
+    def _record_items(self, batch: Batch, point: int) -> None:
         """Count items that arrived, and their delays."""
         window_ps = self._measurement.start_ps, self._measurement.stop_ps
         first, last = batch.at_ps.searchsorted(window_ps).tolist()
@@ -387,10 +387,10 @@ class Recorder:
         if self._volumes.needed:
             inside = batch.part(first, last)
             self._volumes.add(inside.connection, inside.size_bytes, self._volumes.carried_bytes)
-        if last == batch.count and self._wholly_inside(batch.sent_ps, batch.at_ps[-1]):
+        if last == batch.count and self._is_wholly_inside(batch.sent_ps, batch.at_ps[-1]):
             self._record_delays(batch, point)
             return
-        sent, arrived = self._inside(batch.sent_ps), np.zeros(batch.count, np.bool_)
+        sent, arrived = self._covers(batch.sent_ps), np.zeros(batch.count, np.bool_)
         arrived[first:last] = True
         delays.count(
             batch.connection[arrived & ~sent].view(np.uint32), self._carried_minus_received, 1
@@ -403,16 +403,16 @@ class Recorder:
         self._record_delays(batch.part(0, first), point)
         self._record_delays(batch.part(first, batch.count).select(sent[first:]), point)
 
-    def _of_window(self, frames: Batch) -> Batch:
+    def _select_window(self, frames: Batch) -> Batch:
         """Return the frames of which all cells are of the window, in order of their last ones."""
-        if not frames.count or self._wholly_inside(frames.sent_ps, frames.at_ps[-1]):
+        if not frames.count or self._is_wholly_inside(frames.sent_ps, frames.at_ps[-1]):
             return frames
-        return frames.select(self._inside(frames.sent_ps) & self._inside(frames.more[:, ENDED]))
+        return frames.select(self._covers(frames.sent_ps) & self._covers(frames.more[:, ENDED]))
 
-    def _within(self, batch: Batch, time_ps: Times) -> Batch:
+    def _select_within(self, batch: Batch, time_ps: Times) -> Batch:
         """Return the items whose `time_ps` lies in the window."""
-        inside = self._wholly_inside(time_ps, batch.at_ps[-1])
-        return batch if inside else batch.select(self._inside(time_ps))
+        inside = self._is_wholly_inside(time_ps, batch.at_ps[-1])
+        return batch if inside else batch.select(self._covers(time_ps))
 
     def _record_delays(self, batch: Batch, point: int) -> None:
         """Record the delays of cells of the population."""
@@ -490,7 +490,7 @@ class Recorder:
         if self._variations.needed:
             self._variations.ended(connection, sent_ps)
         if self._outages.needed:
-            inside = self._inside(sent_ps)
+            inside = self._covers(sent_ps)
             self._outages.lost(connection[inside], sent_ps[inside])
 
     def observation(
@@ -511,11 +511,11 @@ class Recorder:
             histogram=histogram,
             first_bucket=first_bucket,
             losses={name: counts for name, counts in sorted(self._losses.items()) if counts.any()},
-            one_point_variation_ps=self._one_point_variation_ps(),
+            one_point_variation_ps=self._compute_one_point_variation_ps(),
             size_bytes=self._size_bytes,
             window_ps=self._measurement.stop_ps - self._measurement.start_ps,
             consumed=self._consumed,
-            ledger=self._ledger(entries),
+            ledger=self._build_ledger(entries),
             volumes=self._volumes if self._volumes.needed else None,
             measurement=self._measurement,
             latencies=self._latencies,
@@ -535,7 +535,7 @@ class Recorder:
             drawn=drawn,
         )
 
-    def _ledger(self, entries: Mapping[str, Whole]) -> Ledger:
+    def _build_ledger(self, entries: Mapping[str, Whole]) -> Ledger:
         """Return the ledger: the network has made and consumed what its nodes have."""
         network, kinds = self._network.copy(), self._streams.kinds
         for entry in entries.values():
@@ -546,7 +546,7 @@ class Recorder:
         whole = accounts_of(NETWORK, kinds, network)
         return Ledger(dict(accounts), dict(whole), dict(self._ended))
 
-    def _one_point_variation_ps(self) -> Whole | None:
+    def _compute_one_point_variation_ps(self) -> Whole | None:
         if not self._has_one_point_variation:
             return None
         both = np.zeros((self._streams.count, 2), np.int64)
@@ -565,8 +565,8 @@ class Recorder:
     ) -> None:
         if not len(time_ps):
             return
-        if not self._wholly_inside(time_ps, time_ps.max() if latest_ps is None else latest_ps):
-            connection = connection[self._inside(time_ps)]
+        if not self._is_wholly_inside(time_ps, time_ps.max() if latest_ps is None else latest_ps):
+            connection = connection[self._covers(time_ps)]
         elif len(connection) > len(counts):
             counts += self._count_each(connection)
             return
@@ -584,7 +584,7 @@ class Recorder:
             self._counted = weakref.ref(connection), counts
         return self._counted[1]
 
-    def _wholly_inside(self, time_ps: Times, latest_ps: int) -> bool:
+    def _is_wholly_inside(self, time_ps: Times, latest_ps: int) -> bool:
         """Return whether all items sent then are of the population; none is after `latest_ps`."""
         measurement = self._measurement
         return bool(
@@ -592,7 +592,7 @@ class Recorder:
             and (measurement.start_ps <= 0 or time_ps.min() >= measurement.start_ps)
         )
 
-    def _inside(self, time_ps: Times) -> Truths:
+    def _covers(self, time_ps: Times) -> Truths:
         """Return which items sent then are of the population."""
         inside: Truths = time_ps >= self._measurement.start_ps
         if not self._measurement.drains:

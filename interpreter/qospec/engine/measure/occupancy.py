@@ -62,7 +62,7 @@ class Occupancies:
         if not self.is_recorded(node):
             return process
 
-        def recorded(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        def run_recorded(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
             step = process(arrivals, until_ps)
             for queue, (at_ps, began_ps) in (step.waits or {}).items():
                 if len(at_ps):
@@ -71,7 +71,7 @@ class Occupancies:
                 self.served(node.path, *step.services)
             return step
 
-        return recorded
+        return run_recorded
 
     def is_recorded(self, node: Node) -> bool:
         """Return whether a statement uses the occupancy of a queue of the node, or its work."""

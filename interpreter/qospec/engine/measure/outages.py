@@ -55,7 +55,7 @@ class OutageRecorder:
     def of(self, first: int, stop: int) -> Outages:
         """Return the outages of some connections."""
         lost_ps = int(self._losses[first:stop, LOST_LAST].max(initial=NONE))
-        found = map(self._longest, range(first, stop))
+        found = map(self._find_longest, range(first, stop))
         longest_ps, goes_on = max(found, default=(NONE, False))
         return Outages(
             None if longest_ps == NONE else longest_ps,
@@ -64,7 +64,7 @@ class OutageRecorder:
             goes_on,
         )
 
-    def _longest(self, index: int) -> tuple[int, bool]:
+    def _find_longest(self, index: int) -> tuple[int, bool]:
         """Return the longest outage of a connection, NONE if there is none, and if it goes on.
 
         One that no arrival precedes counts from when its first lost item was sent, and one that

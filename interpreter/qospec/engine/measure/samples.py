@@ -63,7 +63,7 @@ class Samples:
         length_ps = measurement.stop_ps - measurement.start_ps
         counts = {asked: -(-length_ps // asked.every_ps) for asked in measurement.series}
         self._groups: dict[Intervals | None, tuple[Whole, Whole]] = {
-            intervals: (_rows(count), np.zeros((len(HELD), indices, 2), np.int64))
+            intervals: (_create_rows(count), np.zeros((len(HELD), indices, 2), np.int64))
             for intervals, count in ((None, indices), *counts.items())
             if self.needed
         }
@@ -74,7 +74,7 @@ class Samples:
         mine = batch.connection.view(np.uint32)
         for intervals, (rows, held) in self._groups.items():
             number = QUANTITIES.index(quantity)
-            of, window = self._bounds(intervals)
+            of, window = self._compute_bounds(intervals)
             columns = batch.at_ps, batch.sent_ps, mine
             if quantity in HELD:
                 _hold(columns, of, window, held[HELD.index(quantity)], rows[number])
@@ -103,9 +103,14 @@ class Samples:
         columns = np.full(self._indices, self._stop_ps), np.zeros(self._indices, np.int64), last
         for intervals, (rows, held) in self._groups.items():
             for quantity, state in zip(HELD, held, strict=True):
-                _hold(columns, *self._bounds(intervals), state, rows[QUANTITIES.index(quantity)])
+                _hold(
+                    columns,
+                    *self._compute_bounds(intervals),
+                    state,
+                    rows[QUANTITIES.index(quantity)],
+                )
 
-    def _bounds(self, intervals: Intervals | None) -> tuple[tuple[int, int], Window]:
+    def _compute_bounds(self, intervals: Intervals | None) -> tuple[tuple[int, int], Window]:
         window = self._start_ps, self._stop_ps
         if intervals is None:
             return (0, self._indices), (*window, 0)
@@ -114,7 +119,7 @@ class Samples:
     def of(self, first: int, stop: int) -> Mapping[str, Sample]:
         """Return the samples of some connections, by quantity."""
         rows, _ = self._groups[None]
-        return _samples(rows[:, first:stop])
+        return _pool_samples(rows[:, first:stop])
 
     def intervals(self, intervals: Intervals) -> Iterator[Mapping[str, Sample] | None]:
         """Yield the samples of each interval; None without end if none are recorded."""
@@ -123,16 +128,16 @@ class Samples:
                 yield None
         rows, _ = self._groups[intervals]
         for number in range(rows.shape[1]):
-            yield _samples(rows[:, number : number + 1])
+            yield _pool_samples(rows[:, number : number + 1])
 
 
-def _rows(count: int) -> Whole:
+def _create_rows(count: int) -> Whole:
     rows = np.zeros((len(QUANTITIES), count, MOST + 1), np.int64)
     rows[:, :, LEAST] = NONE
     return rows
 
 
-def _samples(rows: Whole) -> dict[str, Sample]:
+def _pool_samples(rows: Whole) -> dict[str, Sample]:
     """Return samples by quantity, pooled: (quantities, n, 5)."""
     found = {}
     for quantity, mine in zip(QUANTITIES, rows, strict=True):

@@ -50,9 +50,9 @@ class Series:
         self._around = framing
         length_ps = measurement.stop_ps - measurement.start_ps
         self._counts = {
-            series: _rows(-(-length_ps // series.every_ps)) for series in measurement.series
+            series: _create_rows(-(-length_ps // series.every_ps)) for series in measurement.series
         }
-        self._changes = {intervals: _rows(len(of)) for intervals, of in self._counts.items()}
+        self._changes = {intervals: _create_rows(len(of)) for intervals, of in self._counts.items()}
         self._last_up = {
             intervals: np.full(intervals.stop - intervals.first, -1, np.int64)
             for intervals in self._counts
@@ -88,7 +88,7 @@ class Series:
                 mine,
                 intervals.first,
                 intervals.stop,
-                *self._bounds(intervals),
+                *self._compute_bounds(intervals),
                 column,
                 counts,
             )
@@ -98,7 +98,7 @@ class Series:
         at_ps, sent_ps = batch.at_ps, batch.sent_ps
         mine = batch.connection.view(np.uint32)
         for intervals, counts in self._counts.items():
-            bounds = self._bounds(intervals)
+            bounds = self._compute_bounds(intervals)
             _count(at_ps, mine, intervals.first, intervals.stop, *bounds, CARRIED, counts)
             _delay(at_ps, sent_ps, mine, intervals.first, intervals.stop, *bounds, counts)
             _count_up(at_ps, mine, intervals.first, *bounds, self._last_up[intervals], counts)
@@ -119,7 +119,7 @@ class Series:
         some = changes_ps >= 0
         sent_ps, mine = batch.sent_ps[some], batch.connection[some].view(np.uint32)
         for intervals, rows in self._changes.items():
-            bounds = self._bounds(intervals)
+            bounds = self._compute_bounds(intervals)
             _delay(
                 sent_ps + changes_ps[some],
                 sent_ps,
@@ -130,7 +130,7 @@ class Series:
                 rows,
             )
 
-    def _bounds(self, intervals: Intervals) -> tuple[int, int, int]:
+    def _compute_bounds(self, intervals: Intervals) -> tuple[int, int, int]:
         return self._measurement.start_ps, self._measurement.stop_ps, intervals.every_ps
 
     def tallies(self, intervals: Intervals, size_bytes: int) -> Iterator[Tally]:
@@ -150,20 +150,20 @@ class Series:
                 lost={("", ""): row[LOST]},
                 size_bytes=size_bytes,
                 window_ps=min(intervals.every_ps, length_ps - number * intervals.every_ps),
-                delays=_delays(row),
+                delays=_build_delays(row),
                 volume=Volume(*byte_counts) if len(self._around) else None,
                 samples=next(samples),
-                variation=Variation(received=_delays(changes[number])),
+                variation=Variation(received=_build_delays(changes[number])),
             )
 
 
-def _rows(intervals: int) -> Whole:
+def _create_rows(intervals: int) -> Whole:
     rows = np.zeros((intervals, UP + 1), np.int64)
     rows[:, SHORTEST] = NO_DELAY_PS
     return rows
 
 
-def _delays(row: list[int]) -> Delays:
+def _build_delays(row: list[int]) -> Delays:
     if not row[RECEIVED]:
         return Delays()
     return Delays(

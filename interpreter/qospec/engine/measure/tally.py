@@ -47,10 +47,10 @@ class Delays:
         if statistic == "mean":
             return Fraction(self.sum_ps, self.count)
         if statistic in ("std", "sample_std"):
-            return self._deviation_ps(sample=statistic == "sample_std")
+            return self._compute_deviation_ps(sample=statistic == "sample_std")
         return self.min_ps if statistic == "min" else self.max_ps
 
-    def _deviation_ps(self, *, sample: bool) -> Fraction | None:
+    def _compute_deviation_ps(self, *, sample: bool) -> Fraction | None:
         """Return the standard deviation; None of a sample of one, or of unknown squares."""
         if self.sum_of_squares_ps2 is None:
             return None

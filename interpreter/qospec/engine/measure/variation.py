@@ -53,7 +53,7 @@ class Variations:
         used = np.unique(np.concatenate([[-1], *rows]))  # few of all rows
         self._histogram = delays.Histogram(HISTOGRAM_ROWS * (len(used) - 1))
         self._sources = [
-            (times_ps, _new_tracked(source, np.searchsorted(used, mine) - 1, self._histogram))
+            (times_ps, _create_tracked(source, np.searchsorted(used, mine) - 1, self._histogram))
             for (times_ps, source), mine in zip(recorded, rows, strict=True)
         ]
 
@@ -97,12 +97,12 @@ class Variations:
 
     def of(self, first: int, stop: int) -> Variation | None:
         """Return the variation of some connections; None if one of them was not tracked."""
-        parts = list(self._parts(first, stop))
+        parts = list(self._list_parts(first, stop))
         if sum(len(part.marks) for part in parts) != stop - first:
             return None
         seen = np.concatenate([part.seen for part in parts])
         previous = np.concatenate([part.previous for part in parts])
-        packets = tuple(packet for part in parts for packet in _packets(part.kept))
+        packets = tuple(packet for part in parts for packet in _list_packets(part.kept))
         arrivals, latencies, increases, decreases, received = (
             self._histogram.pooled(seen[:, i]) for i in range(HISTOGRAM_ROWS)
         )
@@ -111,15 +111,15 @@ class Variations:
             latencies,
             signed(increases, decreases),
             received,
-            _reordering(seen[:, REORDERED]),
-            _smoothed(previous[:, AS_RECEIVED]),
-            _smoothed(previous[:, AS_SENT]),
+            _read_reordering(seen[:, REORDERED]),
+            _read_smoothed(previous[:, AS_RECEIVED]),
+            _read_smoothed(previous[:, AS_SENT]),
             packets,
             complete=len(packets) == int(previous[:, AS_SENT, SEEN].sum()),
             connections=stop - first,
         )
 
-    def _parts(self, first: int, stop: int) -> Iterator[TrackedConnections]:
+    def _list_parts(self, first: int, stop: int) -> Iterator[TrackedConnections]:
         for _, source in self._sources:
             begin = max(first - source.first, 0)
             end = min(stop - source.first, len(source.marks))
@@ -133,7 +133,7 @@ class Variations:
                 )
 
 
-def _new_tracked(
+def _create_tracked(
     source: Source, histogram_row: Whole, histogram: delays.Histogram
 ) -> TrackedConnections:
     n = source.connections
@@ -165,14 +165,14 @@ def _with_larger_rings(marks: Whole, ring: Whole) -> Whole:
     return more
 
 
-def _reordering(rows: Whole) -> Reordering:
+def _read_reordering(rows: Whole) -> Reordering:
     packets, largest = int(rows[:, delay_row.COUNT].sum()), int(rows[:, delay_row.LARGEST].max())
     return Reordering(
         packets, delays.total(rows, delay_row.SUM_LOW, delay_row.SUM_BITS), max(0, largest)
     )
 
 
-def _smoothed(rows: Whole) -> Smoothed | None:
+def _read_smoothed(rows: Whole) -> Smoothed | None:
     rows = rows[rows[:, SEEN] > 1]
     if not len(rows):
         return None
@@ -184,7 +184,7 @@ def _smoothed(rows: Whole) -> Smoothed | None:
     return Smoothed(Fraction(last, 16), Fraction(largest, 16), max(means) / 16)
 
 
-def _packets(kept: Whole) -> Iterator[Packet]:
+def _list_packets(kept: Whole) -> Iterator[Packet]:
     for rows in kept:
         for number in np.nonzero(rows[:, AT] >= 0)[0].tolist():
             sent_ps, transmission_ps, at_ps = rows[number].tolist()
@@ -290,7 +290,7 @@ def arrived(
         c = connection[i] - first
         if c < 0 or c >= len(marks):
             continue
-        number = _number(marks, ring, c, sent_ps[i])
+        number = _find_number(marks, ring, c, sent_ps[i])
         if number == marks[c, TAIL]:
             continue  # it was sent outside of the window
         place = number & (ring.shape[1] - 1)
@@ -318,7 +318,7 @@ def ended(sent_ps: Times, connection: Rows, tracked: TrackedConnections) -> None
         c = connection[i] - first
         if c < 0 or c >= len(marks):
             continue
-        number = _number(marks, ring, c, sent_ps[i])
+        number = _find_number(marks, ring, c, sent_ps[i])
         if number == marks[c, TAIL]:
             continue  # it was sent outside of the window
         ring[c, number & (ring.shape[1] - 1), AT] = ENDED
@@ -327,7 +327,7 @@ def ended(sent_ps: Times, connection: Rows, tracked: TrackedConnections) -> None
 
 
 @kernel
-def _number(marks: Whole, ring: Whole, c: int, sent_ps: int) -> int:
+def _find_number(marks: Whole, ring: Whole, c: int, sent_ps: int) -> int:
     """Return the number of the packet in flight that was sent then; TAIL if there is none."""
     low: int = marks[c, HEAD]
     high: int = marks[c, TAIL]

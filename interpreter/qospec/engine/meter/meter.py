@@ -252,7 +252,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     size_bytes, marks = items[item, SIZE], items[item, ITEM_MARKS]
     if size_bytes > LARGEST_PACKET_BYTES:
         return TOO_LARGE
-    colour = _colour(state, size_bytes, marks, now_ps)
+    colour = _choose_colour(state, size_bytes, marks, now_ps)
     if state[DROPS + colour]:
         lose(out, 0, item)
         return DONE
@@ -262,7 +262,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 
 
 @kernel
-def _colour(state: Whole, size_bytes: int, marks: int, now_ps: int) -> int:
+def _choose_colour(state: Whole, size_bytes: int, marks: int, now_ps: int) -> int:
     """Return the colour of a packet, and update the buckets."""
     arriving = min((marks >> FIRST) & HIGHEST, RED) if state[AWARE] else GREEN
     packet = (size_bytes, arriving, now_ps - state[NOW])

@@ -56,7 +56,7 @@ BucketSize = Annotated[Buffer, Domain("burst", 0, 2**31, layers=OF_FRAMES)]
 """Whole bytes or packets."""
 
 
-def _time_token(rate: Load) -> Fraction:
+def _compute_token_time(rate: Load) -> Fraction:
     """Return the time in which one token accrues at a rate, in ps."""
     return (BITS_PER_BYTE if rate.layer else 1) * PS_PER_S / Fraction(rate.amount)
 
@@ -83,17 +83,17 @@ class Bucket(NamedTuple):
     @property
     def token_ps(self) -> Fraction:
         """Return the time in which one token accrues."""
-        return _time_token(self.rate)
+        return _compute_token_time(self.rate)
 
     @property
     def denominator(self) -> int:
         """Return of what whole parts of a ps all of its times are."""
         if self.gains_from is None:
             return self.token_ps.denominator
-        gained = self.token_ps / _time_token(self.gains_from)
+        gained = self.token_ps / _compute_token_time(self.gains_from)
         return math.lcm(
             self.token_ps.denominator,
-            _time_token(self.gains_from).denominator * gained.denominator,
+            _compute_token_time(self.gains_from).denominator * gained.denominator,
         )
 
     def count_tokens(self, size_bytes: int) -> int:
@@ -146,7 +146,7 @@ def build_full_bucket(declared: Bucket) -> list[int]:
     filled = divmod(int(declared.size.amount * token_ps * denominator), denominator)
     gain = most_gained = 0
     if declared.gains_from is not None:
-        other_ps = _time_token(declared.gains_from)
+        other_ps = _compute_token_time(declared.gains_from)
         gain = int(token_ps / other_ps * denominator / other_ps.denominator)
         most_gained = int(declared.size.amount * other_ps) + 1
     counted = [not declared.rate.layer, *declared.framing]

@@ -98,7 +98,7 @@ class Interruptions:
     def extend(self, now_ps: int) -> int:
         """Find those of the next span, and forget those that have ended by now; return how many."""
         self.until_ps += self._span_ps
-        found = np.concatenate([self._at_times(), self._at_random()])
+        found = np.concatenate([self._list_periodic(), self._draw_random()])
         found = found[found[:, 0].argsort(kind="stable")]
         # Each begins when it is due, or when those ahead of it have ended, whichever is later.
         lengths_ps = found[:, 1]
@@ -111,7 +111,7 @@ class Interruptions:
         self.known = np.concatenate([self.known[ended:-1], rows, self.known[-1:]])
         return ended
 
-    def _at_times(self) -> Whole:
+    def _list_periodic(self) -> Whole:
         """Return the starts and lengths of periodic interruptions before the end of the span."""
         length_ps, every_ps, _ = self._periodic
         count = -((self._next_ps - self.until_ps) // every_ps) if length_ps else 0
@@ -120,20 +120,20 @@ class Interruptions:
         self._next_ps += len(rows) * every_ps
         return rows
 
-    def _at_random(self) -> Whole:
+    def _draw_random(self) -> Whole:
         """Return when random interruptions begin before the end of the span, and their lengths.
 
         The last one drawn is kept, for the next block begins there.
         """
         while len(self._coming) and self._coming[-1, 0] < self.until_ps:
             gaps_ps = self._gaps.exponential(float(self._random.every_ps), BLOCK).astype(np.int64)
-            block = np.stack([self._coming[-1, 0] + gaps_ps.cumsum(), self._drawn()], axis=1)
+            block = np.stack([self._coming[-1, 0] + gaps_ps.cumsum(), self._draw_gaps()], axis=1)
             self._coming = np.concatenate([self._coming, block])
         count = int(self._coming[:, 0].searchsorted(self.until_ps))
         before, self._coming = self._coming[:count], self._coming[count:]
         return before
 
-    def _drawn(self) -> Times:
+    def _draw_gaps(self) -> Times:
         mean_ps, _, lengths = self._random
         if lengths == "constant":
             return np.full(BLOCK, mean_ps, np.int64)

@@ -119,13 +119,13 @@ def replenish(interruptions: Interruptions, state: Whole, lacking: int) -> Whole
 
 def _with_pauses(state: Whole, interruptions: Interruptions) -> Whole:
     state[KNOWN_PS] = interruptions.until_ps
-    before = state[: _ring_of(state) + RING_COLUMNS * state[PLACES]]
+    before = state[: _find_ring(state) + RING_COLUMNS * state[PLACES]]
     return np.concatenate([before, interruptions.known.ravel()])
 
 
 def _with_more_places(state: Whole) -> Whole:
     """Return the same state with a ring of twice the places."""
-    start = int(_ring_of(state))
+    start = int(_find_ring(state))
     stop = start + RING_COLUMNS * int(state[PLACES])
     ring = double_ring(state[start:stop], RING_COLUMNS, state[HEAD], state[TAIL])
     state[PLACES] *= 2
@@ -163,7 +163,7 @@ def serve(state: Whole, size_bytes: int, port: int, now_ps: int) -> tuple[int, i
         0, the cause of its loss, or what is lacking, nothing done; when its service begins or it is
         lost; the end of its service, if need be by a restart.
     """
-    arrays, queue = _arrays_of(state), min(port, state[QUEUES] - 1)
+    arrays, queue = _view_arrays(state), min(port, state[QUEUES] - 1)
     state[LACKING_PS] = now_ps
     if state[TAIL] - state[HEAD] == state[PLACES]:
         return NO_PLACES, now_ps, now_ps
@@ -180,45 +180,45 @@ def serve(state: Whole, size_bytes: int, port: int, now_ps: int) -> tuple[int, i
     if state[FREE] > state[DOWN]:
         arrays.waiting[queue] += amount
         return RESTART, state[DOWN], now_ps
-    done_ps, k = _end(arrays, k, begins_ps + _time_ps(state, arrays, size_bytes))
+    done_ps, k = _end(arrays, k, begins_ps + _compute_time_ps(state, arrays, size_bytes))
     if done_ps > state[KNOWN_PS]:
         return UNKNOWN, now_ps, now_ps
     if begins_ps > now_ps:
-        _wait(state, arrays, (begins_ps, amount, queue))
+        _enqueue(state, arrays, (begins_ps, amount, queue))
     if now_ps >= state[FREE]:
         state[BUSY] = now_ps
     state[FREE], state[SIZE] = done_ps, size_bytes
-    cause = _outcome(state, k)
+    cause = _find_outcome(state, k)
     return cause, min(begins_ps, state[DOWN]), min(done_ps, state[DOWN])
 
 
 @kernel
-def _points_of(state: Whole) -> int:
+def _find_points(state: Whole) -> int:
     """Return where its curve begins."""
     return ARRAYS + state[QUEUES] + state[RESTARTS]  # type: ignore[no-any-return]
 
 
 @kernel
-def _ring_of(state: Whole) -> int:
+def _find_ring(state: Whole) -> int:
     """Return where its ring begins."""
-    return _points_of(state) + COLUMNS * state[POINTS]  # type: ignore[no-any-return]
+    return _find_points(state) + COLUMNS * state[POINTS]  # type: ignore[no-any-return]
 
 
 @kernel
-def _arrays_of(state: Whole) -> Arrays:
-    ring = _ring_of(state)
+def _view_arrays(state: Whole) -> Arrays:
+    ring = _find_ring(state)
     pauses = ring + RING_COLUMNS * state[PLACES]
     return Arrays(
         view_part(state, ARRAYS, state[QUEUES]),
         view_part(state, ARRAYS + state[QUEUES], state[RESTARTS]),
-        view_rows(state, _points_of(state), state[POINTS], COLUMNS),
+        view_rows(state, _find_points(state), state[POINTS], COLUMNS),
         view_rows(state, ring, state[PLACES], RING_COLUMNS),
         view_rows(state, pauses, (len(state) - pauses) // 2, 2),
     )
 
 
 @kernel
-def _time_ps(state: Whole, arrays: Arrays, size_bytes: int) -> int:
+def _compute_time_ps(state: Whole, arrays: Arrays, size_bytes: int) -> int:
     """Return how long a packet takes behind the one ahead."""
     segments = (size_bytes + state[HEADROOM_BYTES] - 1) // state[SEGMENT_BYTES]
     time_ps = find_time_ps(arrays.points, size_bytes)
@@ -256,7 +256,7 @@ def _end(arrays: Arrays, k: int, done_ps: int) -> tuple[int, int]:
 
 
 @kernel
-def _outcome(state: Whole, k: int) -> int:
+def _find_outcome(state: Whole, k: int) -> int:
     """Return 0 if the last packet so far leaves, or the cause of its loss."""
     down_ps = min(state[DOWN], state[BUSY] + state[TIMEOUT_PS])
     if state[FREE] <= down_ps:
@@ -277,7 +277,7 @@ def go_down(state: Whole, at_ps: int) -> None:
 
 
 @kernel
-def _wait(state: Whole, arrays: Arrays, packet: tuple[int, int, int]) -> None:
+def _enqueue(state: Whole, arrays: Arrays, packet: tuple[int, int, int]) -> None:
     """Note a packet that waits, as a row of the ring."""
     begins_ps, amount, queue = packet
     ring, place = arrays.ring, state[TAIL] & (state[PLACES] - 1)

@@ -145,7 +145,7 @@ def admit(
     queues, classes = table.queues, table.classes
     marks, amount, at_ps, cell = item
     waiting, items = ahead
-    row = _class_of(table, k, marks)
+    row = _find_class(table, k, marks)
     if queues[k, WEIGHT] >= 0:
         _follow(table, k, waiting, at_ps)
     average = queues[k, AVERAGE]
@@ -176,13 +176,13 @@ def is_admitted(decision: int) -> bool:
 @kernel
 def room(table: AdmissionTable, k: int, marks: int) -> int:
     """Return the amount that may wait in queue `k` including an item of these marks."""
-    return table.classes[_class_of(table, k, marks), ROOM]  # type: ignore[no-any-return]
+    return table.classes[_find_class(table, k, marks), ROOM]  # type: ignore[no-any-return]
 
 
 @kernel
 def note_drop(table: AdmissionTable, k: int, marks: int, cell: Cell) -> None:
     """Note that an item that was admitted finds no room after all."""
-    row = _class_of(table, k, marks)
+    row = _find_class(table, k, marks)
     table.classes[row, COUNT] = 0
     _note_fate(table, k, row, cell, OVERFLOW)
 
@@ -221,7 +221,7 @@ def _note_fate(table: AdmissionTable, k: int, row: int, cell: Cell, found: int) 
 
 
 @kernel
-def _class_of(table: AdmissionTable, k: int, marks: int) -> int:
+def _find_class(table: AdmissionTable, k: int, marks: int) -> int:
     """Return the row of the class of an item at queue `k`."""
     queues = table.queues
     value = (marks >> queues[k, BIT]) & queues[k, HIGHEST]

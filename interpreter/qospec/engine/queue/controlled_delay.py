@@ -204,7 +204,7 @@ def send_first(state: Whole, items: Whole, queue: Whole, now_ps: int, out: Whole
         queue[IS_DROPPING] = is_late
         while queue[IS_DROPPING] and now_ps >= queue[NEXT]:
             queue[COUNT] += 1
-            if _mark(state, items, item):
+            if _mark_packet(state, items, item):
                 queue[NEXT] += state[law + queue[COUNT]]
                 break
             lose(out, EARLY, item)
@@ -212,7 +212,7 @@ def send_first(state: Whole, items: Whole, queue: Whole, now_ps: int, out: Whole
             if queue[IS_DROPPING]:
                 queue[NEXT] += state[law + queue[COUNT]]
     elif is_late:
-        if not _mark(state, items, item):
+        if not _mark_packet(state, items, item):
             lose(out, EARLY, item)
             item, _ = _take(state, items, queue, now_ps)
         queue[IS_DROPPING] = 1
@@ -273,7 +273,7 @@ def _take(state: Whole, items: Whole, queue: Whole, now_ps: int) -> tuple[int, b
 
 
 @kernel
-def _mark(state: Whole, items: Whole, item: int) -> bool:
+def _mark_packet(state: Whole, items: Whole, item: int) -> bool:
     """Mark a packet that is to be dropped; return False if it is not capable of that."""
     if items[item, MARKS] & state[MARKING] == 0:
         return False

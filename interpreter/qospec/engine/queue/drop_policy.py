@@ -297,17 +297,20 @@ def admission_table(
         is_of_frames |= any(rule.is_of_frames for rule in rules.values())
         average = policy.average if policy is not None else None
         if policy is not None and policy not in tables:
-            tables[policy] = _column(policy.mark, tuple(rules))
+            tables[policy] = _build_column(policy.mark, tuple(rules))
         weight = -1 if average is None else exponent(average.weight)
-        typical_ps = 1 if average is None else _time_ps(line, clock, average.typical_bytes)
+        typical_ps = 1 if average is None else _compute_time_ps(line, clock, average.typical_bytes)
         table, mark = list(tables).index(policy), ALL.get(policy.mark) if policy else None
         bit, highest = (mark.first, mark.highest) if mark else (0, 0)
         marking = CONGESTION if policy is not None and policy.marks_congestion else 0
         most = MOST_COUNTED if average is not None and average.spaces else 0
         own = (len(classes), table, bit, highest, limit.amount, weight, typical_ps, marking, most)
         rows[k, : len(own)] = own
-        decay[k] = _powers(weight) if weight >= 0 else 0
-        classes += [_class(Rule(), limit), *(_class(rule, limit) for rule in rules.values())]
+        decay[k] = _list_powers(weight) if weight >= 0 else 0
+        classes += [
+            _build_class(Rule(), limit),
+            *(_build_class(rule, limit) for rule in rules.values()),
+        ]
     column = np.zeros((len(tables), max(map(len, tables.values()))), np.int64)
     for row, classes_of in zip(column, tables.values(), strict=True):
         row[: len(classes_of)] = classes_of
@@ -327,12 +330,12 @@ def list_causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
     return tuple(CAUSES[cause] for cause in found)
 
 
-def _time_ps(line: Whole, clock: Clock, typical_bytes: int) -> int:
+def _compute_time_ps(line: Whole, clock: Clock, typical_bytes: int) -> int:
     size_bytes = CELL_BYTES if clock.encapsulation is None else typical_bytes
     return max(1, int(transmission.compute_service_time(line, size_bytes)[0]))
 
 
-def _column(name: str, known: tuple[int, ...]) -> list[int]:
+def _build_column(name: str, known: tuple[int, ...]) -> list[int]:
     """Return, by value of a mark, 1 + its number among those known; 0 for others."""
     if not name:
         return [len(known)]
@@ -340,7 +343,7 @@ def _column(name: str, known: tuple[int, ...]) -> list[int]:
     return [known.index(value) + 1 if value in known else 0 for value in values]
 
 
-def _powers(weight: int) -> list[int]:
+def _list_powers(weight: int) -> list[int]:
     """Return 1 - 1/2^weight to the power of 2^n, each from the one before in 62 places."""
     power, found = (1 << 62) - (1 << 62 - weight), []
     for _ in range(POWERS):
@@ -349,7 +352,7 @@ def _powers(weight: int) -> list[int]:
     return found
 
 
-def _class(rule: Rule, limit: Buffer) -> list[int]:
+def _build_class(rule: Rule, limit: Buffer) -> list[int]:
     amount = limit.amount if rule.room is None else rule.room
     starts = [NO_LIMIT if n is None else n for n in (rule.frames_from, rule.congested_from)]
     last = [starts[0], int(rule.rest), starts[1]]

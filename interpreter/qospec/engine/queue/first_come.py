@@ -75,7 +75,7 @@ def arrive(
     """Send an item, now or when the line is free, or lose it; see `engine.event.transition`."""
     cell = items[item, CONNECTION], read_note(items, item, FRAME)
     arrival = items[item, MARKS], items[item, SIZE], now_ps, cell
-    decision, begins_ps, leaves_ps = _queue(state, arrival)
+    decision, begins_ps, leaves_ps = _enqueue(state, arrival)
     if decision < ADMITTED:
         return -decision
     if not is_admitted(decision):
@@ -109,7 +109,7 @@ def admit_batch(batch: Batch, first: int, state: Whole, outcome: Outcome) -> tup
     stamps, dropped = len(began_ps) > 0, 0
     for i in range(first, len(at_ps)):
         cell = batch.connection[i], read_note(batch.more, i, FRAME_PLACE)
-        decision, begins_ps, leaves_ps = _queue(state, (marks[i], sizes[i], at_ps[i], cell))
+        decision, begins_ps, leaves_ps = _enqueue(state, (marks[i], sizes[i], at_ps[i], cell))
         if decision < ADMITTED:
             return i, dropped, -decision
         lost[i], left_ps[i] = decision, leaves_ps
@@ -120,7 +120,7 @@ def admit_batch(batch: Batch, first: int, state: Whole, outcome: Outcome) -> tup
 
 
 @kernel
-def _queue(state: Whole, arrival: tuple[int, int, int, Cell]) -> tuple[int, int, int]:
+def _enqueue(state: Whole, arrival: tuple[int, int, int, Cell]) -> tuple[int, int, int]:
     """Admit an item that arrives now, or lose it, given its marks, its size, now, and its frame.
 
     Returns:

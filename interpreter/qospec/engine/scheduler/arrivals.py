@@ -73,7 +73,7 @@ def in_arrival_order(incoming: Incoming, at_ps: Times, rows: Rows) -> ArrivalOrd
     count = sum(incoming.counts)
     if incoming.inputs is not None:
         order = ArrivalOrder(
-            _numbers(count.bit_length())[:count], np.empty(count, np.uint32), at_ps
+            _get_numbers(count.bit_length())[:count], np.empty(count, np.uint32), at_ps
         )
         _look_up(incoming.inputs, rows, order.rows)
         return order
@@ -87,7 +87,7 @@ def in_arrival_order(incoming: Incoming, at_ps: Times, rows: Rows) -> ArrivalOrd
 
 
 @functools.lru_cache(maxsize=1)
-def _numbers(bits: int) -> Rows:
+def _get_numbers(bits: int) -> Rows:
     """Return 0, 1, 2 …; shared, since the loop reorders only simultaneous arrivals."""
     return np.arange(2**bits, dtype=np.uint32)
 

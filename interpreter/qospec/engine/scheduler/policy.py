@@ -76,9 +76,9 @@ def scheduling_loop(policies: tuple[Policy, ...], *, deep: bool, with_policies: 
         deep: Whether there are schedulers below the root.
         with_policies: Whether some queue has a drop policy.
     """
-    label = f"{_label(policies, deep=deep)}_{'policies' if with_policies else 'limits'}"
+    label = f"{_label_policies(policies, deep=deep)}_{'policies' if with_policies else 'limits'}"
     hooks = serve.BY_POLICY if with_policies else {}
-    return link_kernel(serve.serve, label, {**_linked(policies, deep=deep), **hooks})
+    return link_kernel(serve.serve, label, {**_link_policies(policies, deep=deep), **hooks})
 
 
 @functools.cache
@@ -86,9 +86,9 @@ def transition_kernels(
     policies: tuple[Policy, ...], *, deep: bool, with_policies: bool
 ) -> tuple[Callable[..., int], Callable[..., int]]:
     """Return `transition.arrive` and `transition.wake`, compiled likewise."""
-    label = f"{_label(policies, deep=deep)}_{'policies' if with_policies else 'limits'}"
+    label = f"{_label_policies(policies, deep=deep)}_{'policies' if with_policies else 'limits'}"
     hooks = transition.BY_POLICY if with_policies else {}
-    names = {**_linked(policies, deep=deep), **hooks}
+    names = {**_link_policies(policies, deep=deep), **hooks}
     arrive, wake = (
         link_kernel(hook, label, names) for hook in (transition.arrive, transition.wake)
     )
@@ -96,9 +96,9 @@ def transition_kernels(
 
 
 @functools.cache
-def _linked(policies: tuple[Policy, ...], *, deep: bool) -> dict[str, Any]:
+def _link_policies(policies: tuple[Policy, ...], *, deep: bool) -> dict[str, Any]:
     """Return by name the kernels of `serve` that call these policies, and what the tree needs."""
-    names = {name: _by_number(policies, name) for name in policies[0].kernels}
+    names = {name: _link_by_number(policies, name) for name in policies[0].kernels}
     pauses = any(policy.pauses for policy in policies)
     tracks = any(policy.on_arrival is not serve.on_arrival for policy in policies)
     flags = {
@@ -109,7 +109,7 @@ def _linked(policies: tuple[Policy, ...], *, deep: bool) -> dict[str, Any]:
         "NESTED": deep,
     }
     calling = (serve.notify_arrival, choice.select_queue, serve.notify_service, serve.notify_idle)
-    label = _label(policies, deep=deep)
+    label = _label_policies(policies, deep=deep)
     kernels = {
         function.__name__: link_kernel(function, label, {**names, **flags})
         for function in (*calling, choice.find_opening_ps)
@@ -117,31 +117,33 @@ def _linked(policies: tuple[Policy, ...], *, deep: bool) -> dict[str, Any]:
     return {**flags, **kernels}
 
 
-def _label(policies: tuple[Policy, ...], *, deep: bool) -> str:
+def _label_policies(policies: tuple[Policy, ...], *, deep: bool) -> str:
     return "_".join([*(policy.name for policy in policies), "deep" if deep else "flat"])
 
 
-def _by_number(policies: tuple[Policy, ...], name: str, first: int = 0) -> Any:
+def _link_by_number(policies: tuple[Policy, ...], name: str, first: int = 0) -> Any:
     """Return the kernel that dispatches on the number of a scheduler's policy."""
     this = policies[first].kernels[name]
     if first == len(policies) - 1:
         return this
     label = "_".join([name, *(policy.name for policy in policies[first:]), str(first)])
-    others = _by_number(policies, name, first + 1)
-    return link_kernel(_dispatch, label, {"_this": this, "_other": others, "_NUMBER": first})
+    others = _link_by_number(policies, name, first + 1)
+    return link_kernel(
+        _dispatch, label, {"_call_this": this, "_call_other": others, "_NUMBER": first}
+    )
 
 
 _NUMBER = 0
 
 
 @kernel
-def _this(tree: Tree, scheduler: int, *more: int) -> int:  # noqa: ARG001
+def _call_this(tree: Tree, scheduler: int, *more: int) -> int:  # noqa: ARG001
     """Placeholder for a kernel of one policy."""
     return 0
 
 
 @kernel
-def _other(tree: Tree, scheduler: int, *more: int) -> int:  # noqa: ARG001
+def _call_other(tree: Tree, scheduler: int, *more: int) -> int:  # noqa: ARG001
     """Placeholder for the same kernel of the other policies."""
     return 0
 
@@ -150,5 +152,5 @@ def _other(tree: Tree, scheduler: int, *more: int) -> int:  # noqa: ARG001
 def _dispatch(tree: Tree, scheduler: int, *more: int) -> int:
     """Call the kernel of policy `_NUMBER` or, if the scheduler has another policy, the others'."""
     if tree[scheduler, POLICY] == _NUMBER:
-        return _this(tree, scheduler, *more)
-    return _other(tree, scheduler, *more)
+        return _call_this(tree, scheduler, *more)
+    return _call_other(tree, scheduler, *more)

@@ -208,7 +208,7 @@ class Scheduler(Element):
         """
         if clock is None:
             raise ValueError("no line serves this element")
-        inputs = [_competitor(clock, arrival) for arrival in arriving]
+        inputs = [_build_competitor(clock, arrival) for arrival in arriving]
         found = []
         for number, (arrival, competes) in enumerate(zip(arriving, inputs, strict=True)):
             if competes is None:
@@ -269,7 +269,7 @@ class Scheduler(Element):
             losses=tuple((queue.element, cause) for queue in state.queues for cause in CAUSES[1:]),
             queues=tuple(queue.element for queue in state.queues) if setting.watched else (),
             ports=tuple(sorted(range(len(leaves)), key=leaves.__getitem__)),
-            replenish=functools.partial(replenish, state.drop_state, _tags(state)),
+            replenish=functools.partial(replenish, state.drop_state, _list_tags(state)),
         )
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
@@ -277,7 +277,7 @@ class Scheduler(Element):
         return serve_arrivals(state, by_input(arrivals), until_ps)
 
 
-def _competitor(clock: Clock, arriving: Arrival) -> Competitor | None:
+def _build_competitor(clock: Clock, arriving: Arrival) -> Competitor | None:
     """Return what arrives at an input, as the line sees it; None: nothing does."""
     if not arriving.sizes:
         return None
@@ -376,7 +376,7 @@ def _costs_by_bytes(byte_ps: Fraction, sizes: tuple[int, ...]) -> Costs:
     return compute_costs(sizes, lambda size_bytes: size_bytes, byte_ps)
 
 
-def _tags(state: State) -> list[tuple[int, ...]]:
+def _list_tags(state: State) -> list[tuple[int, ...]]:
     """Return the tags of each policy, by number."""
     return [policy.tags for policy in state.policies]
 
@@ -415,15 +415,17 @@ def _build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[P
         for field, value in scheduler.fields(clock).items():
             own = isinstance(value, int)
             tree[slice(row, row + 1) if own else slice(first[row], last), field] = value
-    return tree, list(_leaves(0, first, schedulers)), policies
+    return tree, list(_list_leaves(0, first, schedulers)), policies
 
 
-def _leaves(row: int, first: Mapping[int, int], schedulers: Mapping[int, Scheduler]) -> list[int]:
+def _list_leaves(
+    row: int, first: Mapping[int, int], schedulers: Mapping[int, Scheduler]
+) -> list[int]:
     """Return the rows of the queues below a row, in order of inputs."""
     if row not in schedulers:
         return [row]
     below = range(first[row], first[row] + len(schedulers[row].branches))
-    return [leaf for branch in below for leaf in _leaves(branch, first, schedulers)]
+    return [leaf for branch in below for leaf in _list_leaves(branch, first, schedulers)]
 
 
 def serve_arrivals(state: State, incoming: Incoming, until_ps: int) -> Step:
@@ -480,7 +482,7 @@ def _remember(state: State, number: int, cell: Batch) -> None:
     inputs = len(state.leaves)
     state.held = nothing_held(inputs, state.held.arrival_tags.shape[1])
     arrivals = tuple(cell if i == number else empty() for i in range(inputs))
-    service, limits = _prepared(state, by_input(arrivals), cell), state.tree[:, LIMIT].copy()
+    service, limits = _build_service(state, by_input(arrivals), cell), state.tree[:, LIMIT].copy()
     state.tree[:, LIMIT] = NO_LIMIT
     state.serve(cell, empty(), state.line.copy(), state.tree, FOREVER_PS, service)
     state.tree[:, LIMIT] = limits
@@ -498,7 +500,7 @@ def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
     alike = largest == smallest == (state.size_bytes or largest)
     state.size_bytes = largest if alike else -1
 
-    service = _prepared(state, incoming, arrivals)
+    service = _build_service(state, incoming, arrivals)
     sent = state.serve(arrivals, held, state.line, state.tree, until_ps, service)
     leaves = state.tree[state.leaves]
     heads, counts = leaves[:, HEAD].tolist(), leaves[:, WAITS].tolist()
@@ -519,7 +521,7 @@ def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
     return service.left.part(0, sent), losses
 
 
-def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
+def _build_service(state: State, incoming: Incoming, arrivals: Batch) -> Service:
     """Return columns for these cells and those that wait, and make the tree ready for them."""
     tree, leaves, held = state.tree, state.leaves, state.held
     first, size_bytes = arrivals.count, held.cells.size_bytes
@@ -539,7 +541,7 @@ def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
         np.zeros(first if state.drop_state.selective else 0, np.int32),
     )
     bounds = [0, *itertools.accumulate(held.counts)]
-    rebase(tree, _tags(state), np.repeat(leaves, held.counts), held.arrival_tags)
+    rebase(tree, _list_tags(state), np.repeat(leaves, held.counts), held.arrival_tags)
     if held.arrival_tags.size:
         service.arrival_tags[first:] = held.arrival_tags
     tree[:, WAITS] = 0

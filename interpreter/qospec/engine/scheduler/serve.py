@@ -381,12 +381,12 @@ def on_departure(tree: Tree, service: Service, k: int, until_ps: int) -> int:  #
 
 
 @kernel
-def _admission(
+def _decide_admission(
     tree: Tree, size_bytes: Any, service: Service, arrival: Arrival, needs_room: int
 ) -> int:
     k, i, now_ps = arrival
     marks, amount = service.arrivals.marks[i], size_bytes[i] if tree[k, IN_BYTES] else 1
-    item, draw = (marks, amount, now_ps, _cell_of(service, i)), service.draws[i]
+    item, draw = (marks, amount, now_ps, _get_cell(service, i)), service.draws[i]
     ahead = (held(tree, k), tree[0, WAITS])
     found = admit(service.table, tree[k, NUMBER], item, ahead, needs_room != 0, draw)
     if found == MARKED:
@@ -405,13 +405,13 @@ def _recheck_limit(tree: Tree, service: Service, k: int, i: int) -> int:
 
 @kernel
 def _on_drop(tree: Tree, service: Service, k: int, i: int) -> int:
-    marks, cell = service.arrivals.marks[i], _cell_of(service, i)
+    marks, cell = service.arrivals.marks[i], _get_cell(service, i)
     note_drop(service.table, tree[k, NUMBER], marks, cell)
     return 0
 
 
 @kernel
-def _cell_of(service: Service, i: int) -> Cell:
+def _get_cell(service: Service, i: int) -> Cell:
     """Return the connection of an arrival and what is noted of its frame."""
     arrivals = service.arrivals
     return signed(arrivals.connection[i]), read_note(arrivals.more, i, FRAME_PLACE)
@@ -424,7 +424,7 @@ def _on_departure(tree: Tree, service: Service, k: int, until_ps: int) -> int:
 
 
 BY_POLICY = {
-    "admission": _admission,
+    "admission": _decide_admission,
     "recheck_limit": _recheck_limit,
     "on_drop": _on_drop,
     "on_departure": _on_departure,

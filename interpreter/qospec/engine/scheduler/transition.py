@@ -138,7 +138,7 @@ def _with_more_slots(state: Whole) -> Whole:
 
 
 @kernel
-def _views(state: Whole) -> tuple[Tree, Whole]:
+def _view_state(state: Whole) -> tuple[Tree, Whole]:
     """Return the tree and the slots."""
     tree = view_rows(state, TREE, state[ROWS], FIELDS)
     count = (len(state) - state[SLOTS]) // state[WIDTH]
@@ -160,7 +160,7 @@ def arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: W
         state[drawn] += 1
         draw = state[drawn + state[drawn]]
     state[SINCE_REBASE] += 1
-    (tree, slots), i = _views(state), state[FREE_SLOT]
+    (tree, slots), i = _view_state(state), state[FREE_SLOT]
     k = state[state[LEAVES] + port]
     state[FREE_SLOT] = slots[i, AFTER]
     slots[i, OF], slots[i, AFTER], slots[i, CAME] = item, NONE, now_ps
@@ -182,7 +182,7 @@ def arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: W
 @kernel
 def wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Send what is next, if the line is free; then decide about what was held back."""
-    tree, slots = _views(state)
+    tree, slots = _view_state(state)
     if PAUSES:
         state[FREE], state[PART] = find_start(state, now_ps)
     opens_ps = now_ps
@@ -211,7 +211,7 @@ def wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 @kernel
 def _admit(state: Whole, items: Whole, i: int, needs_room: int, out: Whole) -> None:
     """Put an item into its queue, or lose it."""
-    tree, slots = _views(state)
+    tree, slots = _view_state(state)
     k, size_bytes = slots[i, QUEUE], items[slots[i, OF], ITEM_SIZE]
     cause = _decide(state, items, i, needs_room)
     if cause != ADMITTED:
@@ -233,7 +233,7 @@ def _admit(state: Whole, items: Whole, i: int, needs_room: int, out: Whole) -> N
 @kernel
 def _lose(state: Whole, i: int, cause: int, out: Whole) -> None:
     """Lose the item of a slot."""
-    tree, slots = _views(state)
+    tree, slots = _view_state(state)
     number = tree[slots[i, QUEUE], NUMBER]
     lose(out, number * KINDS_OF_LOSS + cause - OVERFLOW, slots[i, OF])
     slots[i, AFTER] = state[FREE_SLOT]
@@ -243,7 +243,7 @@ def _lose(state: Whole, i: int, cause: int, out: Whole) -> None:
 @kernel
 def _send_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     """Send the item that the policies select."""
-    tree, slots = _views(state)
+    tree, slots = _view_state(state)
     k = select_queue(tree, slots, now_ps)
     i = tree[k, ITEM]
     item, following = slots[i, OF], slots[i, AFTER]
@@ -267,7 +267,7 @@ def _send_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
 @kernel
 def _drop_over_limit(state: Whole, items: Whole, out: Whole) -> None:
     """Drop arrivals that exceed the limit of their queue and were not sent at once."""
-    tree, _ = _views(state)
+    tree, _ = _view_state(state)
     for k in range(1, len(tree)):
         if tree[k, FIRST] == 0 and tree[k, WAITS] == 1:
             i = tree[k, ITEM]
@@ -289,7 +289,7 @@ def _drop_over_limit(state: Whole, items: Whole, out: Whole) -> None:
 @kernel
 def _decide(state: Whole, items: Whole, i: int, needs_room: int) -> int:
     """Return ADMITTED, or the cause for which an arrival is lost."""
-    tree, slots = _views(state)
+    tree, slots = _view_state(state)
     k = slots[i, QUEUE]
     amount = items[slots[i, OF], ITEM_SIZE] if tree[k, IN_BYTES] else 1
     return OVERFLOW * (needs_room != 0 and held(tree, k) + amount > tree[k, LIMIT])
@@ -298,7 +298,7 @@ def _decide(state: Whole, items: Whole, i: int, needs_room: int) -> int:
 @kernel
 def _recheck_limit(state: Whole, items: Whole, i: int) -> int:  # noqa: ARG001
     """Return ADMITTED, or the cause of loss of an item that is alone in its queue and not sent."""
-    tree, slots = _views(state)
+    tree, slots = _view_state(state)
     k = slots[i, QUEUE]
     return OVERFLOW * (held(tree, k) > tree[k, LIMIT])  # type: ignore[no-any-return]
 
@@ -320,7 +320,7 @@ def _on_departure(state: Whole, k: int) -> int:  # noqa: ARG001
 
 @kernel
 def _decide_by_policy(state: Whole, items: Whole, i: int, needs_room: int) -> int:
-    tree, slots = _views(state)
+    tree, slots = _view_state(state)
     k, item = slots[i, QUEUE], slots[i, OF]
     amount = items[item, ITEM_SIZE] if tree[k, IN_BYTES] else 1
     cell = items[item, CONNECTION], read_note(items, item, FRAME)
@@ -336,7 +336,7 @@ def _decide_by_policy(state: Whole, items: Whole, i: int, needs_room: int) -> in
 
 @kernel
 def _recheck_limit_by_policy(state: Whole, items: Whole, i: int) -> int:
-    tree, slots = _views(state)
+    tree, slots = _view_state(state)
     k, marks = slots[i, QUEUE], items[slots[i, OF], ITEM_MARKS]
     if held(tree, k) > tree[k, LIMIT]:
         return OVERFLOW
@@ -347,7 +347,7 @@ def _recheck_limit_by_policy(state: Whole, items: Whole, i: int) -> int:
 
 @kernel
 def _on_drop_by_policy(state: Whole, items: Whole, i: int) -> int:
-    tree, slots = _views(state)
+    tree, slots = _view_state(state)
     number, item = tree[slots[i, QUEUE], NUMBER], slots[i, OF]
     cell = items[item, CONNECTION], read_note(items, item, FRAME)
     note_drop(view_table(state, state[TABLE]), number, items[item, ITEM_MARKS], cell)
@@ -356,7 +356,7 @@ def _on_drop_by_policy(state: Whole, items: Whole, i: int) -> int:
 
 @kernel
 def _on_departure_by_policy(state: Whole, k: int) -> int:
-    tree, _ = _views(state)
+    tree, _ = _view_state(state)
     view_table(state, state[TABLE]).queues[tree[k, NUMBER], SINCE] = state[FREE]
     return 0
 

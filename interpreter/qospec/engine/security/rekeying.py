@@ -75,26 +75,27 @@ class Rekeying:
     def __post_init__(self) -> None:
         for name, volume in (("rekey", self.after), ("lifetime", self.lifetime)):
             if volume is not None and volume.amount > LONGEST[volume.unit]:
-                most = _written(volume._replace(amount=LONGEST[volume.unit]))
+                most = _format_lifetime(volume._replace(amount=LONGEST[volume.unit]))
                 raise UnfitError(
-                    f"{name}: {_written(volume)} is more than {most}", f"write at most `{most}`"
+                    f"{name}: {_format_lifetime(volume)} is more than {most}",
+                    f"write at most `{most}`",
                 )
         if self.after is None:
             if self.negotiation_ps:
                 raise ValueError("nothing is negotiated without `rekey`: say when that begins")
         elif self.lifetime is not None and self.after.unit == self.lifetime.unit:
-            self._finishes(self.after, self.lifetime)
+            self._check_finish(self.after, self.lifetime)
 
-    def _finishes(self, after: Lifetime, lifetime: Lifetime) -> None:
+    def _check_finish(self, after: Lifetime, lifetime: Lifetime) -> None:
         """Raise ValueError if the association always expires before it can be replaced."""
         taken = self.negotiation_ps if after.unit == "time" else 0
         if after.amount + taken > lifetime.amount:
-            lasts = f" and takes {_time(taken)}" if taken else ""
+            lasts = f" and takes {_format_time(taken)}" if taken else ""
             least = after._replace(amount=after.amount + taken)
             raise UnfitError(
-                f"an exchange of keys that begins after {_written(after)}{lasts} cannot finish"
-                f" before the association expires after {_written(lifetime)}",
-                f"rekey earlier, or give it a `lifetime` of at least {_written(least)}",
+                f"an exchange of keys that begins after {_format_lifetime(after)}{lasts}"
+                f" cannot finish before the association expires after {_format_lifetime(lifetime)}",
+                f"rekey earlier, or give it a `lifetime` of at least {_format_lifetime(least)}",
             )
 
     def gap(self, packet_rate: Fraction, byte_rate: Fraction, end_s: Fraction) -> Gap | None:
@@ -109,7 +110,7 @@ class Rekeying:
         if self.lifetime is None or not packet_rate:
             return None
         if self.after is None:
-            expires_s = self._expires_s(packet_rate, byte_rate, since_s)
+            expires_s = self._find_expiry_s(packet_rate, byte_rate, since_s)
             return Gap(expires_s, None, is_first=True) if expires_s < end_s else None
         for is_first in (True, False):
             use = self._use(packet_rate, byte_rate, is_first=is_first)
@@ -151,7 +152,7 @@ class Rekeying:
         else:
             used = -(-self.after.amount // packets[self.after.unit])
             begins_s = until_packet_s + Fraction(used - 1) / packet_rate
-        expires_s = self._expires_s(packet_rate, byte_rate, until_packet_s)
+        expires_s = self._find_expiry_s(packet_rate, byte_rate, until_packet_s)
         is_late = begins_s + negotiation_s > expires_s
         loses_first = self.after.unit != "time" and begins_s >= expires_s
         if loses_first:
@@ -161,7 +162,7 @@ class Rekeying:
             )
         return _Use(expires_s, begins_s + negotiation_s, is_late, loses_first)
 
-    def _expires_s(
+    def _find_expiry_s(
         self, packet_rate: Fraction, byte_rate: Fraction, until_packet_s: Fraction
     ) -> Fraction:
         """Return when an association whose first packet comes at some time expires, in s."""
@@ -173,10 +174,10 @@ class Rekeying:
         return until_packet_s + self.lifetime.amount // of_packet / packet_rate
 
 
-def _written(lifetime: Lifetime) -> str:
+def _format_lifetime(lifetime: Lifetime) -> str:
     dimension, unit = DIMENSIONS[lifetime.unit]
     return format_value(lifetime.amount * unit, dimension, exact=True)
 
 
-def _time(time_ps: int) -> str:
+def _format_time(time_ps: int) -> str:
     return format_value(Fraction(time_ps, PS_PER_S), TIME, exact=True)

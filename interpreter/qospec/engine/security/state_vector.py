@@ -41,18 +41,18 @@ def find_user_vc(state: Whole, connection: int) -> int:
     """Return the VC whose user cell this is by its header, from 0, or NOT_OF_A_VC."""
     if connection < state[USERS]:
         return connection
-    vc = _vc(state, connection - state[FIRST_CELLS])
-    return vc if vc >= 0 else _vc(state, connection - state[FIRST_MISINSERTED])
+    vc = _find_vc(state, connection - state[FIRST_CELLS])
+    return vc if vc >= 0 else _find_vc(state, connection - state[FIRST_MISINSERTED])
 
 
 @kernel
 def find_oam_vc(state: Whole, connection: int) -> int:
     """Return the VC whose OAM cell this is, from 0, or NOT_OF_A_VC."""
-    return _vc(state, connection - state[FIRST_OAM])
+    return _find_vc(state, connection - state[FIRST_OAM])
 
 
 @kernel
-def _vc(state: Whole, vc: int) -> int:
+def _find_vc(state: Whole, vc: int) -> int:
     return vc if 0 <= vc < state[USERS] else NOT_OF_A_VC
 
 

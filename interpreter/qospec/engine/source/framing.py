@@ -84,25 +84,25 @@ class Numbering:
         mine, done = batch.connection.view(np.uint32), 0
         while True:
             stop = int(batch.at_ps.searchsorted(self._until_ps))
-            self._number(mine[done:stop], more[done:stop])
+            self._number_cells(mine[done:stop], more[done:stop])
             if stop == batch.count:
                 return batch._replace(more=more)
             self._begin_stage()
             done = stop
 
-    def _number(self, connection: Rows, more: Whole) -> None:
+    def _number_cells(self, connection: Rows, more: Whole) -> None:
         """Write what is noted of cells of one stage."""
         if self._sizes is not None and len(self._ahead) < len(connection):
             sizes = self._sizes.next(np.zeros(len(connection), np.int32)) // CELL_BYTES
             self._ahead = np.concatenate([self._ahead, sizes])
         frames = self._next, self._last, self._turn
-        used = _number(connection, self._first, (self._cells, self._ahead), frames, more)
+        used = _number_cells(connection, self._first, (self._cells, self._ahead), frames, more)
         self._ahead = self._ahead[used:]
 
 
 @kernel
 def _begin_frames(following: Whole, last: Whole, cells: int) -> None:
-    """Let the next cell of each connection begin a frame of so many cells; see `_number`."""
+    """Let the next cell of each connection begin a frame of so many cells; see `_number_cells`."""
     for c in range(len(following)):
         if number_in(following[c]):
             following[c] = note_piece(read_whole(following[c]) + NEXT, 0, MORE_FOLLOW)
@@ -110,7 +110,7 @@ def _begin_frames(following: Whole, last: Whole, cells: int) -> None:
 
 
 @kernel
-def _number(
+def _number_cells(
     connection: Rows,
     first: int,
     sizes: tuple[Whole, Whole],

@@ -156,7 +156,7 @@ def convert_sizes(
         found.append((packet, weight))
     if unfit:
         ends = {end: link.counted(end, mix.layer, transport_bytes) for end in (least, most)}
-        raise _unfit(field, mix.layer, unfit, ends)
+        raise _build_error(field, mix.layer, unfit, ends)
     if not mix.in_order:
         weights: Counter[int] = Counter()
         for packet, weight in found:
@@ -166,7 +166,7 @@ def convert_sizes(
     return Sizes(packets, weights_of, in_order=mix.in_order)
 
 
-def _unfit(
+def _build_error(
     field: str, layer: str, packets: Mapping[int, int], ends: Mapping[int, int]
 ) -> UnfitError:
     """Return the error for sizes that do not fit; it names the nearest ones that do.

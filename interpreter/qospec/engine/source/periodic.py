@@ -190,7 +190,7 @@ def start_pattern(
     else:
         first_ps = draws.below("phases").stream().integers(0, math.ceil(period_ps), connections)
         first_part = np.zeros(connections, np.int64)
-    offsets, wrapped = _sorted_offsets(first_ps, first_part, scaled)
+    offsets, wrapped = _sort_offsets(first_ps, first_part, scaled)
     rounds = min(-(-MIN_ROUND_CELLS // len(wrapped)), max(1, MAX_ROUND_PS // math.ceil(period_ps)))
     offsets, wrapped = _repeat_period(offsets, wrapped, scaled, rounds)
     return Pattern(offsets, wrapped, int(rounds * period_ps * denominator), denominator)
@@ -218,7 +218,7 @@ def list_multiples(step: tuple[int, int], denominator: int, count: int) -> tuple
     return whole_ps, part
 
 
-def _sorted_offsets(
+def _sort_offsets(
     first_ps: Times, first_part: Whole, scaled: _ScaledBurst
 ) -> tuple[Offsets, Truths]:
     cells = len(first_ps) * scaled.size

@@ -163,12 +163,12 @@ def make_two_state(
     gap_ps = gaps.constant_ps or Fraction(0)
     whole_ps, rest = divmod(gap_ps, 1)
     gap = ConstantGap(int(whole_ps), rest.numerator, rest.denominator)
-    states = _initial_states(stays, gaps, connections, draws, even=phases == "even")
+    states = _draw_states(stays, gaps, connections, draws, even=phases == "even")
     random = gaps.constant_ps is None
     return TwoState(states, gap, random, rows, drawn_ps, np.zeros(ROWS, np.int64))
 
 
-def _initial_states(
+def _draw_states(
     stays: tuple[Duration, Duration], gaps: Gaps, connections: int, draws: Draws, *, even: bool
 ) -> ConnectionStates:
     cycle_ps = stays[0].mean_ps + stays[1].mean_ps
@@ -188,7 +188,7 @@ def _initial_states(
             drawn_ps = (unit * stay.mean_ps).astype(np.int64)
             rest_ps = drawn_ps if stay.law == "exponential" else stay.mean_ps - through_ps
             leaves_ps[mine] = rest_ps[mine]
-        first_ps = _first_cells(second, gaps, draws)
+        first_ps = _draw_first_cells(second, gaps, draws)
     never = np.full(connections, NEVER_PS, np.int64)
     silent = ~second & (gaps.constant_ps is not None)
     next_ps = np.where(silent, never, first_ps)
@@ -198,7 +198,7 @@ def _initial_states(
     return ConnectionStates(second, leaves_ps, next_ps, part, first_ps, due_ps, heap)
 
 
-def _first_cells(second: Truths, gaps: Gaps, draws: Draws) -> Times:
+def _draw_first_cells(second: Truths, gaps: Gaps, draws: Draws) -> Times:
     """Return the time to the first cell of each connection."""
     stream, count = draws.below("first").stream(), len(second)
     if gaps.constant_ps is not None:

@@ -68,10 +68,12 @@ def overloads(
             place = (
                 f" ({span.source.name}:{span.source.find_position(span.start)[0]})" if span else ""
             )
-            yield _overload(case, shares, carries + place, layer)
+            yield _report_overload(case, shares, carries + place, layer)
 
 
-def _overload(case: Case, shares: dict[int, Fraction], carries: str, layer: str) -> Diagnostic:
+def _report_overload(
+    case: Case, shares: dict[int, Fraction], carries: str, layer: str
+) -> Diagnostic:
     """Return the error for flows that together exceed a line, given the bit/s of each."""
     *others, last = sorted(shares)
     flows = case.flows
@@ -150,10 +152,10 @@ def no_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:
     """Return the error for items of a member that do not reach its target."""
     member = error.member
     if member.channel is not None:
-        return _lost_messages(network, error, case)
+        return _report_lost_messages(network, error, case)
     flow = case.flows[member.stream.flow]
     origin, target = network.hosts[member.origin].path, network.hosts[member.target].path
-    cells = _cells(error, flow)
+    cells = _describe_cells(error, flow)
     if error.machine >= 0:
         message = f"{cells} arrive at the machine `{network.elements[error.machine].path}`"
         help_text = (
@@ -164,18 +166,18 @@ def no_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:
         message = f"{cells} arrive at `{network.hosts[error.host].path}`, not at `{target}`"
         help_text = "wire every class so that it leads to the target, or discard it"
     else:
-        message, help_text = _missing_path(error, flow, (origin, target), network)
+        message, help_text = _explain_missing_path(error, flow, (origin, target), network)
     since_ps = error.member.ways[error.way].since_ps[0] - case.run.warmup_ps
     message += f", from {format_value(Fraction(since_ps, PS_PER_S), TIME)} on" * (error.way > 0)
     note = f"in topology `{network.name}`, following links and the devices' wires"
     return Diagnostic("E0308", message, flow.span, notes=(note,), help=help_text)
 
 
-def _missing_path(
+def _explain_missing_path(
     error: NoPathError, flow: Flow, names: tuple[str, str], network: Network
 ) -> tuple[str, str]:
     """Return what is missing between the hosts at both ends of a flow, and what to do."""
-    cells, (origin, target) = _cells(error, flow), names
+    cells, (origin, target) = _describe_cells(error, flow), names
     via = error.member.ways[error.way].via
     if not via:
         help_text = f"add the missing `link` or wire, or name other hosts for `{flow.name}`"
@@ -197,7 +199,7 @@ def _missing_path(
     return message, help_text
 
 
-def _lost_messages(network: Network, error: NoPathError, case: Case) -> Diagnostic:
+def _report_lost_messages(network: Network, error: NoPathError, case: Case) -> Diagnostic:
     """Return the error for messages, or cells inserted among them, that end somewhere else."""
     where = "nowhere"
     if error.host >= 0:
@@ -209,7 +211,7 @@ def _lost_messages(network: Network, error: NoPathError, case: Case) -> Diagnost
     return Diagnostic(
         "E0308",
         f"some messages `{error.member.name}` end {where}",
-        _span_on((origin,), network, case),
+        _find_span((origin,), network, case),
         notes=(f"in topology `{network.name}`, following links and the devices' wires",),
         help="lead all of them to the machine: `classify { told = cell.message, … }`",
     )
@@ -218,7 +220,7 @@ def _lost_messages(network: Network, error: NoPathError, case: Case) -> Diagnost
 def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) -> Diagnostic:
     """Return the error for a classifier that would need the port by which items came."""
     classifier = network.elements[error.element]
-    name, span = error.member.name, _span_on((classifier.path,), network, case)
+    name, span = error.member.name, _find_span((classifier.path,), network, case)
     if error.member.stream.flow != NO_FLOW:
         flow = case.flows[error.member.stream.flow]
         name, span = flow.name, flow.span
@@ -232,7 +234,7 @@ def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) ->
     )
 
 
-def _cells(error: NoPathError, flow: Flow) -> str:
+def _describe_cells(error: NoPathError, flow: Flow) -> str:
     if flow.packets is not None:
         answers = error.member.stream.kind == "answers"
         return f"{'answers' if answers else 'packets'} of `{flow.name}`"
@@ -247,8 +249,8 @@ def loop_without_time(paths: tuple[str, ...], network: Network, case: Case) -> D
     return Diagnostic(
         "E0409",
         "this loop takes no time",
-        _span_on(paths, network, case),
-        notes=(_round(paths),),
+        _find_span(paths, network, case),
+        notes=(_describe_loop(paths),),
         help="put an element that takes time into the loop, such as a line or a delay",
     )
 
@@ -258,8 +260,11 @@ def loop_in_batches(paths: tuple[str, ...], network: Network, case: Case) -> Dia
     return Diagnostic(
         "E0590",
         f"`{paths[0]}` in a loop cannot be executed yet",
-        _span_on(paths[:1], network, case),
-        notes=(_round(paths), "in a loop, an element needs a `transition`: docs/extending.md"),
+        _find_span(paths[:1], network, case),
+        notes=(
+            _describe_loop(paths),
+            "in a loop, an element needs a `transition`: docs/extending.md",
+        ),
         help=f"write the `transition` of the element, or take `{paths[0]}` out of the loop",
     )
 
@@ -269,18 +274,18 @@ def unreported_queue(path: str, network: Network, case: Case) -> Diagnostic:
     return Diagnostic(
         "E0590",
         f"what waits in `{path}` cannot be observed yet",
-        _span_on((path,), network, case),
+        _find_span((path,), network, case),
         notes=("an element reports it in its `transition`: docs/extending.md",),
         help="write the `transition` of the element, or leave out the statements on its occupancy",
     )
 
 
-def _span_on(paths: tuple[str, ...], network: Network, case: Case) -> Span:
+def _find_span(paths: tuple[str, ...], network: Network, case: Case) -> Span:
     spans = (e.span for e in network.elements if e.path in paths and e.span is not None)
     return next(spans, None) or case.flows[0].span
 
 
-def _round(paths: tuple[str, ...]) -> str:
+def _describe_loop(paths: tuple[str, ...]) -> str:
     return " -> ".join((*paths, paths[0]))
 
 
@@ -295,12 +300,12 @@ def too_many_cells(span: Span, case: Case, cells: int, most_items: int) -> Diagn
         "E0609",
         f"a trial of `{case.name}` would send {cells:_} {counted}; the limit is {most_items:_}",
         span,
-        notes=("the rate of all flows times warmup and measure", *_bounds(answered)),
+        notes=("the rate of all flows times warmup and measure", *_list_bounds(answered)),
         help=f"measure for a shorter time, {smaller}or allow it with `--max-cells {cells}`",
     )
 
 
-def _bounds(answered: list[str]) -> Iterator[str]:
+def _list_bounds(answered: list[str]) -> Iterator[str]:
     """Yield what bounds the packets of endpoints, which have no rate."""
     if answered:
         yield (
@@ -320,7 +325,7 @@ def form_refused(case: Case, network: Network, error: FormError, drafts: Drafts)
         return Diagnostic(
             "E0311",
             f"`{element.path}` cannot take the messages of `{origin.path}`: {error}",
-            _span_on((element.path, origin.path), network, case),
+            _find_span((element.path, origin.path), network, case),
             help="lead them past it, or give them another size",
         )
     flow = case.flows[error.member.stream.flow]
@@ -329,13 +334,13 @@ def form_refused(case: Case, network: Network, error: FormError, drafts: Drafts)
         "E0311",
         f"`{element.path}` cannot take the {items} of `{flow.name}`: {error}",
         element.span or flow.span,
-        secondary=(*_other_ends(error, drafts), Label(flow.span, "sent here")),
+        secondary=(*_list_other_ends(error, drafts), Label(flow.span, "sent here")),
         help=getattr(error.reason, "help", "")
         or f"lead `{flow.name}` past it, or change what it does or what `{flow.name}` sends",
     )
 
 
-def _other_ends(error: FormError, drafts: Drafts) -> Iterator[Label]:
+def _list_other_ends(error: FormError, drafts: Drafts) -> Iterator[Label]:
     """Yield where packets are encrypted that the other end of the association refuses."""
     if isinstance(error.reason, EndsDifferError):
         for index in sorted(error.passed):
@@ -344,7 +349,7 @@ def _other_ends(error: FormError, drafts: Drafts) -> Iterator[Label]:
                 yield Label(span, "encrypted here")
 
 
-def _sent(survey: Survey) -> Iterator[tuple[int, Member]]:
+def _list_sent(survey: Survey) -> Iterator[tuple[int, Member]]:
     """Yield the members of flows, with their numbers; messages of machines are none."""
     yield from (
         (n, member) for n, member in enumerate(survey.members) if member.stream.flow != NO_FLOW
@@ -354,7 +359,7 @@ def _sent(survey: Survey) -> Iterator[tuple[int, Member]]:
 def left_in_parts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow of which parts of packets arrive, once: a host takes only whole ones."""
     reported = set[int]()
-    for number, member in _sent(survey):
+    for number, member in _list_sent(survey):
         at_end = survey.forms.at_end(number)
         parts = [
             *(("fragments", "a `reassemble`") for form in at_end if form.fragmented),
@@ -386,7 +391,7 @@ def repeated_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         other = first.setdefault((cipher, element.key), instance)
         if other is not instance:
             flow = case.flows[survey.members[min(members)].stream.flow]
-            what, rule = _repeated(element.esp.encryption)
+            what, rule = _describe_repeated(element.esp.encryption)
             yield Diagnostic(
                 "E0314",
                 f"`{instance.path}` would repeat {what}: it has the key of `{other.path}`",
@@ -396,7 +401,7 @@ def repeated_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             )
 
 
-def _repeated(encryption: Encryption) -> tuple[str, str]:
+def _describe_repeated(encryption: Encryption) -> tuple[str, str]:
     """Return what one key for two devices repeats, and the rule that this breaks."""
     source = encryption.source
     if encryption.chaining == "cbc":
@@ -438,14 +443,14 @@ def unknown_latency(case: Case, name: str, survey: Survey) -> Iterator[Diagnosti
 def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow that a network's lines do not carry as planned; once for a flow."""
     drafts, reported = survey.drafts, set[int]()
-    for number, member in _sent(survey):
+    for number, member in _list_sent(survey):
         flow = case.flows[member.stream.flow]
         first = drafts[case.networks[name].hosts[member.origin].line].clock
         assert first is not None  # noqa: S101 -- a host's line has one
         wanted = None if member.packets is None else member.packets.encapsulation
         if member.stream.flow not in reported and first.encapsulation != wanted:
             reported.add(member.stream.flow)
-            yield _other_framing(flow, name)
+            yield _report_framing(flow, name)
         if member.stream.flow not in reported and flow.packets is not None:
             sent = survey.forms.sent(number)
             for index, through in sorted(survey.reach.any.items()):
@@ -462,11 +467,11 @@ def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnost
                     hops = survey.reach.hops.get(number, [])
                     fits_bytes = largest_carried_bytes(hops, sent, drafts, member)
                     sizes = (sent.largest_bytes, largest_bytes, framed.largest_bytes, fits_bytes)
-                    yield _too_large(flow, member, link, sizes)
+                    yield _report_too_large(flow, member, link, sizes)
                     break
 
 
-def _other_framing(flow: Flow, network: str) -> Diagnostic:
+def _report_framing(flow: Flow, network: str) -> Diagnostic:
     return Diagnostic(
         FRAMING,
         f"the first link of `{flow.name}` differs on the control `{network}`",
@@ -475,7 +480,7 @@ def _other_framing(flow: Flow, network: str) -> Diagnostic:
     )
 
 
-def _too_large(
+def _report_too_large(
     flow: Flow, member: Member, link: Instance, sizes: tuple[int, int, int, int]
 ) -> Diagnostic:
     """Return the error for packets that a line does not take.

@@ -29,7 +29,7 @@ Wires = dict[int, set[int]]
 
 def uncarried_marks(case: Case, drafts: Drafts, reach: Reach) -> Iterator[Diagnostic]:
     """Yield each element with a mark for which no frame on its links has a field."""
-    onward = _wires(drafts, reach)
+    onward = _list_wires(drafts, reach)
     backward: Wires = {index: set() for index in drafts}
     for index, ends in onward.items():
         for end in ends:
@@ -40,14 +40,16 @@ def uncarried_marks(case: Case, drafts: Drafts, reach: Reach) -> Iterator[Diagno
             if name in draft.element.marks_written:
                 ends = _ends(index, onward, drafts)
                 if not any(_carries_mark(drafts[n], name) or _reads(drafts[n], name) for n in ends):
-                    yield _refused(case, draft.instance, name, WRITING, _lines(ends, drafts))
-            for reader, does in _readers(draft, name):
+                    yield _report_refused(
+                        case, draft.instance, name, WRITING, _list_lines(ends, drafts)
+                    )
+            for reader, does in _list_readers(draft, name):
                 ends = _ends(index, backward, drafts)
                 if not any(
                     _carries_mark(drafts[n], name) or name in drafts[n].element.marks_written
                     for n in ends
                 ):
-                    yield _refused(case, reader, name, does, _lines(ends, drafts))
+                    yield _report_refused(case, reader, name, does, _list_lines(ends, drafts))
 
 
 def lost_identifiers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
@@ -62,11 +64,11 @@ def lost_identifiers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 behind |= {h.after for h in hops if h.before.element in lost or h.before in behind}
             for draft in (survey.drafts[n] for n in sorted({state.element for state in behind})):
                 if _reads(draft, name):
-                    passed = _lines({hop.before.element for hop in hops} & lost, survey.drafts)
-                    yield _refused(case, draft.instance, name, READING, passed)
+                    passed = _list_lines({hop.before.element for hop in hops} & lost, survey.drafts)
+                    yield _report_refused(case, draft.instance, name, READING, passed)
 
 
-def _wires(drafts: Drafts, reach: Reach) -> Wires:
+def _list_wires(drafts: Drafts, reach: Reach) -> Wires:
     return {
         index: {w.to for w in drafts[index].edges if w.end == "element" and w.to in reach.any}
         if index in reach.any
@@ -94,10 +96,10 @@ def _carries_mark(draft: Draft, name: str) -> bool:
 
 
 def _reads(draft: Draft, name: str) -> bool:
-    return next(_readers(draft, name), None) is not None
+    return next(_list_readers(draft, name), None) is not None
 
 
-def _readers(draft: Draft, name: str) -> Iterator[tuple[Instance, tuple[str, str]]]:
+def _list_readers(draft: Draft, name: str) -> Iterator[tuple[Instance, tuple[str, str]]]:
     """Yield what reads a mark here, with the verbs of the message; queues of a scheduler too."""
     if any(
         name in predicates.list_attributes(predicate) for predicate in draft.instance.predicates
@@ -111,13 +113,13 @@ def _readers(draft: Draft, name: str) -> Iterator[tuple[Instance, tuple[str, str
             yield queue, DROPPING
 
 
-def _lines(ends: set[int], drafts: Drafts) -> list[str]:
+def _list_lines(ends: set[int], drafts: Drafts) -> list[str]:
     """Return the paths of the lines among some elements."""
     found = (drafts[index] for index in sorted(ends) if drafts[index].clock is not None)
     return [draft.line or draft.instance.path for draft in found]
 
 
-def _refused(
+def _report_refused(
     case: Case, instance: Instance, name: str, verbs: tuple[str, str], lines: list[str]
 ) -> Diagnostic:
     place, field = PLACES[name]

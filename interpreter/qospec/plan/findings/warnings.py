@@ -52,8 +52,8 @@ def short_quanta(network: Network, survey: Survey) -> Iterator[Diagnostic]:
         if draft.duty == "scheduler":
             scheduler: Scheduler = draft.instance.element
             coming = [largest_arrival(survey, index, n) for n in range(len(scheduler.inputs))]
-            for level, largest in _levels(scheduler, iter(coming)):
-                yield from _short_quantum(level, largest, network)
+            for level, largest in _list_levels(scheduler, iter(coming)):
+                yield from _warn_of_quantum(level, largest, network)
 
 
 def unfit_schedulers(network: Network, survey: Survey) -> Iterator[Diagnostic]:
@@ -62,7 +62,7 @@ def unfit_schedulers(network: Network, survey: Survey) -> Iterator[Diagnostic]:
         if draft.duty == "scheduler" and draft.clock is not None:
             scheduler: Scheduler = draft.instance.element
             coming = [largest_arrival(survey, index, n) for n in range(len(scheduler.inputs))]
-            for level, largest in _levels(scheduler, iter(coming)):
+            for level, largest in _list_levels(scheduler, iter(coming)):
                 unfit = level.explain_unfit(draft.clock, largest)
                 found = next(element for element in network.elements if element.element is level)
                 if unfit is not None and found.span is not None:
@@ -77,20 +77,20 @@ def largest_arrival(survey: Survey, element: int, entry: int) -> int:
     return max((form.largest_bytes for form in forms), default=0)
 
 
-def _levels(scheduler: Scheduler, coming: Iterator[int]) -> Iterator[Level]:
+def _list_levels(scheduler: Scheduler, coming: Iterator[int]) -> Iterator[Level]:
     """Yield the schedulers of a tree, the root last."""
     mine: list[int] = []
     for branch in scheduler.branches:
         if branch is None:
             mine.append(next(coming))
         else:
-            below = list(_levels(branch, coming))
+            below = list(_list_levels(branch, coming))
             yield from below
             mine.append(max(below[-1][1]))
     yield scheduler.at_line, mine
 
 
-def _short_quantum(
+def _warn_of_quantum(
     scheduler: Scheduler, largest: list[int], network: Network
 ) -> Iterator[Diagnostic]:
     """Yield one warning for a round robin: its short inputs, and the quantum that suffices."""
@@ -118,7 +118,7 @@ def _short_quantum(
 def small_queues(survey: Survey) -> Iterator[Diagnostic]:
     """Yield each queue whose limit is below the size of a packet that arrives there."""
     for index, draft in survey.drafts.items():
-        for number, queue in enumerate(_queues(draft)):
+        for number, queue in enumerate(_list_queues(draft)):
             limit = queue.element.buffer if queue is not None else None
             if queue is None or queue.span is None or limit is None or limit.unit != "byte":
                 continue
@@ -134,7 +134,7 @@ def small_queues(survey: Survey) -> Iterator[Diagnostic]:
                 )
 
 
-def _queues(draft: Draft) -> list[Instance | None]:
+def _list_queues(draft: Draft) -> list[Instance | None]:
     """Return the queue itself, or those before a scheduler in order of its inputs."""
     return [draft.instance] if draft.duty == "queue" else draft.queues
 
@@ -150,7 +150,7 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         if bucket is None or not (bucket.size.amount or element.holds):
             continue
         largest: dict[int, int] = {}
-        for number in _sent(survey, survey.reach.any[index]):
+        for number in _list_sent(survey, survey.reach.any[index]):
             of = survey.members[number].stream.flow
             largest[of] = max(largest.get(of, 0), survey.forms.largest_bytes(index, number))
         for number, largest_bytes in sorted(largest.items()):
@@ -202,7 +202,7 @@ class Classes:
             if instance.span is None or key in self._used or key in self._changed:
                 continue
             for name in predicates.list_attributes(condition):
-                for ahead in _ahead_of(index, routes):
+                for ahead in _list_ahead(index, routes):
                     if name in ahead.element.marks_written:
                         self._changed[key] = ahead.path, predicates.spell_attribute(name)
 
@@ -232,7 +232,7 @@ def unauthenticated(survey: Survey) -> Iterator[Diagnostic]:
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
         if not isinstance(element, Association) or not element.encrypts or instance.span is None:
             continue
-        if _sent(survey, numbers) and not element.esp.icv_bytes:
+        if _list_sent(survey, numbers) and not element.esp.icv_bytes:
             yield Diagnostic(
                 "W0630",
                 f"`{instance.path}` encrypts without authenticating",
@@ -266,7 +266,7 @@ def unverified(survey: Survey) -> Iterator[Diagnostic]:
             )
 
 
-def _ahead_of(index: int, routes: Routes) -> list[Instance]:
+def _list_ahead(index: int, routes: Routes) -> list[Instance]:
     """Return the elements on the way of some items to an element, in order of their numbers."""
     before, found, waiting = feeders(routes.drafts), set[int](), [index]
     while waiting:
@@ -284,7 +284,7 @@ def unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
         bucket = survey.drafts[index].element.token_bucket
         if bucket is None or instance.span is None:
             continue
-        lines = _lines_before(index, survey, before)
+        lines = _find_lines_before(index, survey, before)
         most_bps = sum(lines.values(), Fraction(0))
         if lines and bucket.rate.layer and bucket.rate.amount > most_bps:
             carried = f"{format_value(most_bps, RATE)} in all"
@@ -297,7 +297,9 @@ def unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
             )
 
 
-def _lines_before(index: int, survey: Survey, before: dict[int, list[int]]) -> dict[str, Fraction]:
+def _find_lines_before(
+    index: int, survey: Survey, before: dict[int, list[int]]
+) -> dict[str, Fraction]:
     """Return the bits/s of the last lines on all paths to an element."""
     found, waiting, seen = dict[str, Fraction](), [index], {index}
     while waiting:
@@ -313,7 +315,7 @@ def _lines_before(index: int, survey: Survey, before: dict[int, list[int]]) -> d
     return found
 
 
-def _sent(survey: Survey, numbers: Iterable[int]) -> list[int]:
+def _list_sent(survey: Survey, numbers: Iterable[int]) -> list[int]:
     """Return those that are members of flows; messages of machines are none."""
     return [number for number in sorted(numbers) if survey.members[number].stream.flow != NO_FLOW]
 
@@ -322,18 +324,18 @@ def missing_headers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each element that takes a header off packets around which nothing has put it."""
     for index, numbers in sorted(survey.reach.any.items()) if survey.forms.changed else ():
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
-        for number in _sent(survey, numbers):
+        for number in _list_sent(survey, numbers):
             member = survey.members[number]
             for form in survey.forms.at(index, number):
                 taken = element.form_after(form).headers[len(form.headers) :]
                 if taken and taken[0] < 0:
                     answers = member.stream.kind == "answers"
-                    yield _missing_header(
+                    yield _warn_of_header(
                         instance, case.flows[member.stream.flow], form, -taken[0], answers=answers
                     )
 
 
-def _missing_header(
+def _warn_of_header(
     instance: Instance, flow: Flow, form: Form, taken_bytes: int, *, answers: bool
 ) -> Diagnostic:
     around = " ".join(f"{header} B" for header in form.headers) or "none"
@@ -355,7 +357,7 @@ def all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     for index, numbers in sorted(survey.reach.any.items()) if survey.forms.changed else ():
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
         reported = set[int]()
-        for number in _sent(survey, numbers):
+        for number in _list_sent(survey, numbers):
             flow = survey.members[number].stream.flow
             forms = [form for form in survey.forms.at(index, number) if form.sizes]
             if flow in reported or any(element.form_after(form).sizes for form in forms):
@@ -410,7 +412,7 @@ def refused_by_receivers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         reported = {NO_FLOW}
         for number in sorted(numbers):
             flow = survey.members[number].stream.flow
-            found = {_refused(form, element.spi) for form in survey.forms.at(index, number)}
+            found = {_find_refusal(form, element.spi) for form in survey.forms.at(index, number)}
             whys = sorted(why for why in found if why is not None)
             if len(whys) < len(found) or flow in reported:
                 continue
@@ -434,7 +436,7 @@ class _Why(NamedTuple):
     help: str
 
 
-def _refused(form: Form, spi: int) -> _Why | None:
+def _find_refusal(form: Form, spi: int) -> _Why | None:
     """Return why packets of a form are lost by the receiver of an association; None: they pass."""
     if not form.inside:
         return _Why(
@@ -496,7 +498,7 @@ def taken_for_one(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         again = [survey.members[n] for (n, _), passages in ways.items() if passages > 1]
         for instance in filter(None, (draft.instance, *draft.queues)) if again else ():
             passing = [(member, case.flows[member.stream.flow]) for member in again]
-            found = (flow for member, flow in passing if _remembers(instance, member, flow))
+            found = (flow for member, flow in passing if _remembers_cells(instance, member, flow))
             if (flow := next(found, None)) is not None:
                 yield Diagnostic(
                     "W0634",
@@ -508,7 +510,7 @@ def taken_for_one(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 )
 
 
-def _remembers(instance: Instance, member: Member, flow: Flow) -> bool:
+def _remembers_cells(instance: Instance, member: Member, flow: Flow) -> bool:
     """Return whether an element decides about a cell by what came of its connection before."""
     policy, limit = instance.element.drop_policy, instance.element.buffer
     has_frames = flow.packets is not None or flow.traffic.is_framed
@@ -543,11 +545,11 @@ def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             found = _end(rekeying, count, packet_rate, byte_rate, stage.length_s)
             if found is not None:
                 offered = f"at the {format_value(packet_rate, PACKET_RATE)} that are offered"
-                yield _expires(instance, flows[0][0], f"{offered}{stage.says}", found)
+                yield _warn_of_expiry(instance, flows[0][0], f"{offered}{stage.says}", found)
                 break
 
 
-def _expires(instance: Instance, flow: Flow, offered: str, found: _End) -> Diagnostic:
+def _warn_of_expiry(instance: Instance, flow: Flow, offered: str, found: _End) -> Diagnostic:
     return Diagnostic(
         "W0618",
         f"the association of `{instance.path}` expires before it is replaced",

@@ -94,7 +94,7 @@ class Chains:
         They begin and end where something may wait: elsewhere a node by itself is bounded as well.
         """
         if place not in self._beginning:
-            self._beginning[place] = _Bundle((place,), frozenset(self._arriving_at(place)))
+            self._beginning[place] = _Bundle((place,), frozenset(self._list_arriving(place)))
         bundle = self._beginning[place]
         while key in bundle.keys and len(bundle.places) <= MOST_PLACES:
             guarantee = self._followed.guarantee(bundle.places[-1])
@@ -104,10 +104,10 @@ class Chains:
             if len(bundle.places) == 1 and not waits:
                 return
             if len(bundle.places) > 1 and waits:
-                most_ps = self._bounded_ps(bundle)
+                most_ps = self._find_bound_ps(bundle)
                 if most_ps is not None:
                     yield Chain(bundle.places, most_ps)
-            bundle = self._longer(bundle, key)
+            bundle = self._extend(bundle, key)
 
     def _waits(self, place: Place) -> bool:
         """Return whether something may wait longer at a server than an item that comes alone."""
@@ -117,7 +117,7 @@ class Chains:
 
     def _may_wait(self, place: Place) -> bool:
         guarantee = self._followed.guarantee(place)
-        sizes = self._sizes(place, lambda _: True)
+        sizes = self._list_sizes(place, lambda _: True)
         if guarantee is None or guarantee.server is None or not sizes:
             return False
         server = guarantee.server
@@ -127,11 +127,11 @@ class Chains:
             return alone_ps is not None
         return guarantee.most_ps > max(alone_ps, Fraction(0)) + server.after_ps
 
-    def _arriving_at(self, place: Place) -> Iterator[Key]:
+    def _list_arriving(self, place: Place) -> Iterator[Key]:
         for group in self._followed.groups(place):
             yield from (key for key in group.parts if key.kind == "user")
 
-    def _longer(self, bundle: _Bundle, key: Key) -> _Bundle:
+    def _extend(self, bundle: _Bundle, key: Key) -> _Bundle:
         """Return those that go on as all items of a key do; none if these part or end.
 
         Kept, since it takes a time that grows with the number of keys, and each of them asks.
@@ -154,30 +154,32 @@ class Chains:
         )
         return _Bundle((*bundle.places, to), keys)
 
-    def _bounded_ps(self, bundle: _Bundle) -> int | None:
+    def _find_bound_ps(self, bundle: _Bundle) -> int | None:
         if bundle not in self._most_ps:
             self._most_ps[bundle] = self._bound_ps(bundle)
         return self._most_ps[bundle]
 
     def _bound_ps(self, bundle: _Bundle) -> int | None:
-        arriving = self._part(bundle.places[0], bundle.keys.__contains__)
+        arriving = self._bound_part(bundle.places[0], bundle.keys.__contains__)
         if not arriving.items.is_bounded or not arriving.sizes:
             return None
         stages, smallest_bytes = list[tuple[Stage, ...]](), 0
         for place in bundle.places:
-            stages.append(self._stages(place, bundle.keys, smallest_bytes))
+            stages.append(self._get_stages(place, bundle.keys, smallest_bytes))
             if any(self._followed.resizes(place, key) for key in bundle.keys):
                 smallest_bytes = arriving.sizes[0]
         found = bound_delay_ps(arriving, stages)
         return None if found is None else floor(found)
 
-    def _stages(self, place: Place, keys: frozenset[Key], smallest_bytes: int) -> tuple[Stage, ...]:
+    def _get_stages(
+        self, place: Place, keys: frozenset[Key], smallest_bytes: int
+    ) -> tuple[Stage, ...]:
         asked = place, keys, smallest_bytes
         if asked not in self._stages_known:
-            self._stages_known[asked] = tuple(self._stages_of(*asked))
+            self._stages_known[asked] = tuple(self._build_stages(*asked))
         return self._stages_known[asked]
 
-    def _stages_of(
+    def _build_stages(
         self, place: Place, keys: frozenset[Key], smallest_bytes: int
     ) -> Iterator[Stage]:
         """Yield what a node guarantees to some of what arrives.
@@ -195,22 +197,24 @@ class Chains:
         if guarantee.server is None:
             return
         service, costs, after_ps, shared, saves = guarantee.server
-        others = self._part(place, lambda key: key not in keys)
+        others = self._bound_part(place, lambda key: key not in keys)
         for other in self._followed.inputs(place.node) if shared else ():
-            others = others if other == place else others.add(self._part(other, lambda _: True))
-        mine = costs(self._sizes(place, keys.__contains__))
+            others = (
+                others if other == place else others.add(self._bound_part(other, lambda _: True))
+            )
+        mine = costs(self._list_sizes(place, keys.__contains__))
         above = cover_points([(mine.longest_ps, smallest_bytes)]) if smallest_bytes else mine.above
         for latency_ps, slower in find_leftover_service(service, others.measure_work(costs)):
             largest_ps = slower * mine.longest_ps
             alone_ps = latency_ps + after_ps + largest_ps
             yield Stage(alone_ps, largest_ps, above.scale_by(slower), saves)
 
-    def _part(self, place: Place, chosen: Callable[[Key], bool]) -> Arrival:
+    def _bound_part(self, place: Place, chosen: Callable[[Key], bool]) -> Arrival:
         """Return a bound of some of what arrives at an input."""
         parts = (group.part(chosen) for group in self._followed.groups(place))
         return functools.reduce(Arrival.add, parts, SILENCE)
 
-    def _sizes(self, place: Place, chosen: Callable[[Key], bool]) -> tuple[int, ...]:
+    def _list_sizes(self, place: Place, chosen: Callable[[Key], bool]) -> tuple[int, ...]:
         """Return the sizes that some of what arrives at an input may have."""
         found = {
             size

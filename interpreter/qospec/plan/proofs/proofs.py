@@ -111,7 +111,7 @@ class Proofs:
         begins, ends, order = self._intervals
         mine = sorted(order[bisect_right(ends, first) : bisect_left(begins, stop)])
         proofs = [proof for _, proof in mine]
-        return _longest(proofs) if proofs else Proof(None, self.why or NOTHING_PASSES)
+        return _choose_longest(proofs) if proofs else Proof(None, self.why or NOTHING_PASSES)
 
     @cached_property
     def _intervals(self) -> tuple[list[int], list[int], list[tuple[int, Proof]]]:
@@ -153,7 +153,9 @@ class _Analysis:
             self._follow(number)
         self._leaving: dict[tuple[int, int], list[Group]] = {}
         self._found: dict[int, Guarantees | None] = {}
-        self._sent = [_sent(number, source) for number, source in enumerate(experiment.sources)]
+        self._sent = [
+            _bound_sent(number, source) for number, source in enumerate(experiment.sources)
+        ]
         self._chains = Chains(proxy(self))  # no cycle, so that all of it is freed at once
 
     def proofs(self) -> Proofs:
@@ -165,12 +167,12 @@ class _Analysis:
             for _ in range(ROUNDS if is_cyclic(component, onward) else 1):
                 for number in component:
                     self._pass(number)
-        delays = {self._indices(key): self._delay(key) for key in self._routes.begins}
+        delays = {self._find_indices(key): self._delay(key) for key in self._routes.begins}
         for source in self._experiment.sources:
             if source.framing is not None:
                 first = source.framing.first
                 delays[first, first + source.connections] = Proof(None, OF_CELLS_ALONE)
-        queues = [*self._queues()]
+        queues = [*self._list_queues()]
         waiting = {
             path: guarantees.waiting
             for path, guarantees in queues
@@ -197,7 +199,7 @@ class _Analysis:
                 continue
             forms.add(form)
             element = self._nodes[place.node].element
-            outputs = routes.onward[place, key] = self._outputs(place, key)
+            outputs = routes.onward[place, key] = self._list_outputs(place, key)
             after = element.form_after(form)
             for output in outputs:
                 for to in self._wires.get((place.node, output), ()):
@@ -207,23 +209,23 @@ class _Analysis:
                     for kind in element.inserts if key.kind == "user" else ():
                         made = Key(key.source, kind)
                         routes.begins.setdefault(made, set()).add(to)
-                        bound = element.inserted(describe_unbounded(_sizes({form})))
+                        bound = element.inserted(describe_unbounded(_list_sizes({form})))
                         if element.cuts or bound is None:
                             routes.unknown[made] = self._nodes[place.node].path
                         waiting.append((made, to, after))
 
-    def _outputs(self, place: Place, key: Key) -> tuple[int, ...]:
+    def _list_outputs(self, place: Place, key: Key) -> tuple[int, ...]:
         """Return the outputs that items may take."""
         node = self._nodes[place.node]
         if key.kind in node.element.ends:
             return ()
         if node.outputs is None:
             return (node.element.output_of(place.input, kind=key.kind),)
-        first, stop = self._indices(key)
+        first, stop = self._find_indices(key)
         found = set(node.outputs[first:stop].ravel().tolist())
         return tuple(sorted(found - {MAX_OUTPUTS}))
 
-    def _indices(self, key: Key) -> tuple[int, int]:
+    def _find_indices(self, key: Key) -> tuple[int, int]:
         """Return the first connection index of items, and the one behind the last."""
         source = self._experiment.sources[key.source]
         first = self._experiment.streams.index(source.first, key.kind)
@@ -246,7 +248,7 @@ class _Analysis:
                 passed
                 for n, groups in enumerate(inputs)
                 for group in groups
-                if (passed := self._passed(group, Place(number, n), output, found)).parts
+                if (passed := self._bound_passed(group, Place(number, n), output, found)).parts
             ]
             if found is not None and found.leaves is not None and groups:
                 groups = [joined(groups, found.leaves)]
@@ -261,11 +263,14 @@ class _Analysis:
             else:  # it comes round
                 known = self._routes.arriving.get(place, {})
                 groups += [
-                    alone(key, describe_unbounded(_sizes(forms))) for key, forms in known.items()
+                    alone(key, describe_unbounded(_list_sizes(forms)))
+                    for key, forms in known.items()
                 ]
         return groups
 
-    def _passed(self, group: Group, place: Place, output: int, found: Guarantees | None) -> Group:
+    def _bound_passed(
+        self, group: Group, place: Place, output: int, found: Guarantees | None
+    ) -> Group:
         """Return what of a group leaves a node by an output."""
         node = self._nodes[place.node]
         guarantee = Guarantee(0, None) if found is None else found.inputs[place.input]
@@ -274,12 +279,12 @@ class _Analysis:
         for key, arrival in group.parts.items():
             if output not in self._routes.onward.get((place, key), ()):
                 continue
-            coming = passing = self._delayed(arrival, guarantee)
+            coming = passing = self._delay_arrival(arrival, guarantee)
             if self.resizes(place, key):
                 before = self._routes.arriving[place][key]
                 after = {node.element.form_after(form) for form in before}
-                passing, resized = bound_items(coming.items, _sizes(after)), True
-            passing = self._admitted(passing, key, node)
+                passing, resized = bound_items(coming.items, _list_sizes(after)), True
+            passing = self._bound_admitted(passing, key, node)
             parts[key] = passing
             for kind in node.element.inserts if key.kind == "user" else ():
                 made = node.element.inserted(coming)
@@ -287,17 +292,17 @@ class _Analysis:
         sizes = tuple(sorted({size for part in parts.values() for size in part.sizes}))
         if node.element.inserts:
             return Group(parts, describe_unbounded(sizes))
-        together = self._delayed(group.together, guarantee)
+        together = self._delay_arrival(group.together, guarantee)
         if resized:
             together = bound_items(together.items, sizes)
         return Group(parts, together._replace(sizes=sizes))
 
-    def _delayed(self, arrival: Arrival, guarantee: Guarantee) -> Arrival:
+    def _delay_arrival(self, arrival: Arrival, guarantee: Guarantee) -> Arrival:
         if guarantee.most_ps is None:
             return describe_unbounded(arrival.sizes)
         return arrival.widen(guarantee.most_ps - guarantee.least_ps)
 
-    def _admitted(self, arrival: Arrival, key: Key, node: Node) -> Arrival:
+    def _bound_admitted(self, arrival: Arrival, key: Key, node: Node) -> Arrival:
         """Return a bound of what passes, where an element enforces contracts."""
         source = self._experiment.sources[key.source]
         contract = self._experiment.contracts[source.first]
@@ -344,32 +349,34 @@ class _Analysis:
             return Proof(None, NOTHING_KNOWN.format(self._routes.unknown[key]))
         places = sorted(place for place, keys in self._routes.arriving.items() if key in keys)
         number = {place: n for n, place in enumerate(places)}
-        onward = [[number[to] for to in self._following(place, key)] for place in places]
+        onward = [[number[to] for to in self._list_following(place, key)] for place in places]
         known: dict[int, Proof] = {}
         for component in reversed(find_components(onward)):
             first = component[0]
             if is_cyclic(component, onward):
                 found = Proof(None, f"it may come round to {self._nodes[places[first].node].path}")
             else:
-                here = self._through(places[first], key)
+                here = self._bound_through(places[first], key)
                 found = _sum(here, [known[to] for to in onward[first]])
                 for chain in self._chains.of(places[first], key):
-                    behind = self._following(chain.places[-1], key)
-                    through = self._named(chain)
-                    found = _least(found, _sum(through, [known[number[to]] for to in behind]))
+                    behind = self._list_following(chain.places[-1], key)
+                    through = self._name_chain(chain)
+                    found = _choose_least(
+                        found, _sum(through, [known[number[to]] for to in behind])
+                    )
             known.update(dict.fromkeys(component, found))
-        return _longest([known[number[place]] for place in sorted(self._routes.begins[key])])
+        return _choose_longest([known[number[place]] for place in sorted(self._routes.begins[key])])
 
-    def _following(self, place: Place, key: Key) -> Iterator[Place]:
+    def _list_following(self, place: Place, key: Key) -> Iterator[Place]:
         for output in self._routes.onward.get((place, key), ()):
             yield from (to for to in self._wires[place.node, output] if to.node >= 0)
 
-    def _through(self, place: Place, key: Key) -> Proof:
+    def _bound_through(self, place: Place, key: Key) -> Proof:
         """Return the bound of the time through a node; from the first bit sent, where it stamps."""
         node, found = self._nodes[place.node], self._found.get(place.node)
         if node.clock is not None and node.clock.stamps:
             forms = self._routes.arriving[place][key]
-            most_ps = bound_sending_ps(node.clock, describe_unbounded(_sizes(forms)))
+            most_ps = bound_sending_ps(node.clock, describe_unbounded(_list_sizes(forms)))
             return Proof(most_ps, path=((node.path, most_ps),))
         if found is None:
             return Proof(None, NOTHING_KNOWN.format(node.path))
@@ -378,11 +385,11 @@ class _Analysis:
             return Proof(None, f"{node.path}: {guarantee.why}")
         return Proof(guarantee.most_ps, path=((node.path, guarantee.most_ps),))
 
-    def _named(self, chain: Chain) -> Proof:
+    def _name_chain(self, chain: Chain) -> Proof:
         first, last = (self._nodes[chain.places[end].node].path for end in (0, -1))
         return Proof(chain.most_ps, path=((f"{first} to {last}", chain.most_ps),))
 
-    def _queues(self) -> Iterator[tuple[str, Guarantee]]:
+    def _list_queues(self) -> Iterator[tuple[str, Guarantee]]:
         """Yield the path of each queue, and what is guaranteed of what passes it."""
         for number, found in self._found.items():
             node = self._nodes[number]
@@ -390,30 +397,30 @@ class _Analysis:
             yield from zip(paths, found.inputs if found else (), strict=False)
 
 
-def _sent(number: int, source: Source) -> Group:
+def _bound_sent(number: int, source: Source) -> Group:
     """Return what a source sends."""
     curve = source.arrivals.curve(source.connections, source.phases)
     return alone(Key(number, "user"), bound_items(curve, set(source.sizes.size_bytes)))
 
 
-def _sizes(forms: set[Form]) -> tuple[int, ...]:
+def _list_sizes(forms: set[Form]) -> tuple[int, ...]:
     return tuple(sorted({size for form in forms for size, _ in form.sizes}))
 
 
 def _sum(here: Proof, behind: Sequence[Proof]) -> Proof:
     """Return the bound of a path through a place and the longest of what follows."""
-    rest = _longest(behind)
+    rest = _choose_longest(behind)
     if here.most_ps is None or rest.most_ps is None:
         return here if here.most_ps is None else rest
     return Proof(here.most_ps + rest.most_ps, path=(*here.path, *rest.path))
 
 
-def _least(one: Proof, other: Proof) -> Proof:
+def _choose_least(one: Proof, other: Proof) -> Proof:
     """Return the better of two bounds of the same delay."""
     return min(one, other, key=lambda proof: (proof.most_ps is None, proof.most_ps or 0))
 
 
-def _longest(proofs: Sequence[Proof]) -> Proof:
+def _choose_longest(proofs: Sequence[Proof]) -> Proof:
     """Return the longest of some paths; without any, no time."""
     return max(
         proofs, key=lambda proof: (proof.most_ps is None, proof.most_ps or 0), default=Proof(0)

@@ -247,7 +247,7 @@ class _Panel:
         self._title = f"{search['variable']} ({along.unit})" if along.unit else search["variable"]
         self._losses = losses
 
-    def _x(self, load: Fraction) -> float:
+    def _place_x(self, load: Fraction) -> float:
         inside = min(max(load, self._along.low), self._along.high)
         share = float(self._along.share(inside))
         return _round_pixels(self._left + share * (self._right - self._left))
@@ -260,10 +260,12 @@ class _Panel:
             "left": _round_pixels(self._left),
             "right": _round_pixels(self._right),
             "along": self._title,
-            "below": thin_labels([(self._x(value), label) for value, label in self._along.ticks]),
+            "below": thin_labels(
+                [(self._place_x(value), label) for value, label in self._along.ticks]
+            ),
             "dots": [
                 {
-                    "x": self._x(dot.load),
+                    "x": self._place_x(dot.load),
                     "y": self._losses.y(dot.loss),
                     "verdict": dot.verdict,
                     "title": dot.title,
@@ -273,22 +275,22 @@ class _Panel:
             "bands": [
                 band
                 for style, bound in enumerate(bounds)
-                if (band := self._band(bound, style, named=near is None)) is not None
+                if (band := self._draw_band(bound, style, named=near is None)) is not None
             ],
             "zoomed": None
             if near is None
             else {
-                "x": self._x(near.low),
-                "width": _round_pixels(self._x(near.high) - self._x(near.low)),
+                "x": self._place_x(near.low),
+                "width": _round_pixels(self._place_x(near.high) - self._place_x(near.low)),
             },
         }
 
-    def _band(self, bounds: _Bounds, style: int, *, named: bool) -> dict[str, Any] | None:
+    def _draw_band(self, bounds: _Bounds, style: int, *, named: bool) -> dict[str, Any] | None:
         """Return the room between the bounds of a goal; without one of them, up to the edge."""
         if bounds.lower is None and bounds.upper is None:
             return None
-        start = self._left if bounds.lower is None else self._x(bounds.lower)
-        end = self._right if bounds.upper is None else self._x(bounds.upper)
+        start = self._left if bounds.lower is None else self._place_x(bounds.lower)
+        end = self._right if bounds.upper is None else self._place_x(bounds.upper)
         width = max(end - start, LEAST_BAND)
         half = (len(bounds.goal["name"]) + 2) * CHARACTER / 2
         middle = min(max((start + end) / 2, self._left + half), self._right - half)

@@ -231,12 +231,12 @@ def _build_criterion(lines: Lines, frame: _Frame) -> dict[str, Any]:
 def thin_labels(labels: Sequence[tuple[float, str]]) -> list[dict[str, Any]]:
     """Return labels below the axis that do not touch each other, always with the outermost."""
 
-    def touching(a: tuple[float, str], b: tuple[float, str]) -> bool:
+    def touches_label(a: tuple[float, str], b: tuple[float, str]) -> bool:
         return abs(a[0] - b[0]) < (len(a[1]) + len(b[1]) + 1) * CHARACTER / 2
 
     kept = list(labels[-1:])
     for label in labels[:-1]:
-        if not any(touching(label, other) for other in kept):
+        if not any(touches_label(label, other) for other in kept):
             kept.append(label)
     return [{"x": x, "label": text} for x, text in sorted(kept)]
 

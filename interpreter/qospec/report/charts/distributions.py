@@ -191,11 +191,11 @@ def _choose_cases(its: Sequence[_Histogram]) -> list[_Histogram]:
     cases = [histogram.case for histogram in its]
     swept = choose_axis(cases, list_varying(cases))
 
-    def urgency(histogram: _Histogram) -> tuple[Any, ...]:
+    def rank_urgency(histogram: _Histogram) -> tuple[Any, ...]:
         load = swept[1].values[histogram.case["parameters"].get(swept[0], "")] if swept else 0
         return -_rank_case(histogram), -load, -histogram.greatest
 
-    first = sorted(range(len(its)), key=lambda n: urgency(its[n]))[:MOST_LINES]
+    first = sorted(range(len(its)), key=lambda n: rank_urgency(its[n]))[:MOST_LINES]
     return [its[n] for n in sorted(first)]
 
 

@@ -36,7 +36,7 @@ def draw_topology(links: Links, lines: Lines = ()) -> dict[str, Any]:
     is the `start` or the `end` of it (`anchor`). Where they would overlap there are none.
     """
     edges, labels, boxes = _fold_links(links)
-    edges = _direct_edges(edges)
+    edges = _order_edges(edges)
     layers = _assign_layers(edges, labels)
     ways = _route_edges(edges, layers)
     rows = _order_rows(ways, layers)
@@ -55,7 +55,7 @@ def _fold_links(links: Links) -> tuple[dict[Edge, int], dict[str, str], dict[str
     names = list(dict.fromkeys(name for link in links for name in link))
     alone: set[str] = set()
     while True:
-        group = _refine(names, links, alone)
+        group = _refine_turns(names, links, alone)
         inner = {a for a, b in links if group[a] == group[b]}
         inner |= {name for name in names if group[name] in {group[a] for a in inner}}
         if inner <= alone:
@@ -97,7 +97,7 @@ def _write_texts(
     return texts
 
 
-def _refine(names: Sequence[str], links: Links, alone: set[str]) -> dict[str, int]:
+def _refine_turns(names: Sequence[str], links: Links, alone: set[str]) -> dict[str, int]:
     group = _number_keys({name: name if name in alone else _find_array(name)[0] for name in names})
     while True:
         seen: dict[str, Counter[int]] = {name: Counter() for name in names}
@@ -131,7 +131,7 @@ def _write_label(members: Sequence[str]) -> str:
 # ---- layers
 
 
-def _direct_edges(edges: Mapping[Edge, int]) -> dict[Edge, int]:
+def _order_edges(edges: Mapping[Edge, int]) -> dict[Edge, int]:
     """Return the edges with ends that were written first but belong to the right turned round.
 
     A box with one neighbour goes to the right of it if other things stand to the left already.

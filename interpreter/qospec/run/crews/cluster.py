@@ -66,7 +66,7 @@ class Cluster:
         """
         from distributed import Client
 
-        _silence()
+        _hide_messages()
         self.address = address
         self.workers: set[str] = set()
         self._on_note = on_note
@@ -171,7 +171,7 @@ def _shorten(error: object) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
 
-def _silence() -> None:
+def _hide_messages() -> None:
     """Let Dask say nothing of its own: what matters is said in errors."""
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":
@@ -251,7 +251,7 @@ class ClusterCrew(Crew):
         notices = tuple(self._request.notices)
         task = Task(self._run, job.name, keyed, notices, PROGRESS_INTERVAL_S * crowd)
         has = {(place.address, True), (place.address, keyed)} & self._sent
-        shipment = None if has else self._pack(keyed=keyed)
+        shipment = None if has else self._build_shipment(keyed=keyed)
         self._sent.add((place.address, keyed))
         self._count += 1
         place.key = f"{self._run}-{self._count}"
@@ -264,7 +264,7 @@ class ClusterCrew(Crew):
             self._fetch(place.key, future), self._client.loop.asyncio_loop
         )
 
-    def _pack(self, *, keyed: bool) -> Shipment:
+    def _build_shipment(self, *, keyed: bool) -> Shipment:
         if keyed not in self._shipments:
             request = self._request
             self._shipments[keyed] = pack(request.suite.sources, request.order, keyed=keyed)
@@ -305,13 +305,14 @@ class ClusterCrew(Crew):
         """
         left = self._cluster.look()
         self._sent = {sent for sent in self._sent if sent[0] not in left}
-        self._stay_with_workers()
+        self._check_workers()
         places = {place.key: place for place in busy if isinstance(place, _Place)}
-        found: list[tuple[Worker, Message]] = []
         gone = [place for place in places.values() if place.address not in self._cluster.workers]
-        for place in gone:
-            found.append((self._free(place), LostJob(f"its Dask worker {place.address} left")))  # noqa: PERF401
-        for key, said in self._drain(0 if found else longest_s):
+        found: list[tuple[Worker, Message]] = [
+            (self._release_place(place), LostJob(f"its Dask worker {place.address} left"))
+            for place in gone
+        ]
+        for key, said in self._take_events(0 if found else longest_s):
             its = places.get(key)
             if its is None or its.key not in self._futures:
                 continue  # it has been given up, or its worker has left
@@ -321,7 +322,7 @@ class ClusterCrew(Crew):
                 found.append((its, said))
             elif isinstance(said, Done | Cancelled | LostJob | WorkError):
                 self._note_time(its, said)
-                found.append((self._free(its), said))
+                found.append((self._release_place(its), said))
             else:
                 raise UnreachableError(
                     f"the worker at {its.address} says what no worker of qospec {VERSION} says"
@@ -329,7 +330,7 @@ class ClusterCrew(Crew):
                 )
         return found
 
-    def _free(self, place: _Place) -> _Place:
+    def _release_place(self, place: _Place) -> _Place:
         """Return a place after its job is done."""
         self._futures.pop(place.key)
         self._places[place.address].remove(place)
@@ -342,7 +343,7 @@ class ClusterCrew(Crew):
         self._sent -= {(place.address, True), (place.address, False)}
         self.submit(place, place.job)
 
-    def _drain(self, longest_s: float) -> Iterator[tuple[str, object]]:
+    def _take_events(self, longest_s: float) -> Iterator[tuple[str, object]]:
         with suppress(queue.Empty):
             yield self._said.get(timeout=longest_s) if longest_s else self._said.get_nowait()
             while True:
@@ -354,7 +355,7 @@ class ClusterCrew(Crew):
             took_s = (time.monotonic() - place.begun_s) / len(self._places[place.address])
             self._typical_s += (took_s - self._typical_s) / REMEMBERED
 
-    def _stay_with_workers(self) -> None:
+    def _check_workers(self) -> None:
         """Raise UnreachableError if no worker has been there for long."""
         if self._cluster.workers:
             self._alone_since_s = None
@@ -398,7 +399,7 @@ def start_local(workers: int, port: int) -> Iterator[str]:
     with socket.socket() as probe:  # what Dask says of a port that is taken is no OSError
         probe.bind(("127.0.0.1", port))
     keep_current_folder_out()
-    _silence()
+    _hide_messages()
     try:
         local = LocalCluster(
             n_workers=workers,

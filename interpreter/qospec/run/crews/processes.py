@@ -47,7 +47,7 @@ class _WorkerProcess(Worker):
 
     def __init__(self, workshop: Workshop, notices: Iterable[str]) -> None:
         super().__init__()
-        context = _context()
+        context = _choose_context()
         self.channel, theirs = context.Pipe()
         self._process = context.Process(
             target=_serve, args=(theirs, workshop, tuple(notices)), daemon=True
@@ -86,7 +86,7 @@ def load(paths: Iterable[Path], texts: Iterable[tuple[Path, str]] = ()) -> None:
 
     The files are checked there, once for all workers, with `texts` as of `Order`.
     """
-    if _context().get_start_method() == "forkserver":
+    if _choose_context().get_start_method() == "forkserver":
         from multiprocessing import forkserver
 
         written = json.dumps([[*map(str, paths)], [(str(path), text) for path, text in texts]])
@@ -145,7 +145,7 @@ class ProcessCrew(Crew):
 
 
 @functools.cache
-def _context() -> Any:
+def _choose_context() -> Any:
     """Return how processes are started. Never by `fork` of this one, which may have threads."""
     keep_current_folder_out()
     kernel.find_cache_folder()  # here, too: what another process says of it is not for the user

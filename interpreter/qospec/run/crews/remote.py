@@ -108,7 +108,7 @@ def _find_workshop(task: Task, shipment: Shipment | None) -> Workshop | None:
 def _give_notices(task: Task) -> Iterator[None]:
     """A context in which notices are told; what else the process does has no task to tell of."""
     for name in task.notices:
-        kernel.notices[name] = functools.partial(_tell, task.run, "notice", name)
+        kernel.notices[name] = functools.partial(_send_event, task.run, "notice", name)
     try:
         yield
     finally:
@@ -116,7 +116,7 @@ def _give_notices(task: Task) -> Iterator[None]:
             kernel.notices.pop(name, None)
 
 
-def _tell(run: str, kind: str, value: float | str) -> None:
+def _send_event(run: str, kind: str, value: float | str) -> None:
     """Tell the command something during a job, in plain values: events carry no others."""
     from distributed import get_worker
 
@@ -151,7 +151,7 @@ class _ProgressSender:
             state = self._tasks.get(self._key)
             if state is None or state.state == "cancelled":
                 raise CancelledError
-            _tell(self._task.run, "share", float(share))
+            _send_event(self._task.run, "share", float(share))
 
 
 def describe_installation() -> dict[str, str]:

@@ -159,7 +159,7 @@ class Recovery:
         self._automaton.reduce_completed(at)
         if self._tokens.opens_line(at) and self._automaton.accepts("LET"):
             self._automaton.reduce_for("LET", at)  # what is above is complete
-        heights = self._heights()
+        heights = self._find_heights()
         height, block = max((height, block) for block, height in heights.items())
         start = self._automaton.firsts[height] if height < len(self._automaton.firsts) else at
         if self._is_name(at, start):
@@ -217,7 +217,7 @@ class Recovery:
         self.broken = True
         return -1
 
-    def _heights(self) -> dict[int, int]:
+    def _find_heights(self) -> dict[int, int]:
         """Return the height of the stack below the next statement of each block; -1 is the file."""
         automaton, kinds = self._automaton, self._tokens.kinds
         heights = {}
@@ -263,16 +263,16 @@ class Recovery:
             first -= 1
         self._work += site.start - first + len(self._reported)
         start, end = tokens.ends[first - 1] if first else 0, tokens.ends[site.at]
-        reported = [*self._reported, *tokens.errors, *(self._errors() if astray else [])]
+        reported = [*self._reported, *tokens.errors, *(self._list_errors() if astray else [])]
         return any(start <= offset <= end for offset in reported)
 
     def _is_line_reported(self, diagnosis: Diagnosis) -> bool:
         """Return whether an error was already reported for this line."""
         source = self._tokens.source
-        lines = {source.find_position(start)[0] for start in self._errors()}
+        lines = {source.find_position(start)[0] for start in self._list_errors()}
         return source.find_position(diagnosis.diagnostic.span.start)[0] in lines
 
-    def _errors(self) -> list[int]:
+    def _list_errors(self) -> list[int]:
         """Return where errors were reported for this file."""
         source = self._tokens.source
         return [error.span.start for error in self._problems.errors if error.span.source is source]

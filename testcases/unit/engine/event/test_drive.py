@@ -152,7 +152,7 @@ def hindrance(arrive=KERNEL, wake=KERNEL, *, port=0, **at):
     report[[drive.EVENTS, drive.ANSWERED]] = at.get("events", 0), at.get("answered", 0)
     counters = count_nothing().counters
     working = drive.Working(items, *np.zeros((4, 1, 4), np.int64), counters, report)
-    return get_function(drive._hindrance)(places, ([arrive], [wake], []), working, 10)
+    return get_function(drive._find_hindrance)(places, ([arrive], [wake], []), working, 10)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_sums_are_by_output_and_plane(kinds):
     """Items and bytes of each; what has no connection counts as of the last kind."""
     connections = 3
     found = [
-        [get_function(drive._sum_of)(connections, kinds, number, index) for index in range(12)]
+        [get_function(drive._find_sum)(connections, kinds, number, index) for index in range(12)]
         for number in range(3)
     ]
     assert found == [

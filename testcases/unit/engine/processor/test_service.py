@@ -10,7 +10,7 @@ from qospec.engine.processor.service import (
     NO_PLACES,
     QUEUES,
     Lists,
-    _arrays_of,
+    _view_arrays,
     build_idle_state,
     replenish,
 )
@@ -25,7 +25,7 @@ def test_each_list_begins_where_the_one_before_it_ends():
     lists = Lists(2, (50, 90), CURVE)
     state = build_idle_state(range(1, QUEUES - BYTE_PS + 1), lists, interruptions)
     for places in (FEWEST_PLACES, 2 * FEWEST_PLACES):
-        found = get_function(_arrays_of)(state)
+        found = get_function(_view_arrays)(state)
         assert found.waiting.tolist() == [0, 0]
         assert found.restarts.tolist() == [50, 90, FOREVER_PS]
         assert found.points.tolist() == [list(point) for point in CURVE.points]
