@@ -9,8 +9,8 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
 from qospec.engine.event.transition import CONNECTION, DONE, Transition, lose, send
-from qospec.engine.kernel import kernel, signed
-from qospec.engine.random import WORD, threefry
+from qospec.engine.kernel import as_signed, kernel
+from qospec.engine.random import WORD, draw_threefry
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -64,7 +64,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     connection = items[item, CONNECTION]
     state[state[SEEN] + connection] += 1
     number = state[state[SEEN] + connection]
-    word, _ = threefry((state[KEY], state[KEY_2]), signed(connection) << WORD | number)
+    word, _ = draw_threefry((state[KEY], state[KEY_2]), as_signed(connection) << WORD | number)
     if word < state[TABLE + state[PLACE] * WIDTH + BELOW]:
         lose(out, 0, item)
     else:

@@ -16,8 +16,8 @@ from qospec.catalogue.kinds import Domain, Ratio
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
-from qospec.engine.kernel import kernel, signed
-from qospec.engine.random import WORD, threefry
+from qospec.engine.kernel import as_signed, kernel
+from qospec.engine.random import WORD, draw_threefry
 from qospec.protocol.streams import KindName
 
 if TYPE_CHECKING:
@@ -160,14 +160,14 @@ def is_hit(state: Whole, connection: int) -> bool:
 @kernel
 def _is_drawn(state: Whole, place: int, connection: int) -> bool:
     """Return whether an item is hit at random, and note in which state the next one finds it."""
-    key, counter = (state[KEY], state[KEY_2]), signed(connection) << WORD
+    key, counter = (state[KEY], state[KEY_2]), as_signed(connection) << WORD
     if state[TO_BAD] == 0:
-        word, _ = threefry(key, counter | state[place])
+        word, _ = draw_threefry(key, counter | state[place])
         return word < state[THRESHOLD]  # type: ignore[no-any-return]
     if state[place] == 1:
-        _, begins = threefry(key, counter)
+        _, begins = draw_threefry(key, counter)
         state[place + 1] = begins < state[BEGINS_BAD]
-    word, changes = threefry(key, counter | state[place])
+    word, changes = draw_threefry(key, counter | state[place])
     bad = state[place + 1]
     if changes < state[TO_GOOD if bad else TO_BAD]:
         state[place + 1] = 1 - bad
@@ -179,5 +179,5 @@ def draw_again(state: Whole, place: int, connection: int) -> int:
     """Return a draw of WORD bits for the last item of a connection, by the key at a place."""
     key = state[place], state[place + 1]
     number = state[SEEN + WIDTH * connection]
-    word, _ = threefry(key, signed(connection) << WORD | number)
+    word, _ = draw_threefry(key, as_signed(connection) << WORD | number)
     return word

@@ -27,7 +27,7 @@ ARGUMENTS = {"arrive": ARRIVE, "wake": WAKE}
 """By name, the arguments of a transition."""
 ITEM_BYTES = 8
 
-signed = types.int64
+as_signed = types.int64
 
 
 def index(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:

@@ -92,7 +92,7 @@ def _list_helpers(function: Any) -> Iterator[tuple[str, Any]]:
             yield name, called
 
 
-def signed(number: int) -> int:
+def as_signed(number: int) -> int:
     """Return a number from an array as int64, so that helpers are compiled for that type alone."""
     return int(number)
 
@@ -177,7 +177,7 @@ def state_table(states: Sequence[Any], *, compiled: bool) -> Any:
 
 
 INTRINSICS = (
-    signed,
+    as_signed,
     view_part,
     view_rows,
     scratch_rows,

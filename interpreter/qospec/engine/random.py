@@ -80,7 +80,7 @@ _PARITY = 0x1BD11BDA
 
 
 @kernel
-def threefry(key: tuple[int, int], counter: int) -> tuple[int, int]:
+def draw_threefry(key: tuple[int, int], counter: int) -> tuple[int, int]:
     """Return two random words: those of a key with that number, which is not negative.
 
     Threefry-2x32 with 20 rounds adds, rotates and xors words, so in int64 nothing overflows.

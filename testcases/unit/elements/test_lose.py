@@ -9,7 +9,7 @@ from qospec.elements.lose import Lose, list_thresholds
 from qospec.engine import fault
 from qospec.engine.event.process import build_process
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.random import WORD, threefry
+from qospec.engine.random import WORD, draw_threefry
 
 HALF = Fraction(1, 2)
 
@@ -111,7 +111,7 @@ def test_an_item_is_hit_by_a_draw_below_the_threshold_and_by_no_other(two_vcs):
     state = Lose(probability=Fraction(1, 2)).start(two_vcs)
     connection, number = 1, 1
     key = state.item(fault.KEY), state.item(fault.KEY_2)
-    drawn, _ = threefry(key, connection << WORD | number)
+    drawn, _ = draw_threefry(key, connection << WORD | number)
     for threshold, hit in ((drawn, False), (drawn + 1, True)):
         place = fault.SEEN + fault.WIDTH * connection
         state[fault.THRESHOLD], state[place] = threshold, number - 1

@@ -16,7 +16,7 @@ from qospec.engine.arrays import np
 from qospec.engine.items.batch import join_batches
 from qospec.engine.items.merge import merged
 from qospec.engine.kernel import kernel
-from qospec.engine.random import WORD, threefry
+from qospec.engine.random import WORD, draw_threefry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,7 +152,7 @@ def _draw_lots(
     for done in range(start, stop):
         k = 0
         if contenders > 1:
-            word, _ = threefry((arbiter[KEY], arbiter[KEY + 1]), arbiter[DRAWN])
+            word, _ = draw_threefry((arbiter[KEY], arbiter[KEY + 1]), arbiter[DRAWN])
             arbiter[DRAWN] += 1
             k = word * contenders >> WORD
         place[done] = heads[k]

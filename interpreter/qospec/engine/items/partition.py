@@ -12,7 +12,7 @@ from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import allocate_batch, copy_item, empty
 from qospec.engine.items.columns import column_of, columns_of
-from qospec.engine.kernel import kernel, signed
+from qospec.engine.kernel import as_signed, kernel
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Whole
@@ -131,7 +131,7 @@ def _look_up_outputs(
     """
     connection, marks = batch.connection, batch.marks
     for i in range(len(connection)):
-        number = table[connection[i], column_of(columns, 0, signed(marks[i]))]
+        number = table[connection[i], column_of(columns, 0, as_signed(marks[i]))]
         output[i] = number
         tallies[i & 1, number] += 1
 

@@ -9,7 +9,7 @@ from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, send
-from qospec.engine.kernel import kernel, signed
+from qospec.engine.kernel import as_signed, kernel
 from qospec.protocol.marks import LEG
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _begin_leg(state: Whole, connection: int, marks: int, now_ps: int) -> int:
 def _write_turns(state: Whole, at_ps: Times, connection: Indices, marks: Bits) -> None:
     """Write the marks of items with the legs that they begin; all are (n,)."""
     for i in range(len(marks)):
-        marks[i] = _begin_leg(state, connection[i], signed(marks[i]), at_ps[i])
+        marks[i] = _begin_leg(state, connection[i], as_signed(marks[i]), at_ps[i])
 
 
 @kernel

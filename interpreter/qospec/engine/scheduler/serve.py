@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FRAME_PLACE, copy_item, empty, read_note
-from qospec.engine.kernel import kernel, signed, view_rows
+from qospec.engine.kernel import as_signed, kernel, view_rows
 from qospec.engine.line.transmission import (
     BYTE,
     BYTE_PART,
@@ -164,7 +164,7 @@ def _find_next_ps(tree: Tree, service: Service, free_ps: int, coming_ps: int, un
 @kernel
 def _dequeue(tree: Tree, k: int, queue: Rows, sizes: tuple[Any, Any]) -> tuple[int, int]:
     """Take the first item out of a queue; return its number and size. WAITS still counts it."""
-    i = signed(queue[tree[k, HEAD]])
+    i = as_signed(queue[tree[k, HEAD]])
     size = tree[k, SIZE] if TRACKS_HEADS else size_of(sizes, i)
     tree[k, HEAD] += 1
     if tree[k, IN_BYTES]:
@@ -187,12 +187,12 @@ def _admit_arrivals(
     order, row, at_ps = service.order
     place, now_ps = upcoming
     while now_ps < free_ps:
-        k, i = signed(row[place]), signed(order[place])
+        k, i = as_signed(row[place]), as_signed(order[place])
         _admit(tree, size_bytes, service, (k, i, now_ps), 1)
         place, now_ps = _peek(at_ps, place + 1)
     last = place
     while now_ps == free_ps:
-        k, i = signed(row[last]), signed(order[last])
+        k, i = as_signed(row[last]), as_signed(order[last])
         if tree[k, WAITS] == 0:
             _admit(tree, size_bytes, service, (k, i, now_ps), 0)
             # Simultaneous arrivals that must wait keep their order.
@@ -238,7 +238,7 @@ def _enqueue(tree: Tree, size_bytes: Any, service: Service, arrival: Arrival) ->
     """Append an item to its queue and notify the schedulers above."""
     queue, arrival_tags = service.queue, service.arrival_tags
     k, i, _ = arrival
-    waits, size = tree[k, WAITS], signed(size_bytes[i])
+    waits, size = tree[k, WAITS], as_signed(size_bytes[i])
     queue[tree[k, HEAD] + waits] = i
     if tree[k, IN_BYTES]:
         tree[k, AMOUNT] += size
@@ -288,7 +288,7 @@ def _drop_over_limit(tree: Tree, service: Service) -> None:
     tree[0, OVER_LIMIT] = 0
     for k in range(1, len(tree)):
         if tree[k, FIRST] == 0 and tree[k, WAITS] == 1:
-            i = signed(service.queue[tree[k, HEAD]])
+            i = as_signed(service.queue[tree[k, HEAD]])
             is_arrival = i < len(service.lost)  # what waited before has been admitted
             cause = recheck_limit(tree, service, k, i) if is_arrival else ADMITTED
             if cause != ADMITTED:
@@ -414,7 +414,7 @@ def _on_drop(tree: Tree, service: Service, k: int, i: int) -> int:
 def _get_cell(service: Service, i: int) -> Cell:
     """Return the connection of an arrival and what is noted of its frame."""
     arrivals = service.arrivals
-    return signed(arrivals.connection[i]), read_note(arrivals.more, i, FRAME_PLACE)
+    return as_signed(arrivals.connection[i]), read_note(arrivals.more, i, FRAME_PLACE)
 
 
 @kernel
@@ -489,7 +489,7 @@ class Service(NamedTuple):
 def size_of(sizes: tuple[Any, Any], i: int) -> int:
     """Return the size of an item, an arrival or one that waits."""
     arrivals, held = sizes
-    return signed(arrivals[i] if i < len(arrivals) else held[i - len(arrivals)])
+    return as_signed(arrivals[i] if i < len(arrivals) else held[i - len(arrivals)])
 
 
 @kernel
@@ -511,12 +511,12 @@ def write_remaining(
     for k in service.rows:
         for index in range(tree[k, HEAD], tree[k, HEAD] + tree[k, WAITS]):
             at_ps[place] = until_ps
-            carry(arrivals, held, signed(queue[index]), left, place)
+            carry(arrivals, held, as_signed(queue[index]), left, place)
             place += 1
     for number in range(len(service.rows)):
         end, tail = service.ends[number], tree[service.rows[number], TAIL]
         for back in range(1, end - tail + 1):  # from the back, where the first lost is
-            i = signed(queue[end - back])  # an arrival: what waits is not lost any more
+            i = as_signed(queue[end - back])  # an arrival: what waits is not lost any more
             at_ps[place] = arrivals.at_ps[i]
             copy_item(arrivals, i, left, place)
             place += 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qospec.engine.items.arbitration import DRAWN, FIRST, KEY, arbiter, arbitrated
 from qospec.engine.items.batch import Batch, build_batch, join_batches
-from qospec.engine.random import Draws, threefry
+from qospec.engine.random import Draws, draw_threefry
 
 DRAWS = Draws(("test",))
 INPUTS = 4
@@ -174,4 +174,4 @@ def test_two_arbiters_draw_different_numbers():
 )
 def test_threefry_gives_the_published_words(counter, key, words):
     """Random123, kat_vectors: threefry2x32, 20 rounds; a negative counter is one above 2^63."""
-    assert threefry(key, counter) == words
+    assert draw_threefry(key, counter) == words
