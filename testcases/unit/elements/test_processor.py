@@ -438,6 +438,19 @@ def test_its_delay_is_bounded_by_a_rate_and_a_latency(per_size_change, longest_p
     assert (found.most_ps, found.waiting) == (longest_ps, waiting)
 
 
+def test_what_waits_has_come_within_the_longest_time_that_one_waits():
+    """A packet of 10 us is ahead of one of 0.64 us, of which 20 come, one each us.
+
+    The last of them to wait for it waits 10 us: in that time came it and 11 of the others. Were all
+    of them as long as it, 21 would have come in 19 us, and 1.9 left.
+    """
+    processor = simple(per_packet=0, per_byte=US // 100, limit=Buffer(64, "packet"))
+    large = bound_items(bound_instants([0]), [1_000])
+    small = bound_items(bound_instants([number * US for number in range(20)]), [64])
+    (found,) = processor.guarantees((large.add(small),), None, ()).inputs
+    assert (found.most_ps, found.waiting) == (10.64 * US, 12)
+
+
 def test_interruptions_that_leave_no_time_are_refused():
     with pytest.raises(ValueError, match="less than 10 %"):
         simple(housekeeping=91 * US, housekeeping_every=100 * US)
