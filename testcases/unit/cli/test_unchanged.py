@@ -66,7 +66,7 @@ def test_what_has_not_changed_is_kept_and_a_record_is_that_of_a_whole_run(here: 
     again = run()
     assert list_run(again) == []
     (record,) = (here / "records").iterdir()
-    line = f"4 of 4 cases unchanged since records/{record.name}; `--again` runs them\n"
+    line = f"4 of 4 cases unchanged since records/{record.name}; `--again` runs all\n"
     assert again.stderr == line
     assert again.stdout == re.sub(r"[\d.]+ s$", "unchanged", first.stdout, flags=re.MULTILINE)
     add(here / "two.qos", "# a comment\n")
@@ -184,7 +184,7 @@ def test_results_are_kept_from_several_records_each_of_which_is_named(here: Path
     kept = run()
     assert list_run(kept) == []
     since = ", ".join(f"records/{path.name} (2)" for path in sorted((one, two), reverse=True))
-    assert kept.stderr == f"4 of 4 cases unchanged since {since}; `--again` runs them\n"
+    assert kept.stderr == f"4 of 4 cases unchanged since {since}; `--again` runs all\n"
     (joined,) = {*(here / "records").iterdir()} - {one, two}
     assert len(list_run(run("--record", "anew"))) == 4
     (anew,) = (here / "anew").iterdir()

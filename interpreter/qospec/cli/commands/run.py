@@ -274,7 +274,7 @@ def _find_unchanged(
     if found.done:
         of = f"{len(found.done)} of {loading.count_things(len(wanted.list_names()), 'case')}"
         since = found.describe(root)
-        output.say(f"{of} unchanged since {since}; `--again` runs them", err=True)
+        output.say(f"{of} unchanged since {since}; `--again` runs all", err=True)
     return found
 
 
