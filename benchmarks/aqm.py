@@ -18,6 +18,7 @@ from qospec.catalogue.kinds import Buffer
 from qospec.dropping.red import Red
 from qospec.elements.codel import Codel
 from qospec.elements.credit import Credit
+from qospec.elements.dualpi2 import Dualpi2
 from qospec.elements.fifo import Fifo
 from qospec.elements.fq_codel import FqCodel
 from qospec.elements.gates import Gates
@@ -51,6 +52,7 @@ ELEMENTS: dict[str, Element] = {
     "pie": Pie(LIMIT),
     "codel": Codel(LIMIT),
     "fq_codel": FqCodel(LIMIT),
+    "dualpi2": Dualpi2(LIMIT),
     "credit": Credit(Fraction(95 * 10**6)),
     "gates": Gates((("on", (95 * 10**7,)), ("off", (5 * 10**7,)))),
 }

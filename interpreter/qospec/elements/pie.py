@@ -3,8 +3,6 @@
 The delay that it controls is that of a packet that would come then, which follows from when the
 line is free: it is what waits, divided by the rate, exactly. So the updates of the probability are
 made up for as packets arrive, and nothing happens in between.
-
-Probabilities have 40 binary places, and all that is computed of them is rounded down.
 """
 
 from __future__ import annotations
@@ -46,6 +44,14 @@ from qospec.engine.queue.first_come import (
     measure_held,
     with_more_places,
 )
+from qospec.engine.queue.proportional import (
+    LONGEST_DELAY,
+    ONE,
+    Period,
+    Target,
+    count_gain,
+    multiply_gain,
+)
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 from qospec.protocol.marks import CONGESTION, mark_congestion
 from qospec.units import PS_PER_S
@@ -59,21 +65,13 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
     from qospec.engine.queue.admission import Item
 
-Target = Annotated[int, Domain("time", 1_000, LONGEST_PS)]
-Period = Annotated[int, Domain("time", PS_PER_S // 1_000, LONGEST_PS)]
-"""Of at least 1 ms, so that updates cost little."""
 Burst = Annotated[int, Domain("time", 0, LONGEST_PS)]
 Gain = Annotated[Fraction, Domain("ratio", Fraction(1, 1_000), 10)]
 Typical = Annotated[int, Domain("data", 1, LARGEST_PACKET_BYTES, layers=OF_PACKETS)]
 
-PER_SECOND, PER_UPDATE = 40, 30
-"""Binary places of a probability, and, besides, of what a ps adds to it."""
-ONE = 1 << PER_SECOND
 MOST_SHIFT = 11
 """A change is divided by 2 if the probability is below 1/10, by 8 below 1/100, … and 2,048 at most.
 """
-LONGEST_DELAY = 1 << 47
-"""Two minutes: a delay that is longer counts as that."""
 
 (TARGET, UPDATE, ALPHA, BETA, FEW, MOST_BURST, MARKING, NEXT) = range(8)
 """What it knows: the target, the time between updates, what a ps adds to the probability that is
@@ -149,7 +147,8 @@ class Pie(Element):
         pie[:PROBABILITY] = (
             self.target,
             self.update,
-            *(int(gain * 2 ** (PER_SECOND + PER_UPDATE) / PS_PER_S) for gain in self._gains),
+            count_gain(self.alpha),
+            count_gain(self.beta),
             2 * self.typical,
             self.burst,
             marking,
@@ -174,10 +173,6 @@ class Pie(Element):
             queues=("",) if setting.watched else (),
             replenish=replenish,
         )
-
-    @property
-    def _gains(self) -> tuple[Fraction, Fraction]:
-        return self.alpha, self.beta
 
 
 @kernel
@@ -234,8 +229,8 @@ def _make_up_updates(pie: Whole, free_ps: int, now_ps: int) -> None:
 def _update(pie: Whole, delay_ps: int) -> None:
     """Update the probability and what is left of a burst. Source: RFC 8033, 4.2, 4.4 and 5.5."""
     before_ps, probability = pie[BEFORE], pie[PROBABILITY]
-    change = _multiply(pie[ALPHA], delay_ps - pie[TARGET])
-    change += _multiply(pie[BETA], delay_ps - before_ps)
+    change = multiply_gain(pie[ALPHA], delay_ps - pie[TARGET])
+    change += multiply_gain(pie[BETA], delay_ps - before_ps)
     below, shift = 10, -1
     while shift < MOST_SHIFT and below * probability < ONE:
         below, shift = 10 * below, shift + 2
@@ -250,13 +245,6 @@ def _update(pie: Whole, delay_ps: int) -> None:
     if probability == 0 and 2 * max(delay_ps, before_ps) < pie[TARGET]:
         pie[BURST] = pie[MOST_BURST]
     pie[BEFORE], pie[PROBABILITY] = delay_ps, probability
-
-
-@kernel
-def _multiply(gain: int, time_ps: int) -> int:
-    """Return what a time adds to the probability."""
-    high, low = time_ps >> 20, time_ps & ((1 << 20) - 1)
-    return (high * gain + (low * gain >> 20)) >> (PER_UPDATE - 20)
 
 
 _arrive = link_kernel(arrive, "pie", {"decide": _decide_by_pie})
