@@ -127,8 +127,7 @@ def build_run(
         return _is_phased(arguments)
     given: dict[str, Any] = {"warmup": 0, "repeat": 1, **arguments}
     warmup_ps, measure = int(Fraction(given["warmup"])), given["measure"]
-    counted = isinstance(measure, Amount)
-    if counted:
+    if counted := isinstance(measure, Amount):
         measure = _measure_items(measure, flows, record.given["measure"].value.span, evaluator)
     if measure is None:
         return None
