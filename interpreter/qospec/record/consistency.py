@@ -31,6 +31,7 @@ COMPARISONS = {
 
 OF_NUMBERS = "1"
 """The unit of numbers and ratios."""
+UNITS_OF_ITEMS = ("pkt", "frame", "cell", "call")
 
 
 def list_contradictions(outcome: Document) -> Iterator[str]:
@@ -55,8 +56,18 @@ def list_contradictions_of(case: Mapping[str, Any]) -> Iterator[str]:
                 f"`{statement['label']}` of `{case['name']}` is `{statement['verdict']}`, which"
                 " what was measured does not bear"
             )
+    yield from _list_negative_counts(case)
     if not _is_borne(case):
         yield f"`{case['name']}` is `{case['verdict']}`, which its statements do not bear"
+
+
+def _list_negative_counts(case: Mapping[str, Any]) -> Iterator[str]:
+    """Yield in words which items were counted below zero, in a trial or in all of them."""
+    for trial in (case["metrics"], *case["repeats"]):
+        for flow, metrics in trial.items():
+            for name, value in metrics.items():
+                if value and value["unit"] in UNITS_OF_ITEMS and value["value"].startswith("-"):
+                    yield f"`{name}` of `{flow}` in `{case['name']}` is below zero"
 
 
 def _flatten(summary: Mapping[str, Any]) -> dict[str, int]:

@@ -20,7 +20,14 @@ def build_case(measured: str, tolerance: str, bound: str, verdict: str, unit: st
         "bound": quantity(bound, unit),
         "tolerance": quantity(tolerance, "1"),
     }
-    return {"name": "a", "statements": [statement], "errors": [], "verdict": verdict}
+    return {
+        "name": "a",
+        "statements": [statement],
+        "errors": [],
+        "verdict": verdict,
+        "metrics": {},
+        "repeats": [],
+    }
 
 
 @pytest.mark.parametrize(
@@ -55,3 +62,14 @@ def test_a_verdict_that_no_reading_bears_is_told(
     assert list(list_contradictions_of(build_case(measured, "1/100", bound, verdict, unit))) == [
         f"`near` of `a` is `{verdict}`, which what was measured does not bear"
     ]
+
+
+@pytest.mark.parametrize(("value", "unit"), [("-5", "pkt"), ("-1/2", "cell")])
+def test_no_items_are_fewer_than_none(value: str, unit: str) -> None:
+    case = build_case("141", "1/100", "142", "pass", "1")
+    sent = {"value": value, "unit": unit, "text": f"{value} {unit}"}
+    told = list(list_contradictions_of({**case, "repeats": [{"ab": {"sent": sent}}]}))
+    assert told == ["`sent` of `ab` in `a` is below zero"]
+    later = {"value": "-1/1000", "unit": "s", "text": "-1 ms"}  # differences of times may be
+    found = {"ab": {"latency_difference": later, "sent": None}}
+    assert list(list_contradictions_of({**case, "metrics": found})) == []
