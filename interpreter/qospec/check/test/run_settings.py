@@ -107,14 +107,9 @@ def build_run(
             )
         return None
     if len(found) > 1:
+        message, first = "`run` is already declared", (found[0][0].span, "first declared here")
         evaluator.context.report(
-            make_error(
-                "E0102",
-                "`run` is already declared",
-                found[1][0].span,
-                secondary=(found[0][0].span, "first declared here"),
-                help="keep one of them",
-            )
+            make_error("E0102", message, found[1][0].span, secondary=first, help="keep one of them")
         )
     node, scope = found[0]
     body = _without_fields_of_phases(node.body, names, evaluator) if phased else node.body
