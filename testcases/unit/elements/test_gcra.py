@@ -298,8 +298,8 @@ def test_a_tolerance_beyond_what_can_be_kept_is_refused(lab):
 
 
 def test_an_unknown_category_is_refused():
-    with pytest.raises(ValueError, match=r"^police: `abr`"):
-        Gcra(police=("abr",))
+    with pytest.raises(ValueError, match=r"^police: `gfr`"):
+        Gcra(police=("gfr",))
 
 
 # ---- sources that keep their contract exactly, and others
