@@ -196,6 +196,8 @@ class _Origin:
         if self._frames is not None:
             batch = self._frames.note(batch)
         if count:
+            if self._source.sizes.alike:
+                self._recorder.totals.know_alike(batch)
             self._recorder.planned(batch, alone=self._source.connections == 1)
         self._link.put(batch, watermark_ps)
 

@@ -51,9 +51,22 @@ class Totals:
             return known[2]
         totals = np.zeros((self._kinds, len(UNITS)), np.int64)
         _add_up(connection, size_bytes, self._starts, totals)
+        self._keep(batch, totals)
+        return totals
+
+    def know_alike(self, batch: Batch) -> None:
+        """Take a batch, not empty, whose items are of one kind and size: its totals follow."""
+        totals = np.zeros((self._kinds, len(UNITS)), np.int64)
+        kind = int(self._starts.searchsorted(batch.connection[0], "right")) - 1
+        totals[kind] = batch.count, batch.count * int(batch.size_bytes[0])
+        self._keep(batch, totals)
+
+    def _keep(self, batch: Batch, totals: Whole) -> None:
+        """Keep the totals of a batch as long as its columns exist."""
+        connection, size_bytes = batch.connection, batch.size_bytes
+        key = id(connection), id(size_bytes)
         forget = functools.partial(self._known.pop, key)  # given the reference, as if by default
         self._known[key] = weakref.ref(connection, forget), weakref.ref(size_bytes, forget), totals
-        return totals
 
 
 @kernel
