@@ -18,6 +18,7 @@ from qospec.engine.event import component, drive, transition
 from qospec.engine.event.component import Component
 from qospec.engine.items import totals
 from qospec.engine.items.batch import COLUMNS, Batch, empty
+from qospec.engine.line import tandem
 
 PLENTY = 10_000
 """Rows of the pool, more than any network of the tests has items."""
@@ -49,7 +50,8 @@ def kernels_as_python(given: Callable[[Any], Any] = lambda value: value) -> Iter
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel._Kernel, "__call__", call)
-        patch.setattr(component, "is_compiled", lambda _: False)
+        for module in (component, tandem):
+            patch.setattr(module, "is_compiled", lambda _: False)
         yield
 
 

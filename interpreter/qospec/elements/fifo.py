@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
+    from qospec.engine.line.tandem import Hop
     from qospec.engine.queue.admission import Item
     from qospec.engine.queue.drop_policy import DropState
 
@@ -149,6 +150,11 @@ class Fifo(Element):
         table = admission.as_integers(drop_state.table) if selective else np.zeros(0, np.int64)
         draws = drop_state.draws[0].take(drop_policy.BLOCK if selective else 0)
         return build_fields(line, self.limit, table, draws)
+
+    def hop(self, state: State) -> Hop | None:
+        if state.by_item or not tail_drop.can_be_hop(state.line, state.known_bytes):
+            return None
+        return tail_drop.build_hop(state.line, state.known_bytes, self.limit)
 
     def transition(self, setting: Setting) -> Transition:
         state = self.start(setting)

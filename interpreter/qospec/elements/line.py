@@ -23,6 +23,7 @@ from qospec.engine.kernel import kernel
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.clock import Clock
 from qospec.engine.line.guarantee import guarantee_line
+from qospec.engine.line.tandem import Tandem, send_uncongested
 from qospec.engine.line.transmission import (
     BYTE_PART,
     DENOMINATOR,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Sizes, Times, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
+    from qospec.engine.line.tandem import Hop
 
 
 class State(NamedTuple):
@@ -63,6 +65,7 @@ class State(NamedTuple):
         stamps: Whether it writes `sent_ps`.
         size_bytes: The one size of all items, or 0.
         owns_times: Whether departures may be written over arrivals.
+        tandem: The line alone, if it has no slots and the size is known.
     """
 
     line: Whole
@@ -70,6 +73,7 @@ class State(NamedTuple):
     stamps: bool
     size_bytes: int
     owns_times: bool
+    tandem: Tandem | None
 
 
 LineRate = Annotated[
@@ -225,7 +229,13 @@ class Line(Element):
     def start(self, setting: Setting) -> State:
         line = transmission.build_line(setting.clock)
         slotted, stamps = bool(line[SLOTTED]), bool(line[STAMPS])
-        return State(line, slotted, stamps, setting.size_bytes, setting.owns_times)
+        size_bytes, alone = setting.size_bytes, None
+        if tail_drop.can_be_hop(line, size_bytes):
+            alone = Tandem(tail_drop.build_hop(line, size_bytes))
+        return State(line, slotted, stamps, size_bytes, setting.owns_times, alone)
+
+    def hop(self, state: State) -> Hop | None:
+        return state.tandem.hops[0] if state.tandem else None
 
     def transition(self, setting: Setting) -> Transition:
         queues = ("",) if setting.watched else ()
@@ -245,9 +255,8 @@ def _send_batch(state: State, batch: Batch) -> Batch:
         smallest, largest = int(sizes.min()), int(sizes.max())
     check_load(line, batch, smallest, largest)
     if smallest == largest and not state.slotted:
-        return tail_drop.send_uncongested(
-            line, batch, largest, room_ps=tail_drop.NO_LIMIT_PS, owns_times=state.owns_times
-        )[0]
+        alone = state.tandem or Tandem(tail_drop.build_hop(line, largest))
+        return send_uncongested(alone, batch, owns_times=state.owns_times)[0]
     left_ps = at_ps if state.owns_times else np.empty(len(at_ps), np.int64)
     began_ps = np.empty(len(at_ps) if state.stamps else 0, np.int64)
     if state.slotted:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
+    from qospec.engine.line.tandem import Hop
     from qospec.engine.machine.placement import Placement
     from qospec.engine.meter.token_bucket import Bucket
     from qospec.engine.queue.drop_policy import DropPolicy, Waiting
@@ -371,6 +372,13 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
 
     def start(self, setting: Setting) -> Any:
         """Return its state for `process` at the beginning of a trial; None if it has none."""
+        return None
+
+    def hop(self, state: Any) -> Hop | None:
+        """Return what else it is, of that state: a line that sends items of one size; None: more.
+
+        Nodes that are one behind the other take a window in one call, until something is lost.
+        """
         return None
 
     process: ClassVar[Callable[..., Step] | None] = None

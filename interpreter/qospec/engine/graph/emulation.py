@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
 from qospec.engine.event.component import EndlessError
-from qospec.engine.event.process import EventProcess, build_process
+from qospec.engine.event.process import EventProcess
 from qospec.engine.experiment import DISCARD, END
+from qospec.engine.graph.chain import Chain, join_chains, start_process
 from qospec.engine.graph.components import (
     Budget,
     ZeroDelayError,
@@ -45,14 +46,16 @@ if TYPE_CHECKING:
     from qospec.engine.element import Process
     from qospec.engine.event.transition import Transition
     from qospec.engine.experiment import Experiment, Node, Source
+    from qospec.engine.line.tandem import Hop
     from qospec.engine.measure.observation import Observation
     from qospec.engine.measure.observer import Observer
 
 __all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run"]
 
 CHUNK = 393_216
-"""Items per window. Python's cost per call outweighs that columns of 3 MB exceed the second-level
-cache: with 131,072 items a chain of lines takes 15 % longer."""
+"""Items per window. Kernels that read columns clear the caches of the interpreter, whose steps then
+take 0.2 ms in place of a tenth: that outweighs that columns of 3 MB exceed the second-level cache.
+"""
 MIXED_CHUNK = 196_608
 """The same where sizes differ: more columns are read and written, so calls weigh less. Half as many
 items take 4 to 6 % longer in benchmark `w2`, twice as many take the same time and more memory."""
@@ -285,6 +288,9 @@ class _Network:
         parts: list[_Runnable] = []
         budget = _compute_budget(experiment)
         in_order = find_components(_list_onward(experiment))
+        in_batches = [i for component in in_order for i in component if i not in answering]
+        joined = join_chains([self.runtimes[i] for i in in_batches], self._recorder)
+        chains = {chain[0]: chain for chain in joined}
         if len(answering) == len(experiment.nodes):
             in_order = [[node for component in in_order for node in component]]
         for component in in_order:
@@ -294,8 +300,8 @@ class _Network:
                     _build_transition(experiment.nodes[i], self._settings[i]) for i in component
                 ]
                 parts.append(Cycle(runtimes, transitions, self._recorder, experiment, budget))
-            else:
-                parts.append(runtimes[0])
+            elif chain := chains.get(runtimes[0]):
+                parts.append(Chain(chain, self._recorder) if len(chain) > 1 else chain[0])
         return parts
 
 
@@ -372,14 +378,17 @@ def _build_node_runtime(
     """Return a node, which a `Cycle` runs if it does by events."""
     element = node.element
     process: Process | None = None
+    alone: Process
+    hop: Hop | None = None
     lookahead_ps = element.lookahead_ps(node.clock)
     if not by_events:
         if setting.watched and not (element.holds or element.serves):
             # What waits for a line is reported by transitions only: a loop over batches that kept
             # account of each item would cost every trial.
-            process = EventProcess(element, setting).process
+            alone = EventProcess(element, setting).process
         else:
-            process = build_process(element, setting)
+            alone, hop = start_process(element, setting)
+        process = alone
         if conduct is not None:
             process = conduct.noting(process)
         process = recorder.occupancies.recording(process, node)
@@ -387,6 +396,8 @@ def _build_node_runtime(
             process = with_promises_checked(
                 process, node.path, lookahead_ps, setting.streams.indices, node.size_bytes
             )
+        if process is not alone:  # who looks at each step is to see it
+            hop = None
     runtime = NodeRuntime(
         node.path,
         process,
@@ -395,5 +406,5 @@ def _build_node_runtime(
         stamps=node.clock is not None and node.clock.stamps,
         inserts=element.inserts,
     )
-    runtime.conduct = conduct
+    runtime.conduct, runtime.hop = conduct, hop
     return runtime

@@ -11,10 +11,12 @@ from qospec.engine.items.merge import merged
 from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE
 
 if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Process, Step
     from qospec.engine.experiment import Tap
     from qospec.engine.graph.promises import Conduct
     from qospec.engine.items.batch import Batch
+    from qospec.engine.line.tandem import Hop
     from qospec.engine.measure.observation import Recorder
     from qospec.engine.measure.passages import Passage
     from qospec.protocol.streams import KindName
@@ -128,12 +130,14 @@ class NodeRuntime:
 
     Attributes:
         path: The name of the node in reports.
+        stamps: Whether it is a source's line, which writes when each item was sent.
         ports: The links that lead to each input.
         sinks: Where each output leads.
         lookahead_ps: Its lookahead.
         is_seen: Whether what leaves it is recorded: sources' lines, and what passes places.
         horizon_ps: The time up to which it has worked.
         inserts: The kinds of which it inserts cells.
+        hop: What it is in a chain; None if it cannot be in one.
         conduct: Where it is noted what it does, if that is asked for.
         entries: (ENTRIES, kinds, 2) What became of its items, see `engine.measure.ledger`.
     """
@@ -145,10 +149,10 @@ class NodeRuntime:
         "_passages",
         "_process",
         "_recorder",
-        "_stamps",
         "_watched",
         "conduct",
         "entries",
+        "hop",
         "horizon_ps",
         "inserts",
         "is_seen",
@@ -156,6 +160,7 @@ class NodeRuntime:
         "path",
         "ports",
         "sinks",
+        "stamps",
     )
 
     def __init__(
@@ -172,18 +177,23 @@ class NodeRuntime:
         self.lookahead_ps = lookahead_ps
         self._process = process
         self._recorder = recorder
-        self._stamps = stamps
+        self.stamps = stamps
         self._passages: tuple[Passage | None, ...] = ()
         self._watched: tuple[Tap, ...] = ()
         self.is_seen = stamps
         self.inserts = inserts
+        self.hop: Hop | None = None
         self.conduct: Conduct | None = None
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
         self.horizon_ps = 0
-        self.entries = recorder.totals.no_entries()
-        self._came, self._left = self.entries[CAME], self.entries[LEFT]
+        self.enter_in(recorder.totals.no_entries())
+
+    def enter_in(self, entries: Whole) -> None:
+        """Enter what becomes of its items there from now on."""
+        self.entries = entries
+        self._came, self._left = entries[CAME], entries[LEFT]
 
     def connect(
         self,
@@ -198,12 +208,12 @@ class NodeRuntime:
         self._links = tuple(link for port in ports for link in port)
         self._passages = passages
         self._watched = watched
-        self.is_seen = self._stamps or bool(passages) or bool(watched)
+        self.is_seen = self.stamps or bool(passages) or bool(watched)
 
     @property
     def is_only_sent(self) -> bool:
         """Return whether what leaves it is recorded as sent, and nothing else looks there."""
-        return self._stamps and not self._passages and not self._watched
+        return self.stamps and not self._passages and not self._watched
 
     def advance(self, cap_ps: int = FOREVER_PS) -> bool:
         """Advance to the lowest watermark of all links, or `cap_ps`; return whether it is later.
@@ -211,13 +221,21 @@ class NodeRuntime:
         Raises:
             TooLateError: What waits takes more than 50 days.
         """
+        arrivals = self.take(cap_ps)
+        if arrivals is None:
+            return False
+        self.work(arrivals)
+        return True
+
+    def take(self, cap_ps: int = FOREVER_PS) -> tuple[Batch, ...] | None:
+        """Return what arrives up to the lowest watermark, or `cap_ps`; None if it is not later."""
         horizon_ps = cap_ps
         for link in self._links:
             horizon_ps = min(horizon_ps, link.until_ps)
         if horizon_ps <= self.horizon_ps:
-            return False
+            return None
         self.horizon_ps = horizon_ps
-        arrivals = tuple(
+        return tuple(
             [
                 port[0].take(horizon_ps)
                 if len(port) == 1
@@ -225,17 +243,19 @@ class NodeRuntime:
                 for port in self.ports
             ]
         )
+
+    def work(self, arrivals: tuple[Batch, ...]) -> None:
+        """Work on what has arrived; see `advance`."""
         assert self._process is not None  # noqa: S101 -- those of a cycle do not advance
         try:
-            step = self._process(arrivals, horizon_ps)
+            step = self._process(arrivals, self.horizon_ps)
         except TooLateError:
             raise TooLateError(self.path) from None
         self._forward(arrivals, step)
-        return True
 
     def see(self, output: int, batch: Batch) -> None:
         """Record items, at least one, that leave by an output."""
-        if self._stamps:
+        if self.stamps:
             self._recorder.sent(batch)
         passage = self._passages[output] if self._passages else None
         if passage is not None:

@@ -18,6 +18,7 @@ from qospec.engine.arrays import np
 from qospec.engine.items.batch import join_batches
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
+from qospec.engine.line.tandem import NO_LIMIT_PS, Hop, Tandem, send_uncongested
 from qospec.engine.line.transmission import (
     DENOMINATOR,
     FREE,
@@ -28,6 +29,7 @@ from qospec.engine.line.transmission import (
     SLOT,
     SLOT_PART,
     SLOTTED,
+    SMALLEST,
     STAMPS,
     check_load,
     compute_service_time,
@@ -95,13 +97,24 @@ def send_through(
     if line[SLOTTED]:
         outcome = allocate_outcome(line, batch.count)
         return split_by_loss(batch, outcome, _send(batch, line, pace, outcome))
-    free, count = send_uncongested(line, batch, size_bytes, room_ps=pace[2], owns_times=owns_times)
+    alone = Tandem(Hop(line, *pace[:3]))
+    free, count = send_uncongested(alone, batch, owns_times=owns_times)
     if count == batch.count:
         return free, batch.part(count, count)
     rest = batch.part(count, batch.count)
     outcome = allocate_outcome(line, rest.count)
     left, lost = split_by_loss(rest, outcome, _send(rest, line, pace, outcome))
     return join_batches(free.part(0, count), left), lost
+
+
+def can_be_hop(line: Whole, size_bytes: int) -> bool:
+    """Return whether a line has no slots, and may send items of that size; 0: sizes differ."""
+    return not line[SLOTTED] and 0 < size_bytes >= line[SMALLEST]
+
+
+def build_hop(line: Whole, size_bytes: int, limit: Buffer | None = None) -> Hop:
+    """Return a line behind a buffer for items of a size, of which `can_be_hop` is true."""
+    return Hop(line, *_compute_time(line, size_bytes), _compute_room(line, size_bytes, limit)[0])
 
 
 def take_back_unsent(line: Whole, size_bytes: int, from_ps: int) -> int:
@@ -183,93 +196,3 @@ def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], outcome: O
         left_ps[i] = t if full else free + propagation
     line[FREE], line[PART] = free, part
     return dropped
-
-
-NO_LIMIT_PS = 2**62
-"""Stands for a buffer without limit."""
-MOST_AT_ONCE = 2**62
-"""The bound of items times denominator for one call of the kernel."""
-
-
-def send_uncongested(
-    line: Whole, batch: Batch, size_bytes: int, *, room_ps: int, owns_times: bool
-) -> tuple[Batch, int]:
-    """Return the batch with the items sent that certainly find room, and the number of these.
-
-    Args:
-        line: Updated; without slots.
-        batch: At least one item, all of one size.
-        size_bytes: That size.
-        room_ps: How long a full buffer keeps the line busy.
-        owns_times: Whether `at_ps` of those may be written over.
-    """
-    at_ps, count = batch.at_ps, batch.count
-    left_ps = at_ps if owns_times else np.empty(count, np.int64)
-    began_ps = np.empty(count if line[STAMPS] else 0, np.int64)
-    denominator = line.item(DENOMINATOR)
-    time_ps, time_part = map(int, compute_service_time(line, size_bytes))
-    time_binary, most = _to_binary(time_part, denominator), MOST_AT_ONCE // denominator
-    done = sent = 0
-    while done < count and sent == done:
-        binary = _to_binary(line.item(PART), denominator), time_binary
-        here = slice(done, min(done + most, count))
-        columns = at_ps[here], left_ps[here], began_ps[here]
-        sent += _send_uncongested(columns, line, (time_ps, time_part, room_ps), binary)
-        done = here.stop
-    sent_ps = began_ps if line[STAMPS] else batch.sent_ps
-    return batch.moved(left_ps, sent_ps), sent
-
-
-def _to_binary(part: int, denominator: int) -> np.uint64:
-    """Return a numerator in 64 binary places, rounded up."""
-    return np.uint64(-(-(part << 64) // denominator))
-
-
-@kernel
-def _send_uncongested(
-    columns: tuple[Times, Times, Times],
-    line: Whole,
-    pace: tuple[int, int, int],
-    binary: tuple[np.uint64, np.uint64],
-) -> int:
-    """Send without slots as long as there is room; return the number of items sent.
-
-    It does what `_send` does, faster: busy and idle are branches, well predicted behind another
-    line and near full load; and the sum of numerators is kept in 64 binary places, whose overflow
-    is the carry. Rounded up each time, they are ahead of the numerators by less than 2^-64 ps per
-    item, which for the items of one call is less than 1/denominator: no carry is early or late.
-    What is carried to the next batch is computed from the numerators alone.
-
-    Args:
-        columns: (n,) Arrival times, which do not fall; written: last bit at the far end, which may
-            be the same array; and first bit sent, or (0,) if not needed.
-        line: Updated.
-        pace: The time of one item, ps and numerator, and whole ps of all that may wait.
-        binary: Numerators of the line and of the time of one item, as `_to_binary` has them.
-    """
-    at_ps, left_ps, began_ps = columns
-    time_ps, time_part, room_ps = pace
-    part_binary, time_binary = binary
-    propagation, lead = line[PROPAGATION], line[LEAD]
-    stamps, limited = len(began_ps) > 0, room_ps < NO_LIMIT_PS
-    free, part, first, sent = line[FREE], line[PART], 0, len(at_ps)
-    for i in range(len(at_ps)):
-        t = at_ps[i]
-        if t <= free:
-            if limited and t < free - room_ps:
-                sent = i
-                break
-            if stamps:
-                began_ps[i] = free + lead
-            part_binary += time_binary
-            free += time_ps + (part_binary < time_binary)
-        else:
-            if stamps:
-                began_ps[i] = t + lead
-            free = t + time_ps
-            part_binary = time_binary
-            part, first = 0, i
-        left_ps[i] = free + propagation
-    line[FREE] = free
-    line[PART] = (part + (sent - first) * time_part) % line[DENOMINATOR]
-    return sent

@@ -78,6 +78,7 @@ def build_line(clock: Clock | None) -> Whole:
     return line
 
 
+@kernel
 def compute_watermark_ps(line: Whole, until_ps: int) -> int:
     """Return the watermark of departures: later than all so far, no later than any that follows.
 
@@ -85,10 +86,9 @@ def compute_watermark_ps(line: Whole, until_ps: int) -> int:
     """
     if until_ps >= FOREVER_PS:
         return FOREVER_PS
-    fields: list[int] = line.tolist()
-    free, part, denominator, _, _, slot, slot_part, propagation, *_ = fields
-    busy_until_ps = free + slot + (part + slot_part) // denominator
-    return max(busy_until_ps, until_ps + slot) + propagation
+    slot_ps, carried_ps = line[SLOT], (line[PART] + line[SLOT_PART]) // line[DENOMINATOR]
+    busy_until_ps = line[FREE] + slot_ps + carried_ps
+    return max(busy_until_ps, until_ps + slot_ps) + line[PROPAGATION]  # type: ignore[no-any-return]
 
 
 def check_load(
