@@ -167,6 +167,7 @@ def refused(text: str, folder: Path) -> list[str]:
     path.write_text(text, encoding="utf-8")
     (folder / "site.pcapng").write_bytes(CAPTURE)
     (folder / "day.csv").write_text("time [s],rate [cell/s]\n0,10\n", encoding="utf-8")
+    (folder / "leo.csv").write_text("time [s],delay [ms],loss [%]\n0,20,1\n", encoding="utf-8")
     (folder / "lte.up").write_text("1\n3\n", encoding="utf-8")
     problems = Problems()
     suite = check([path], CATALOGUE, problems)

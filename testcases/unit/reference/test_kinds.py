@@ -51,6 +51,7 @@ def test_every_example_is_one(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "site.pcapng").touch()
     (tmp_path / "day.csv").write_text("time [s],rate [cell/s]\n0,10\n", encoding="utf-8")
+    (tmp_path / "leo.csv").write_text("time [s],delay [ms],loss [%]\n0,20,1\n", encoding="utf-8")
     (tmp_path / "lte.up").write_text("0\n5\n", encoding="utf-8")
     problems = Problems()
     example = field(kind, name)["example"]
