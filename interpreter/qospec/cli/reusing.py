@@ -92,29 +92,30 @@ def find_unchanged(
     for _, record in zip(range(MOST_RECORDS), records, strict=False):
         try:
             then = read_receipt(record)
-            same = _list_unchanged(wanted.suite, now, then) if then else set()
-            if not same.difference(found):
+            same = _list_unchanged(wanted.suite, now, then) if then else {}
+            if not same.keys() - found.keys():
                 continue
             outcome, timing = record.read_own()
         except RecordError as error:
             on_damage(str(error))
             continue
         held = _list_held(record.folder.name, outcome, timing)
+        held = {name: one for name, one in held.items() if one.file == same.get(name)}
         if wanted.only_calm:
             held = {name: one for name, one in held.items() if one.case["verdict"] not in PROBLEMS}
-        all_held = list(held) == names and same.issuperset(names)
-        if then == now and all_held and _is_whole(outcome, wanted):
+        if then == now and list(held) == names and _is_whole(outcome, wanted):
             return _gather(held, (record, outcome))
-        found = {name: held[name] for name in names if name in held and name in same} | found
+        found = {name: held[name] for name in names if name in held} | found
         if len(found) == len(names):
             break
     return _gather(found)
 
 
 class _Held(NamedTuple):
-    """A case of a record, its time in s, and the run that it is of."""
+    """A case of a record, the file that declares it, its time in s, and the run that it is of."""
 
     case: Document
+    file: str
     seconds: Mapping[str, float]
     record: str
     started: str
@@ -125,11 +126,11 @@ def _list_held(record: str, outcome: Document, timing: Document) -> dict[str, _H
 
     There is none if the program was changed while they ran. `record` is the folder's name.
     """
-    from qospec.record.outcome import is_finished
+    from qospec.record.outcome import is_finished, list_files
 
     if _is_newer(timing):
         return {}
-    seconds = timing["cases"]
+    seconds, files = timing["cases"], list_files(outcome)
     runs = {name: run for run in timing.get("kept", ()) for name in run["cases"]}
     own = {"record": record, "started": timing["started"]}
     held = {}
@@ -138,7 +139,7 @@ def _list_held(record: str, outcome: Document, timing: Document) -> dict[str, _H
         if is_finished(case) and case["verdict"] != "error":
             run = runs.get(name, own)
             its = {name: seconds[name]} if name in seconds else {}
-            held[name] = _Held(case, its, run["record"], run["started"])
+            held[name] = _Held(case, files[name], its, run["record"], run["started"])
     return held
 
 
@@ -163,13 +164,14 @@ def _gather(found: Mapping[str, _Held], whole: tuple[Record, Document] | None = 
     return Unchanged([held.case for held in found.values()], timing, whole)
 
 
-def _list_unchanged(suite: Suite, now: Receipt, then: Receipt) -> set[str]:
+def _list_unchanged(suite: Suite, now: Receipt, then: Receipt) -> dict[str, str]:
     """Return the cases of which all files are as they were, also those imported or sent.
 
-    There is none if they were made otherwise.
+    Each has the file that declares it, since another may have had a case of that name. There is
+    none if they were made otherwise.
     """
     if now.maker != then.maker:
-        return set()
+        return {}
     same = {
         source.recorded_name
         for source in suite.sources
@@ -177,7 +179,7 @@ def _list_unchanged(suite: Suite, now: Receipt, then: Receipt) -> set[str]:
     }
     whole = {name for name, needed in suite.imports.items() if needed | {name} <= same}
     return {
-        case.name
+        case.name: test.span.source.recorded_name
         for test in suite.tests
         if test.span.source.recorded_name in whole
         for case in test.cases

@@ -364,6 +364,15 @@ def conclude_outcome(
     }
 
 
+def list_files(outcome: Document) -> dict[str, str]:
+    """Return by the name of each case the file that declares it, as records have it."""
+    places = {test["name"]: test["place"] for test in outcome["tests"]}
+    return {
+        case["name"]: str(case.get("place", places.get(case["test"]))).rsplit(":", 2)[0]
+        for case in outcome["cases"]
+    }
+
+
 def has_run(case: Mapping[str, Any]) -> bool:
     """Return whether a case was begun before the run was interrupted or stopped."""
     return not any(error.startswith("not run:") for error in case.get("errors", ()))

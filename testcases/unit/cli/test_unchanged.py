@@ -97,6 +97,14 @@ def test_a_record_says_of_each_case_when_it_was_run(here: Path) -> None:
     assert f"2 of 4 cases unchanged since records/{one.name};" in run().stderr, "not the second"
 
 
+def test_a_case_of_that_name_in_a_file_that_was_imported_is_another(here: Path) -> None:
+    text = TEST.format(name="both")
+    (here / "one.qos").write_text(text.replace("import lib", "import lib, two"))
+    (here / "two.qos").write_text(text.replace("f.lost == 0", "f.sent == 0"))
+    assert run("one.qos").exit_code == exits.PASSED
+    assert run("two.qos").exit_code == exits.FAILED
+
+
 def test_what_did_not_pass_is_run_where_that_is_asked_for(here: Path) -> None:
     path = here / "one.qos"
     path.write_text(path.read_text().replace("f.lost == 0", "f.lost < n * 1 cell - 1 cell"))

@@ -299,6 +299,7 @@ def _find_failed(root: Path) -> dict[str, Any]:
     What was not run did not pass. Ends the command if there is nothing of the kind.
     """
     from qospec.judge.verdict import PROBLEMS
+    from qospec.record.outcome import list_files
     from qospec.record.store import RecordError
 
     last = loading.find_record(loading.LAST, root)
@@ -306,9 +307,9 @@ def _find_failed(root: Path) -> dict[str, Any]:
         outcome = last.outcome()
     except RecordError as error:
         exits.end_for_environment(str(error))
-    places = {test["name"]: test["place"] for test in outcome["tests"]}
+    files = list_files(outcome)
     failed = frozenset(
-        (str(case.get("place", places.get(case["test"]))).rsplit(":", 2)[0], case["name"])
+        (files[case["name"]], case["name"])
         for case in outcome["cases"]
         if case["verdict"] in PROBLEMS
     )
