@@ -56,7 +56,7 @@ class Unchanged(NamedTuple):
     Attributes:
         done: The documents of the cases, in no order.
         timing: Of these cases the fields `cases` and `kept` of `timing.json`.
-        whole: The record that a run would make once more, with its outcome, if there is one.
+        whole: The newest record with its outcome, if a run would make that once more.
     """
 
     done: list[Document]
@@ -89,7 +89,7 @@ def find_unchanged(
     now = make_receipt(wanted.provenance, hash_program())
     names = wanted.list_names()
     found: dict[str, _Held] = {}
-    for _, record in zip(range(MOST_RECORDS), records, strict=False):
+    for place, record in zip(range(MOST_RECORDS), records, strict=False):
         try:
             then = read_receipt(record)
             same = _list_unchanged(wanted.suite, now, then) if then else {}
@@ -103,7 +103,9 @@ def find_unchanged(
         held = {name: one for name, one in held.items() if one.file == same.get(name)}
         if wanted.only_calm:
             held = {name: one for name, one in held.items() if one.case["verdict"] not in PROBLEMS}
-        if then == now and list(held) == names and _is_whole(outcome, wanted):
+        # Of an older one a run makes another, so that `last` is what was shown last.
+        is_last = place == 0 and then == now
+        if is_last and list(held) == names and _is_whole(outcome, wanted):
             return _gather(held, (record, outcome))
         found = {name: held[name] for name in names if name in held} | found
         if len(found) == len(names):

@@ -105,6 +105,19 @@ def test_a_case_of_that_name_in_a_file_that_was_imported_is_another(here: Path) 
     assert run("two.qos").exit_code == exits.FAILED
 
 
+def test_the_last_record_is_what_was_shown_last(here: Path) -> None:
+    path = here / "two.qos"
+    before = path.read_text()
+    run("two.qos")
+    path.write_text(before.replace("f.lost == 0", "f.sent == 0"))
+    assert run("two.qos").exit_code == exits.FAILED
+    path.write_text(before)
+    assert list_run(run("two.qos")) == []
+    assert (
+        "2 pass" in CliRunner().invoke(cli.qos, ["report", "last", "--format", "markdown"]).stdout
+    )
+
+
 def test_what_did_not_pass_is_run_where_that_is_asked_for(here: Path) -> None:
     path = here / "one.qos"
     path.write_text(path.read_text().replace("f.lost == 0", "f.lost < n * 1 cell - 1 cell"))
