@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 
 MOST = 10_000
 """How many are kept; then the older half is removed."""
+VARIABLES = ("QOS_CHECK", "QOS_CHUNK", "QOS_KERNELS")
+"""Of the environment: who sets one wants results to be computed so, to see that they are alike."""
 
 
 class Receipt(NamedTuple):
     """What a record was made from.
 
     Attributes:
-        maker: The digest of all else that results follow from: program, versions, seed, policy.
+        maker: The digest of all else that results follow from: program, versions, seed, policy;
+            and of the variables that say how they were computed.
         sources: The SHA-256 of each file that was read, by its name in the record.
     """
 
@@ -46,6 +49,7 @@ def make_receipt(provenance: Document, program: str) -> Receipt:
     """
     maker = {name: value for name, value in provenance.items() if name != "sources"}
     maker |= {"policy": provenance["policy"]["a failed require"], "program": program}
+    maker |= {name: os.environ.get(name, "") for name in VARIABLES}
     sources = {source["name"]: source["sha256"] for source in provenance["sources"]}
     return Receipt(compute_checksum(write_json(maker).encode()), sources)
 

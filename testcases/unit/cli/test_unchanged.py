@@ -168,6 +168,14 @@ def test_another_seed_limit_or_selection_runs_what_it_concerns() -> None:
     assert list_run(run("--max-cells", "5000", "-k", "n=1")) == []
 
 
+def test_what_is_to_be_computed_in_another_way_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    run("one.qos")
+    monkeypatch.setenv("QOS_CHUNK", "7")
+    assert len(list_run(run("one.qos"))) == 2
+    monkeypatch.delenv("QOS_CHUNK")
+    assert list_run(run("one.qos")) == []
+
+
 def test_a_failure_is_kept_with_its_words(here: Path) -> None:
     path = here / "one.qos"
     path.write_text(path.read_text().replace("f.lost == 0", "f.lost == 1 cell"))
