@@ -74,7 +74,7 @@ kernel: .venv/users ## Build a kernel of Linux in virtual time into the cache, f
 test-kernel: setup ## Compare drawn specifications on the emulation and on that kernel, packet by packet
 	$(BIN)/python testcases/agreement.py 200
 
-test-versions: setup ## Run a short suite with the lowest versions that setup.cfg allows
+test-versions: setup ## Run a short suite with the lowest versions that setup.cfg allows, and with the newest
 	$(BIN)/python testcases/versions.py
 
 lint: setup ## Check format, rules, types and imports

@@ -1,9 +1,9 @@
-"""Runs a short suite with the lowest versions that `setup.cfg` allows.
+"""Runs a short suite with the lowest versions that `setup.cfg` allows, and with the newest.
 
-With `--all` it does so with the newest, too: they change from day to day, and not by what is
-changed here, so they are tried at night. Each has an environment of its own, which is removed
-again: the lowest one with the oldest Python of this machine, the newest one with each other
-Python. Which they were is printed, and that there is no other.
+Each has an environment of its own, which is removed again: the lowest one with the oldest Python
+of this machine, the newest one with the newest Python; with `--all`, the newest also with each
+Python between, and each has all cases of its tests. Which they were is printed, and that there is
+no other.
 
 python testcases/versions.py
 """
@@ -30,7 +30,7 @@ SUITE = {
     " --no-database --save {folder}": 1,
     "python -m pytest -q -n 2 testcases/house/test_hostile_folder.py"
     " testcases/unit/language_server/test_server.py": 0,
-    "python -m pytest -q -n 2 -m 'not slow' testcases/unit/ciphers"
+    "python -m pytest -q -n 2 -m 'not slow' {sample} testcases/unit/ciphers"
     " testcases/unit/cli/test_output.py testcases/unit/cli/test_pcap.py testcases/unit/report"
     " testcases/unit/fuzz/test_explore.py testcases/unit/syntax testcases/unit/test_cache.py"
     " testcases/unit/yaml_twin": 0,
@@ -39,6 +39,8 @@ SUITE = {
 EANTC = "testcases/suites/eantc"
 FEW = f"{EANTC}/traffic_management.qos {EANTC}/signalling.qos"
 """Its other suites take more time, and no other parts of the packages: `--all` runs them."""
+SAMPLE = "--hypothesis-profile quick --most 2"
+"""Likewise of the cases of each test, which differ in what they say to the same packages."""
 
 
 def interpreters() -> dict[str, str]:
@@ -92,7 +94,7 @@ def declared(pins: Iterable[str]) -> str:
     return ", ".join(f"{name} {at}" for name, at in named if f"\n    {name} >=" in text)
 
 
-def try_out(which: str, version: str, python: str, folder: Path, suites: str) -> None:
+def try_out(which: str, version: str, python: str, folder: Path, *, whole: bool) -> None:
     """Make an environment, and run the suite in it; exits if anything there fails."""
     began_s = time.monotonic()
     how = ("--resolution", RESOLUTIONS[which], "--python", python)
@@ -105,8 +107,10 @@ def try_out(which: str, version: str, python: str, folder: Path, suites: str) ->
     run(*install, "--requirement", "-", text=pins)
     run(*install, "--no-deps", "--no-build-isolation", "--editable", ".")
     run(folder / "bin" / "python", "-m", "compileall", "-q", "interpreter/qospec")
+    suites, sample = (EANTC, "") if whole else (FEW, SAMPLE)
     for command, code in SUITE.items():
-        program, *arguments = shlex.split(command.format(folder=folder, suites=suites))
+        words = command.format(folder=folder, suites=suites, sample=sample)
+        program, *arguments = shlex.split(words)
         printed = run(folder / "bin" / program, *arguments, expected=code)
         print(f"{program} {arguments[0]}: {printed.strip().splitlines()[-1]}", flush=True)
     print(f"{time.monotonic() - began_s:.0f} s", flush=True)
@@ -114,17 +118,16 @@ def try_out(which: str, version: str, python: str, folder: Path, suites: str) ->
 
 def main() -> None:
     """Try out the environments, and say of which Pythons there were any."""
-    parser = argparse.ArgumentParser(description="Run a short suite with the lowest versions.")
-    parser.add_argument("--all", action="store_true", help="also with the newest")
+    parser = argparse.ArgumentParser(description="Run a short suite with several versions.")
+    parser.add_argument("--all", action="store_true", help="also with each Python between")
     asked = parser.parse_args()
     found = interpreters()
     print(f"Python 3.{MINORS[0]} or later on this machine: {', '.join(found)}")
-    suites = EANTC if asked.all else FEW
-    oldest, *others = found
-    newest = [("newest", version) for version in others or [oldest]] if asked.all else []
-    for which, version in [("lowest", oldest), *newest]:
+    oldest, *_, newest = [*found] * 2
+    newest_in = [version for version in found if version != oldest] if asked.all else [newest]
+    for which, version in [("lowest", oldest), *(("newest", version) for version in newest_in)]:
         with tempfile.TemporaryDirectory(prefix="qospec-") as folder:
-            try_out(which, version, found[version], Path(folder), suites)
+            try_out(which, version, found[version], Path(folder), whole=asked.all)
 
 
 if __name__ == "__main__":
