@@ -110,9 +110,11 @@ class Dualpi2(Element):
     last update. A classic packet is lost as `early` with the probability p^2, or marked if it is
     capable of ECN and p^2 is below 1 / `coupling`^2. One of low latency is marked with the greater
     of `coupling` p and that of a ramp, from 0 at a wait of `ramp_begins` to 1 after `ramp` more;
-    once `coupling` p is 1, it is lost with p^2. The queue goes first whose first packet has waited
-    longer, that of low latency as if for `shift` more. What finds no room in both together is lost
-    as `overflow`. Probabilities are summed up, and each time the sum is above 1 a packet is hit.
+    once `coupling` p is 1, what is lost is added to the same sum as what is marked, as in the
+    document, so that more than p^2 of them are lost. The queue goes first whose first packet has
+    waited longer, that of low latency as if for `shift` more. What finds no room in both together
+    is lost as `overflow`. Probabilities are summed up, and each time the sum is above 1 a packet is
+    hit.
 
     The document does not say whether the packet that is sent counts as queued. Here it does: the
     ramp marks it if there are more than `unmarked` with it, by how long it has waited itself.

@@ -164,7 +164,7 @@ def _check_factor(name: str, factor: Fraction, least: Fraction) -> None:
     if factor < least or factor.numerator != 1 or not _is_power(factor.denominator):
         raise UnfitError(
             f"{name}: expected 1, or a half, a quarter and so on down to {least}",
-            f"write one of these, such as `1 / {least.denominator}`",
+            "write one of these, such as `1 / 16`",
         )
 
 
