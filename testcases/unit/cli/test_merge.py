@@ -124,6 +124,23 @@ def test_more_parts_than_cases_leave_parts_without_a_case() -> None:
     assert (merged.exit_code, "1 pass; seed 0" in merged.output) == (0, True)
 
 
+def test_a_record_without_a_case_says_so_whoever_asks_for_its_cases() -> None:
+    """It was an internal error, and `inconclusive` where the run had exited with 0."""
+    empty = run_part("7/7")
+    for more in ([], ["--part", "1/2"]):
+        failed = invoke("run", "bench.qos", "--failed", "--record", empty.parent, *more)
+        assert failed.exit_code == 5
+        way_out = "`qos run` without `--failed` runs all"
+        said = f"nothing selected: the last record, {empty}, has no case: {way_out}\n"
+        assert failed.output == said
+    judged = invoke("judge", empty)
+    nothing = f"{empty} has no case: there is nothing to judge\n"
+    assert (judged.exit_code, judged.output) == (0, nothing)
+    verified = invoke("verify", empty)
+    assert verified.exit_code == 0
+    assert f"{empty}: all files are as they were written; it has no case\n" in verified.output
+
+
 def refusal(*records: Path, code: int = 2) -> str:
     """Return why records cannot be merged; with `code` 4, why one cannot be read."""
     refused = invoke("merge", *records, "--record", "merged")

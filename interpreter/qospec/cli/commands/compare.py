@@ -205,6 +205,12 @@ def _judge_again(
         begun, outcome = kept.read_begun(), kept.outcome()
     except RecordError as error:
         exits.end_for_environment(str(error))
+    if not outcome["cases"]:  # of a part, where there are more parts than cases
+        if as_json:
+            say_json(outcome)
+        else:
+            say(f"{kept.folder} has no case: there is nothing to judge")
+        sys.exit(exits.PASSED)
     asked = resuming.read_options(kept, begun, paths, outcome["cases"])
     request = loading.make_request({**asked, "match": "", "as_json": as_json})
     suite, plans = loading.plan_request(request)

@@ -187,7 +187,8 @@ def verify(record: str, signer: str) -> None:
         by = f"signed with {signed}, and not with {signer}" if signed else "not signed"
         exits.end_for_environment(f"`{kept.folder}` is {by}")
     fingerprint = kept.find_fingerprint()
-    say(f"{kept.folder}: all files are as they were written; verdict: {outcome['verdict']}")
+    verdict = f"verdict: {outcome['verdict']}" if outcome["cases"] else "it has no case"
+    say(f"{kept.folder}: all files are as they were written; {verdict}")
     say(f"outcome.json has SHA-256 {fingerprint}" if fingerprint else "the run was killed")
     say(f"signed with the {ALGORITHM} key {signed}" if signed else "not signed")
 

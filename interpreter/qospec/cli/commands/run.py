@@ -307,6 +307,12 @@ def _find_failed(root: Path) -> dict[str, Any]:
         outcome = last.outcome()
     except RecordError as error:
         exits.end_for_environment(str(error))
+    way_out = "`qos run` without `--failed` runs all"
+    if not outcome["cases"]:  # of a part, where there are more parts than cases
+        output.say(
+            f"nothing selected: the last record, {last.folder}, has no case: {way_out}", err=True
+        )
+        sys.exit(exits.NOTHING)
     files = list_files(outcome)
     failed = frozenset(
         (files[case["name"]], case["name"])
@@ -319,7 +325,7 @@ def _find_failed(root: Path) -> dict[str, Any]:
     with_values = "".join(f", with `--set {value}`" for value in asked.get("settings", ()))
     output.say(f"{of} did not pass in {last.folder}{with_values}", err=True)
     if not failed:
-        output.say("nothing selected: `qos run` without `--failed` runs all", err=True)
+        output.say(f"nothing selected: {way_out}", err=True)
         sys.exit(exits.NOTHING)
     return asked | {"only": failed}
 
