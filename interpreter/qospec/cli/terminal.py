@@ -276,15 +276,15 @@ class Console:
         they show less than they state.
         """
         self._print_unfinished()
-        shown = [case for case in document["cases"] if case["ran"] and _needs_words(case)]
+        cases = document["cases"]
+        shown = [case for case in cases if case["ran"] and _needs_words(case)]
         groups = [[case] for case in shown] if self._verbose else group_similar(shown)
         for group in groups:
             if group[0]["verdict"] == "skip":
-                say("", f"SKIP  {_write_title(group)}", *_describe_cases(group))
+                say("", f"SKIP  {_write_title(group)}", *_describe_cases(group, cases))
                 say(f"  why       {group[0]['why'][0]}")
             else:
-                shared = describe_shared(group, document["cases"])
-                say_text("\n".join(["", *explain(group, self._here, shared)]))
+                say_text("\n".join(["", *explain(group, self._here, cases)]))
         if groups and groups[-1][0]["verdict"] != "skip":
             say("")
         if any(len(group) > 1 for group in groups):
@@ -338,16 +338,19 @@ class Console:
 
 
 def explain(
-    group: Sequence[Mapping[str, Any]], here: LocalNames, shared: str = ""
+    group: Sequence[Mapping[str, Any]],
+    here: LocalNames,
+    cases: Sequence[Mapping[str, Any]] = (),
 ) -> Iterator[str]:
     """Yield lines on why cases that are alike did not pass; control characters are visible.
 
-    `shared` is what only they have in common.
+    What they have in common is told by all `cases` of the run.
     """
     case = group[0]
     verdict = click.style(case["verdict"].upper(), fg=COLOURS[case["verdict"]], bold=True)
     yield f"{verdict}  {click.style(_show(_write_title(group)), bold=True)}"
-    yield from map(_show, _describe_cases(group))
+    yield from map(_show, _describe_cases(group, cases))
+    shared = describe_shared(group, cases)
     yield from [_show(f"  all have  {shared}; no case that passes has")] * bool(shared)
     test = ""
     for its in _group_by_criterion(list_unmet(case)):
@@ -425,11 +428,13 @@ def _write_title(group: Sequence[Mapping[str, Any]]) -> str:
     return describe_group(group) if len(group) > 1 else str(group[0]["name"])
 
 
-def _describe_cases(group: Sequence[Mapping[str, Any]]) -> list[str]:
+def _describe_cases(
+    group: Sequence[Mapping[str, Any]], cases: Sequence[Mapping[str, Any]]
+) -> list[str]:
     """Return which cases are alike; nothing of a single one."""
     if len(group) == 1:
         return []
-    return [f"  cases     {describe_extent(group)}", f"  first     {group[0]['name']}"]
+    return [f"  cases     {describe_extent(group, cases)}", f"  first     {group[0]['name']}"]
 
 
 def _print_notes(case: dict[str, Any]) -> None:

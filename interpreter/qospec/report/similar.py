@@ -74,12 +74,33 @@ def describe_group(group: Sequence[Record]) -> str:
     return f"{len(group)} cases of {first['test']} {_WORDS[first['verdict']]}"
 
 
-def describe_extent(group: Sequence[Record]) -> str:
-    """Return the values of the parameters in which the cases of a group differ.
+def describe_extent(group: Sequence[Record], cases: Iterable[Record] = ()) -> str:
+    """Return the values of the parameters in which the cases of a group, or others, differ.
 
-    Such as `size = 64 B, 128 B; load = 30% to 95% (8 values)`.
+    Such as `size = 64 B, 128 B; load = 30% to 95% (8 values)`. What `describe_shared` says is left
+    out where it is the same value in all cases of the group.
+
+    Args:
+        group: Cases that are alike.
+        cases: All cases of the run; none to leave out what is the same in the group.
     """
-    return "; ".join(f"{name} = {_list_values(group, name)}" for name in list_varying(group))
+    its = _select_of_test(group, cases)
+    passing = [case for case in its if case["verdict"] == "pass"]
+    varying = list_varying(group)
+    fixed = [
+        name
+        for name in list_varying(its)
+        if len({case["parameters"].get(name) for case in group}) == 1
+        and not (passing and _describe_common(group, passing, name))
+    ]
+    names = [name for name in group[0]["parameters"] if name in (*varying, *fixed)]
+    return "; ".join(f"{name} = {_list_values(group, name)}" for name in names)
+
+
+def _select_of_test(group: Sequence[Record], cases: Iterable[Record]) -> list[Record]:
+    """Return which of the cases are of the test of a group."""
+    test = group[0]["test"], group[0].get("place", "")
+    return [case for case in cases if (case["test"], case.get("place", "")) == test]
 
 
 def describe_shared(group: Sequence[Record], cases: Iterable[Record]) -> str:
@@ -91,16 +112,10 @@ def describe_shared(group: Sequence[Record], cases: Iterable[Record]) -> str:
         group: Cases that are alike.
         cases: All cases of the run.
     """
-    first = group[0]
-    passing = [
-        case
-        for case in cases
-        if case["verdict"] == "pass"
-        and (case["test"], case.get("place", "")) == (first["test"], first.get("place", ""))
-    ]
+    passing = [case for case in _select_of_test(group, cases) if case["verdict"] == "pass"]
     if not passing or len(group) == 1:
         return ""
-    named = (_describe_common(group, passing, name) for name in first["parameters"])
+    named = (_describe_common(group, passing, name) for name in group[0]["parameters"])
     return "; ".join(filter(None, named))
 
 

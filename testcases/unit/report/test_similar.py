@@ -104,6 +104,18 @@ def test_few_values_are_listed_and_many_are_a_range(sizes, text):
     assert describe_extent([case("30%", size) for size in sizes]) == text
 
 
+def test_what_all_have_of_a_parameter_that_others_have_otherwise_is_in_the_extent():
+    """RED: low thresholds alone decided, and were what was left out, since some with them pass."""
+    group = [case("80%", "64B"), case("90%", "64B")]
+    others = [case("70%", "64B", verdict="pass"), case("80%", "128B", verdict="pass")]
+    elsewhere = case("80%", "256B", test="another")
+    assert describe_extent(group, [*group, *others, elsewhere]) == "size = 64 B; load = 80%, 90%"
+    assert describe_extent(group, [*group, others[0], elsewhere]) == "load = 80%, 90%"
+    apart = case("70%", "128B", verdict="pass")
+    assert describe_shared(group, [*group, apart]) == "size = 64 B; load >= 80%"
+    assert describe_extent(group, [*group, apart]) == "load = 80%, 90%", "the other line has it"
+
+
 def test_values_that_look_alike_have_no_range():
     """It was `in all 7.831 us to 7.831 us`."""
     alike = {"value": "5/2", "unit": "pkt", "text": "3 pkt"}
