@@ -51,7 +51,7 @@ def _is_safe(folder: Path) -> bool:
     """Return whether nobody else can put anything into a folder, or into its place."""
     if not hasattr(os, "geteuid"):
         return True
-    for parent in (folder, *folder.parents):
+    for parent in reversed((folder, *folder.parents)):  # the highest explains all below it
         if parent.exists() and (flaw := _find_flaw(parent, is_above=parent != folder)):
             refused[parent] = flaw
             return False

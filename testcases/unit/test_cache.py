@@ -72,6 +72,18 @@ def test_a_folder_of_somebody_else_is_refused_at_any_height(
     assert any("belongs to somebody else" in reason for reason in refused.values())
 
 
+def test_of_a_cache_that_others_can_write_to_the_highest_folder_is_named_once(
+    tmp_path: Path, refused: dict[Path, str]
+) -> None:
+    """One note for each of four caches below it said four times the same."""
+    for name in ("kernels", "receipts"):
+        assert make_private(tmp_path / "ours" / name)
+    for folder in (tmp_path / "ours", *(tmp_path / "ours").iterdir()):
+        folder.chmod(0o777)
+    assert not any(make_private(tmp_path / "ours" / name) for name in ("kernels", "receipts"))
+    assert list(refused.values()) == [f"others may write to `{tmp_path / 'ours'}`"]
+
+
 def test_others_may_write_only_above_and_only_where_they_cannot_replace_what_is_ours(
     tmp_path: Path,
 ) -> None:
