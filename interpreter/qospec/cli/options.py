@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Decorate = Callable[[Any], Any]
 
 MOST_PORT = 65_535
+MOST_PARTS = 999_999
 MAX_CELLS = 10**9
 """The default of `--max-cells`."""
 
@@ -262,9 +263,13 @@ def _parse_part(_context: click.Context, _option: click.Parameter, written: str)
         return None
     from qospec.record.parts import Part
 
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", written)
+    found = re.fullmatch(r"([0-9]+)/([0-9]+)", written)
     if found is None:
         raise click.BadParameter(f"`{written}` is not a part: write `3/8` for the third of eight")
+    if max(map(len, found.groups())) > len(str(MOST_PARTS)):
+        raise click.BadParameter(
+            f"`{written}` is too large: a run has at most {MOST_PARTS:_} parts"
+        )
     part = Part(int(found[1]), int(found[2]))
     if part.of == 0:
         raise click.BadParameter("a run has at least one part: write `1/1`")

@@ -103,6 +103,7 @@ def test_it_does_not_matter_how_many_workers_a_part_has() -> None:
         ("1/0", "a run has at least one part: write `1/1`"),
         ("3", "`3` is not a part: write `3/8` for the third of eight"),
         ("-1/2", "`-1/2` is not a part"),
+        ("1/99999999999", "`1/99999999999` is too large: a run has at most 999_999 parts"),
     ],
 )
 def test_a_part_that_cannot_be(part: str, message: str) -> None:
