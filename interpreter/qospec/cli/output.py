@@ -66,7 +66,12 @@ def show_file(text: str) -> None:
 
 
 def show_usage_error(error: click.ClickException) -> None:
-    """Print click's message about wrong usage."""
+    """Print click's message about wrong usage; `-o` is `--record` of what makes a record."""
+    if isinstance(error, click.NoSuchOption) and error.option_name == "-o":
+        known = error.ctx.command.params if error.ctx else ()
+        if any("--record" in option.opts for option in known):
+            instead = "there is no `-o`: `--record` names the folder in which a record is made"
+            error = click.UsageError(instead, error.ctx)
     message = io.StringIO()
     error.show(message)
     say_text(message.getvalue(), err=True, end="")

@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import qospec.cli
-from qospec.cli.output import say, say_json, say_text, show_file
+from qospec.cli import qos
+from qospec.cli.output import say, say_json, say_text, show_file, show_usage_error
 
 EVIL = "a\r\x1b[2K✓ pass\u202e\u2028\n✓ pass"
 SHOWN = "a \ufffd[2K✓ pass\ufffd\ufffd ✓ pass"
@@ -114,3 +116,16 @@ def test_no_command_prints_a_name_raw(evil: Path, arguments: list[str]) -> None:
     assert not {"\r", "\u2028", "\u202e"} & {*said}
     assert "\x1b[2K" not in said
     assert not [line for line in said.splitlines() if line.startswith("✓ pass")]
+
+
+@pytest.mark.parametrize(
+    ("words", "hints"), [(("run", "a.qos"), 1), (("merge", "a"), 1), (("fmt",), 0)]
+)
+def test_o_of_a_command_that_makes_a_record_is_pointed_to_record(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], hints: int
+) -> None:
+    """Elsewhere `-o` names the file that is written; a record is a folder, made in another."""
+    with pytest.raises(click.NoSuchOption) as refused:
+        qos.main([*words, "-o", "here"], standalone_mode=False)
+    show_usage_error(refused.value)
+    assert capsys.readouterr().err.count("`--record` names the folder") == hints
