@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import os
 import shutil
+import tempfile
 from typing import TYPE_CHECKING
 
 from qospec.cli import exits, output
+from qospec.writing import explain_failure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +24,6 @@ LONG_S = 60
 DEFAULT = "24h"
 MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
 MEGABYTE, KILO = 10**6, 1_000
-CHANGE = "shorten `measure`, lower `repeat`, or select fewer cases by `-k`"
 
 
 def keep(
@@ -40,17 +41,16 @@ def keep(
 
     Of a long run it says what it takes.
     """
-    from qospec.run.estimate import estimate_case, estimate_run
+    from qospec.run.estimate import estimate_run
 
     if not plans:
         return
     estimate = estimate_run(suite, plans)
     takes_s = estimate.time_s / jobs
     if takes_s > budget_s:
-        most = max(plans, key=lambda plan: estimate_case(plan).time_s)
         exits.end_for_user(
             f"the run takes {describe(estimate, jobs)}, and its budget is"
-            f" {format_duration(budget_s)}: {CHANGE}, `{most.case.name}` first; or allow it by"
+            f" {format_duration(budget_s)}: {_write_remedy(suite, plans)}; or allow it by"
             f" `--budget {max(1, round(2 * takes_s / HOUR_S))}h`"
         )
     for thing, needed, there in (
@@ -58,9 +58,11 @@ def keep(
         ("memory", estimate.memory_bytes * here, _read_memory_bytes()),
     ):
         if needed > there:
+            if thing == "disk":
+                _verify_writable(root)
             exits.end_for_user(
                 f"the run takes about {_format_size(needed)} of {thing}, and there are"
-                f" {_format_size(there)}: {CHANGE}"
+                f" {_format_size(there)}: {_write_remedy(suite, plans)}"
             )
     if takes_s > LONG_S:
         output.say(f"note: the run takes {describe(estimate, jobs)}", err=True)
@@ -76,10 +78,40 @@ def describe(estimate: Estimate, jobs: int = 1) -> str:
     )
 
 
+def _write_remedy(suite: Suite, plans: Sequence[CasePlan]) -> str:
+    """Return what makes a run shorter: of several cases also that there may be fewer."""
+    if len(plans) == 1:
+        return "shorten `measure`, lower `repeat`"
+    from qospec.run.estimate import estimate_case
+
+    most = max(plans, key=lambda plan: estimate_case(plan).time_s).case.name
+    test = next(test for test in suite.tests if test.name == plans[0].test)
+    one = f"{test.span.source.name}::{plans[0].case.name}"
+    return (
+        f"shorten `measure`, lower `repeat`, of `{most}` first, or select fewer cases by `-k`, or"
+        f" one by `{one}`"
+    )
+
+
+def _verify_writable(folder: Path) -> None:
+    """End the command if nothing can be written where a folder is, or will be.
+
+    Some file systems, as that of /proc, have no room since there is nothing to fill.
+    """
+    try:
+        tempfile.TemporaryDirectory(dir=_find_nearest(folder)).cleanup()
+    except OSError as error:
+        exits.end_for_environment(f"cannot write to `{folder}`: {explain_failure(error)}")
+
+
+def _find_nearest(folder: Path) -> Path:
+    """Return a folder, or the nearest above it that there is."""
+    return next(above for above in (folder, *folder.resolve().parents) if above.exists())
+
+
 def _read_disk_bytes(folder: Path) -> int:
     """Return how much of the disk is free on which a folder is, or will be."""
-    nearest = next(above for above in (folder, *folder.resolve().parents) if above.exists())
-    return shutil.disk_usage(nearest).free
+    return shutil.disk_usage(_find_nearest(folder)).free
 
 
 def _read_memory_bytes() -> int:

@@ -198,9 +198,31 @@ def test_a_run_beyond_its_budget_is_refused_with_what_to_change(tmp_path) -> Non
     refused = asked(tmp_path, LONG, "run", "", "--budget", "60s", "--record", str(tmp_path / "r"))
     assert refused.exit_code == 2
     assert "and its budget is 1 min 0 s: shorten `measure`, lower `repeat`" in refused.output
-    assert "`t` first; or allow it by `--budget" in refused.output
+    assert "lower `repeat`; or allow it by `--budget" in refused.output, "there is one case only"
     assert not (tmp_path / "r").exists()
     assert re.search(r"a run takes about \d+ (min|h)", asked(tmp_path, LONG, "plan").output)
+
+
+def test_of_several_cases_beyond_the_budget_it_is_told_how_one_is_selected(tmp_path) -> None:
+    """`-k t:x=1` was told, of which `-k` selects `x=10`, too."""
+    swept = LONG.replace("  flow", "  sweep x in [1, 10]\n  flow").replace("100_000", "x * 10_000")
+    more = ["--record", str(tmp_path / "r"), "--budget", "60s"]
+    refused = asked(tmp_path, swept, "run", "", *more)
+    path = tmp_path / "a.qos"
+    remedy = f"of `t:x=10` first, or select fewer cases by `-k`, or one by `{path}::t:x=1`"
+    assert f"shorten `measure`, lower `repeat`, {remedy}; or" in refused.output
+    alone = asked(tmp_path, swept, "run", "t:x=10", *more)
+    assert "shorten `measure`, lower `repeat`; or allow it by `--budget" in alone.output
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_full_disk(tmp_path, monkeypatch) -> None:
+    """Below /proc no disk has room, and nobody may write."""
+    test = LONG.replace("1_000 s, repeat = 100", "1 ms")
+    monkeypatch.setattr(budget, "_read_disk_bytes", lambda _: 0)
+    refused = asked(tmp_path, test, "run", "", "--record", "/proc/none")
+    assert refused.exit_code == 4
+    assert "cannot write to `/proc/none`: " in refused.output
+    assert "MB" not in refused.output
 
 
 def test_a_run_that_needs_more_memory_or_disk_than_there_is_is_refused(
