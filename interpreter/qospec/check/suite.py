@@ -16,7 +16,7 @@ from qospec.check.declarations import (
 )
 from qospec.check.device.nodes import DevicePlan
 from qospec.check.evaluate.context import CheckError, explain_too_deep, make_error
-from qospec.check.evaluate.scope import Binding, Scope, bind_known, explain_clash
+from qospec.check.evaluate.scope import Binding, Scope, bind_known
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.modules import files
 from qospec.check.records.captures import list_data
@@ -204,7 +204,7 @@ def _declare(unit: Unit, scopes: dict[Path, Scope], evaluator: Evaluator) -> Non
         binding = _evaluate_binding(node, scope, evaluator)
         known = scope.names.get(binding.name)
         if known is not None:
-            evaluator.context.report(explain_clash(binding, known))
+            scope.report_clash(binding, known, evaluator.context)
         else:
             scope.names[binding.name] = binding
 

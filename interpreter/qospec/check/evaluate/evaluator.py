@@ -428,14 +428,15 @@ class Evaluator:
         lacking = scope.may_hold(name.text) or (within and scope.may_import(name.text))
         # what is built in has no fields
         own = lacking and (within or built_ins.is_reserved(name.text))
-        built_in = None if own else built_ins.find_value(name)
+        built_in = None if own or imported else built_ins.find_value(name)
         if built_in or lacking:
             return built_in or POISON
         listed, start = self._listed
         role = ROLES.get(listed) if name.span.start == start else None
         none = imported or not self._may_be_kind  # what is built in has no fields
         kinds = () if none else built_ins.list_names(role)
-        everything = [*scope.list_known(), *kinds]
+        known_names = () if imported and not self.context.judging else scope.list_known()
+        everything = [*known_names, *kinds]
         if imported:  # a missing import is reported once
             scope.find_outermost().unparsed |= {name.text}
         help_text = (

@@ -250,12 +250,17 @@ class Scope:
         """
         known = self.find(binding.name)
         if known is not None and known.span != binding.span:
-            context.report(explain_clash(binding, known))
+            self.report_clash(binding, known, context)
             if binding.name in self.names:
                 return
         self.names[binding.name] = binding
         if self.heir is not None:
             self.heir.inherit(binding, context)
+
+    def report_clash(self, binding: Binding, known: Binding, context: Context) -> None:
+        """Report a taken name, unless an import has it whose file is missing: that is reported."""
+        if binding.name not in self.find_outermost().missing_imports:
+            context.report(explain_clash(binding, known))
 
     def inherit(self, binding: Binding, context: Context, known: Binding | None = None) -> None:
         """Add a name of what a test is built on.
@@ -265,7 +270,7 @@ class Scope:
         """
         known = known or self.find(binding.name)
         if known is not None and known.span != binding.span:
-            context.report(explain_clash(known, binding))
+            self.report_clash(known, binding, context)
             binding = Binding(known.name, known.span, known.what, lambda: POISON)
         self.names[binding.name] = binding
         if self.heir is not None:

@@ -69,7 +69,8 @@ def expand_tests(
             cases = expansion.list_cases(room)
             room -= len(cases)
             judged = all(map(_is_judged, cases)) or is_report_only(cases)
-            if not (unit.tree and unit.tree.unparsed) and not judged:
+            unread = unit.missing_imports or (unit.tree and unit.tree.unparsed)
+            if not unread and not judged:
                 evaluator.context.report(_explain_unexpected(node, cases))
             if any(map(_is_judged, cases)):
                 for idle in (

@@ -22,6 +22,8 @@ _STATISTIC = "a statistic follows what is measured, as in `flow.delay.{}`"
             "let few = [1, 2]\nlet asked = few.size",
             "choose an item, as in `[0].size`, or loop: `for one in … { … }`",
         ),
+        # a kind that is built in has that name too
+        ("let call = calls.g711", "write `import std.traffic.calls` below the first line"),
         ("let sizes = imix.simple", "write `import std.traffic.imix` below the first line"),
         ("let mark = EF", "write `dscp.ef`, with `import std.dscp` below the first line"),
         ("import std.dscp\nlet mark = AF11", "write `dscp.af11`"),
