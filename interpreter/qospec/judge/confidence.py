@@ -71,6 +71,7 @@ if TYPE_CHECKING:
 BY_DIFFERENCE = "judged by the difference of both sides in each repeat"
 SEPARATE_INTERVALS = "each side has a confidence interval of its own"
 IDENTICAL_REPEATS = "the repeats do not differ"
+SO_FEW_ALIKE = f"{IDENTICAL_REPEATS}, but so few show nothing of rarer ones that would"
 UNBOUNDED = f"{IDENTICAL_REPEATS}, so more would not decide: judge each one, without a confidence"
 TOO_CLOSE = f"even {MAX_REPEATS:_} repeats would hardly decide: they are too close to the bound"
 OPEN = "more repeats would not decide: search a wider range"
@@ -277,7 +278,7 @@ def _decide(
         else:
             notes.append(more_repeats_note(more))
     if identical and not {UNBOUNDED, OPEN} & set(notes):
-        notes.append(IDENTICAL_REPEATS)
+        notes.append(SO_FEW_ALIKE if more else IDENTICAL_REPEATS)
     return verdict, notes, more
 
 
