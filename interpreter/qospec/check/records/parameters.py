@@ -5,6 +5,7 @@ Where a declaration is checked on its own, placeholders stand for unknown parame
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -87,7 +88,11 @@ class Signature:
             seen[parameter.name.text] = parameter
 
     def bind(
-        self, arguments: Sequence[ast.Argument], caller: Scope, use: ast.Node
+        self,
+        arguments: Sequence[ast.Argument],
+        caller: Scope,
+        use: ast.Node,
+        flows: Sequence[ast.Flow] = (),
     ) -> tuple[Scope, tuple[Value, ...]] | None:
         """Return the body's outermost names and their values, or None if the use is wrong."""
         given = self._match(arguments)
@@ -95,7 +100,7 @@ class Signature:
         before = self._evaluator.context.mistakes
         for name, parameter in self.parameters.items():
             if name in given:
-                value = self._bind_argument(parameter, given[name].value, caller)
+                value = self._bind_argument(parameter, given[name].value, caller, flows)
                 self._declare(scope, parameter, value)
                 if name in scope.names:
                     scope.names[name].argument = given[name].value, caller
@@ -152,7 +157,13 @@ class Signature:
         )
         scope.declare(binding, self._evaluator.context)
 
-    def _bind_argument(self, parameter: ast.Parameter, node: ast.Expression, scope: Scope) -> Value:
+    def _bind_argument(
+        self,
+        parameter: ast.Parameter,
+        node: ast.Expression,
+        scope: Scope,
+        flows: Sequence[ast.Flow] = (),
+    ) -> Value:
         if parameter.annotation.text == "Name":
             value = self._evaluator.evaluate_word(node, scope)
         else:
@@ -160,7 +171,7 @@ class Signature:
         try:
             its = find_written(node, scope)[0]
             is_list = isinstance(value, List) and isinstance(its, ast.ListLiteral)
-            return fit(value, parameter, its if is_list else node)
+            return fit(value, parameter, its if is_list else node, flows)
         except CheckError as mistake:
             self._evaluator.context.report(mistake)
             return POISON
@@ -309,8 +320,13 @@ def make_unknown(annotation: str) -> Value:
     return Boolean(None) if annotation == "Bool" else POISON
 
 
-def fit(value: Value, parameter: ast.Parameter, node: ast.Expression) -> Value:
-    """Return the value if it is of the parameter's type; raises CheckError."""
+def fit(
+    value: Value, parameter: ast.Parameter, node: ast.Expression, flows: Sequence[ast.Flow] = ()
+) -> Value:
+    """Return the value if it is of the parameter's type; raises CheckError.
+
+    The `flows` of the test that it is for tell how its bits count in another layer.
+    """
     annotation, layer = split_layer(parameter.annotation.text)
     if split_layer(find_item_type(parameter.annotation.text))[0] in TYPES and not isinstance(
         value, Poison
@@ -324,7 +340,7 @@ def fit(value: Value, parameter: ast.Parameter, node: ast.Expression) -> Value:
     if annotation in TYPES:
         if isinstance(value, Amount) and _has_dimension(value, annotation):
             if layer:
-                _verify_layer(value, layer, parameter, node)
+                _verify_layer(value, layer, parameter, node, flows)
             return Amount(value.value, TYPES[annotation], value.layer, value.text, value.published)
         what = describe_dimension(value.dimension) if isinstance(value, Amount) else value.what
         if isinstance(value, Amount) and annotation == "Int" and value.dimension == NUMBER:
@@ -345,7 +361,11 @@ def fit(value: Value, parameter: ast.Parameter, node: ast.Expression) -> Value:
 
 
 def _verify_layer(
-    value: Amount, layer: str, parameter: ast.Parameter, node: ast.Expression
+    value: Amount,
+    layer: str,
+    parameter: ast.Parameter,
+    node: ast.Expression,
+    flows: Sequence[ast.Flow],
 ) -> None:
     """Require the layer that a parameter's type names; raises CheckError."""
     if value.layer in (layer, ANY_LAYER) or value.value == 0:
@@ -357,7 +377,9 @@ def _verify_layer(
         f"`{parameter.name.text}` is counted @{layer}, and this {what}",
         node.span,
         secondary=(parameter.span, f"declared as {parameter.annotation.text} here"),
-        help=convert_layer(node.span.text, value.value, layer) or _explain_counting(value, layer)
+        help=convert_layer(node.span.text, value.value, layer)
+        or convert_layer(node.span.text, value.value, layer, *_find_lengths(flows))
+        or _explain_counting(value, layer)
         if value.layer
         else f"write `{written.span.text} @{layer}`"
         if isinstance(written, ast.Quantity)
@@ -367,9 +389,34 @@ def _verify_layer(
 
 _ON_ETHERNET = {"ip": 0, "frame": 18, "line": 38}
 """How many bytes are around a packet in a layer, without tags. Source: IEEE 802.3, 3.1 and 4.4."""
+_SIZE = re.compile(r"([0-9_]+) ?B ?@(ip|frame|line)")
+"""A size of packets as it is written."""
 _EXAMPLE_BYTES = 512
 _LEAST_PAYLOAD_BYTES = 46
 """To which Ethernet fills up what a frame carries. Source: IEEE 802.3, 3.2.7 and 4.4."""
+
+
+def _list_fields(flow: ast.Flow) -> list[ast.Bind]:
+    body = flow.body.statements if flow.body is not None else ()
+    return [field for field in body if isinstance(field, ast.Bind)]
+
+
+def _find_lengths(flows: Sequence[ast.Flow]) -> tuple[dict[str, Fraction], str]:
+    """Return the bytes by layer of a packet of flows on Ethernet, and what has them in words.
+
+    Nothing unless all of them are written with the same size.
+    """
+    written = {
+        next((way.value.span.text for way in _list_fields(flow) if way.names[0].text == "size"), "")
+        for flow in flows
+    }
+    size = _SIZE.fullmatch(written.pop()) if len(written) == 1 else None
+    if size is None:
+        return {}, ""
+    bytes_ = Fraction(size[1].replace("_", "")) - _ON_ETHERNET[size[2]]
+    filled = max(bytes_, Fraction(_LEAST_PAYLOAD_BYTES))
+    lengths = {layer: filled + more for layer, more in _ON_ETHERNET.items()}
+    return {**lengths, "ip": bytes_}, "each packet on Ethernet"
 
 
 def _explain_counting(given: Amount, wanted: str) -> str:

@@ -117,7 +117,9 @@ def _find_base(written: ast.Path | ast.Call, parts: Sequence[Part], of: Evaluato
             help="build one of them on no other test",
         )
     arguments = written.arguments if isinstance(written, ast.Call) else ()
-    bound = value.signature.bind(arguments, parts[0].home, written)
+    own = (statement for part in parts for statement in part.node.statements)
+    flows = [statement for statement in own if isinstance(statement, ast.Flow)]
+    bound = value.signature.bind(arguments, parts[0].home, written, flows)
     return None if bound is None else Part(_with_sweeps(value.node), bound[0])
 
 

@@ -115,6 +115,29 @@ def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, wa
                 "a packet on Ethernet has 18 B more there"
             ),
         ),
+        # 512 / (512 - 18), and 1_000 / (1_000 - 18)
+        (
+            (
+                "test t(rate: Rate @frame) { }\ntest u = t(rate = 20 Mbit/s @ip) {\n"
+                "  flow f = packets { rate = 1 pkt/s, size = 512 B @frame } from a to b\n}"
+            ),
+            "E0212",
+            (
+                "write `(20 Mbit/s * 256 / 247) @frame`: "
+                "each packet on Ethernet has 494 B @ip and 512 B @frame"
+            ),
+        ),
+        (
+            (
+                "test t(rate: Rate @frame) { }\ntest u = t(rate = 20 Mbit/s @ip) {\n"
+                "  flow f = packets { rate = 1 pkt/s, size = 1_000 B @frame } from a to b\n}"
+            ),
+            "E0212",
+            (
+                "write `(20 Mbit/s * 500 / 491) @frame`: "
+                "each packet on Ethernet has 982 B @ip and 1000 B @frame"
+            ),
+        ),
         (
             "test t(size: Data @frame) { }\ntest u = t(size = 40 B @ip)",
             "E0212",
