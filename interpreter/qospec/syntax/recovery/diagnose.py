@@ -78,7 +78,10 @@ def _explain_unexpected(site: ErrorSite) -> Diagnosis:
     expected = _describe_expected(site)
     if site.kind != END and site.tokens.opens_line(site.at) and site.accepted & {"RUN", "LET"}:
         what = "a declaration" if site.block < 0 else "a statement"
-        return Diagnosis(site.diagnostic("E0001", f"expected {what}, found {site.quoted(site.at)}"))
+        message = f"expected {what}, found {site.quoted(site.at)}"
+        help_text = "imports stand above all declarations: move it there"
+        help_text = help_text if site.kind == "IMPORT" else ""
+        return Diagnosis(site.diagnostic("E0001", message, help_text))
     if site.opens_line and site.at > site.start:
         end = "the file ends" if site.kind == END else "the line ends"
         message = f"{f'expected {expected}' if expected else end} after {site.quoted(site.at - 1)}"
