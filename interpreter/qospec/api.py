@@ -206,7 +206,7 @@ def read_record(folder: str | Path = "last") -> RecordedRun:
     else:
         found = Record(Path(folder))
     found.verify()
-    return RecordedRun(found.folder, found.outcome())
+    return RecordedRun(found.folder, found.read_outcome())
 
 
 @dataclass(frozen=True)

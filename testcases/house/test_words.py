@@ -19,44 +19,47 @@ def list_words(text: str) -> frozenset[str]:
 VERBS = list_words(
     """
     accept accumulate acknowledge acquire adapt add admit advance align allocate allow annotate
-    answer append apply arbitrate arrange arrive ask assemble assign assume attach await begin bind
-    break build bypass call cancel capture carry center change check choose claim classify clear
-    close collect combine come compare compile complain complete compose compute conclude confine
-    connect consume convert copy correct cost count cover create cut decide declare decode decorate
-    decrypt defer delay deliver dequeue derive describe diagnose discard discover dismiss dispatch
-    divide double draw drive drop dump embed emit emulate encapsulate encode encrypt end enlarge
-    enqueue ensure enter enumerate escape estimate evaluate examine execute expand expect expire
-    explain explore extend extract feed fill find finish fit flatten flush fold follow forget format
-    forward fuse gather generate get give go group grow guess handle hash hear hide hold identify
-    ignore import indent inherit insert intersect invert iterate join judge keep know lay leave let
-    list load locate look lose lower make map mask match measure meet mend merge mix move multiply
-    name narrow negate negotiate normalise notify observe open operate outline pair parse partition
-    pass peek plan point police pool pop postpone predict prepend print process protect provide
-    publish push put quote raise read reassemble rebase rebuild receive recheck recover redact
-    redirect reduce refer refine refuse release remember remove rename render renew renumber repair
-    repeat replace replenish report require rescale resize resolve restart resume retire reveal
-    rewind rewrite run save say schedule seal select send separate serve set settle shape shorten
-    show shrink sift simplify size skew skip slice smooth sort spell spend split start stop strip
-    style substitute suggest sum survey tabulate take tamper tell thin tokenize trace transcribe
-    translate transmit trim truncate try unprotect unroll unwind update use vacate verify view wake
-    walk want warm warn watch weigh widen withdraw wrap write xor zip
+    announce answer append apply arbitrate arrange arrive ask assemble assign assume attach await
+    begin bind break bring build bypass call cancel capture carry catch center change check choose
+    claim classify clear close collect combine come compare compile complain complete compose
+    compute conclude confine connect consume convert copy correct cost count cover create cross cut
+    decide declare decode decorate decrease decrypt defer delay deliver dequeue derive describe
+    diagnose digest discard discover dismiss dispatch divide do double draw drive drop dump embed
+    emit emulate encapsulate encode encrypt end enlarge enqueue ensure enter enumerate escape
+    estimate evaluate examine execute expand expect expire explain explore extend extract feed fill
+    find finish fit flatten flush fold follow forget format forward fuse gather generate get give
+    go group grow guess halt hand handle hash hear hide hold identify ignore import indent inherit
+    insert intersect invert iterate join judge keep know lay leave let list load locate look lose
+    lower make map mask match measure meet mend merge mix move multiply name narrow negate
+    negotiate normalise notify observe occupy open operate outline pack pair parse partition pass
+    peek plan point police pool pop postpone predict prepend print probe process protect prove
+    provide prune publish push put quote raise read reassemble rebase rebuild receive recheck
+    recover recur redact redirect reduce refer refine refuse release remember remove rename render
+    renew renumber reopen repair repeat replace replenish report represent require rescale resend
+    reserve resize resolve restart restore resume retire reveal rewind rewrite run save say
+    schedule seal see select send separate serve set settle shape shorten show shrink sift sign
+    simplify sink size skew skip slice smooth sort spell spend split start stop strip style submit
+    substitute suggest sum survey tabulate take tamper tell thin tidy tokenize trace transcribe
+    translate transmit trim truncate try turn unpack unprotect unroll unwind update use vacate
+    verify view wake walk want warm warn watch weigh widen withdraw work wrap write xor zip
     """
 )
 """What a function does, in the imperative."""
 
 NOUNS = list_words(
     """
-    bound frame guarantee label limit link mark note number order place rank rate record round route
-    sample scale score search share square state step tally test value
+    bound frame guarantee label limit link mark note number order place rank rate record round
+    route sample scale score search seed share signal square state step tally test value
     """
 )
 """Verbs that are first of all nouns: one of them needs its object, as in `number_states`."""
 
 PREDICATES = list_words(
     """
-    accepts begins blames breaks can carries closes compares conforms contains costs covers depends
-    differs draws ends falls fits goes has holds is looks may must needs offers opens reaches reads
-    remembers selects stands starts takes touches uses waits
+    accepts begins blames breaks can carries closes comes compares concerns conforms contains costs
+    covers crosses depends differs draws drops ends equals falls fits follows goes has holds is
+    looks may meets misses must needs offers opens polices reaches reads remembers reorders resizes
+    selects stands starts suffices takes touches uses waits
     """
 )
 """What a function asks, in the third person."""
@@ -79,10 +82,9 @@ GIVEN = {
 
 NOT_YET = list_words(
     """
-    capture cli dataclass dropping elements engine engine/endpoint engine/event engine/graph
-    engine/items engine/line engine/machine engine/measure engine/meter engine/queue
-    engine/scheduler engine/security engine/source formatting fuzz judge metrics payload plan
-    promises protocol record report run shrink syntax traffic yaml_twin
+    capture cli dropping elements engine engine/endpoint engine/event engine/graph engine/items
+    engine/line engine/machine engine/measure engine/meter engine/queue engine/scheduler
+    engine/security engine/source fuzz judge metrics payload plan protocol run shrink traffic
     """
 )
 """Rooms with functions that are named otherwise: a room that is clean is taken out."""

@@ -10,7 +10,7 @@ from qospec.diagnostics import Problems
 from qospec.document import Document
 from qospec.plan.plan import Bounds, plan
 from qospec.record import store
-from qospec.record.schema import CASE, violations
+from qospec.record.schema import CASE, list_violations
 from qospec.run import runner
 
 ACCEPT = Path(__file__).parent / "accept"
@@ -70,7 +70,7 @@ def test_what_is_clean_is_carried_out(path: Path, tmp_path: Path) -> None:
     for case in outcome["cases"]:
         assert (case["errors"], case["verdict"] == "error") == ([], False), case["name"]
         assert case["ran"] or case["skipped"], case["name"]
-        assert not list(violations(case, CASE))
+        assert not list(list_violations(case, CASE))
         _carries_out_phases(case, phases[case["name"]])
 
 

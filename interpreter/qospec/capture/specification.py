@@ -167,7 +167,7 @@ def _read_token(tokens: Tokens, index: int) -> tuple[str, bool] | None:
     """Return a token and whether it opens a line; None beyond the last."""
     if index >= len(tokens.kinds):
         return None
-    return tokens.text(index), tokens.opens_line(index)
+    return tokens.read_text(index), tokens.opens_line(index)
 
 
 def _read_line(tokens: Tokens, index: int) -> tuple[int, str]:

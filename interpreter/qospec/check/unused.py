@@ -64,7 +64,7 @@ def _uses(node: ast.Node) -> Uses:
         here = waiting.pop()
         if isinstance(here, ast.Path):
             found[here.name.text] += 1
-        waiting += here.children()
+        waiting += here.list_children()
     return found
 
 

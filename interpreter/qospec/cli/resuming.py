@@ -43,7 +43,7 @@ def open_record(named: str, root: str) -> tuple[Record, BegunRun]:
         )
     record = loading.find_record(named, Path(root) if root else None)
     try:
-        begun, outcome = record.read_begun(), record.outcome()
+        begun, outcome = record.read_begun(), record.read_outcome()
     except RecordError as error:
         exits.end_for_environment(str(error))
     if record.find_fingerprint() and outcome["state"] == "complete":

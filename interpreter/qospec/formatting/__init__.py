@@ -38,8 +38,8 @@ def format_text(source: Source, problems: Problems) -> str | None:
     if parsed is None:
         return None
     printer = Printer(parsed)
-    Layout(parsed, printer).file()
-    result = Source(source.name, printer.result())
+    Layout(parsed, printer).write_file()
+    result = Source(source.name, printer.join_text())
     beyond = explain_too_long(result)
     if beyond is not None:
         problems.add(replace(beyond, message=f"formatted, {beyond.message}"))
@@ -51,6 +51,6 @@ def format_text(source: Source, problems: Problems) -> str | None:
 def _check(parsed: ParsedSource, result: Source) -> None:
     """Raise MeaningChangedError if a result says something else than what it was made from."""
     tree = parse(result, Problems())
-    comments = read_trivia(tokenize(result, Problems())).comments()
-    if not is_equivalent(parsed.tree, tree) or parsed.trivia.comments() != comments:
+    comments = read_trivia(tokenize(result, Problems())).list_comments()
+    if not is_equivalent(parsed.tree, tree) or parsed.trivia.list_comments() != comments:
         raise MeaningChangedError(f"{result.name}: formatting would change what this file says")

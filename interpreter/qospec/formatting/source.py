@@ -44,7 +44,7 @@ def read(source: Source, problems: Problems) -> ParsedSource | None:
 
 def list_children(node: ast.Node) -> list[ast.Node]:
     """Return the nodes directly below a node, in source order."""
-    return sorted(node.children(), key=lambda child: child.span.start)
+    return sorted(node.list_children(), key=lambda child: child.span.start)
 
 
 class ParsedSource:
@@ -74,7 +74,7 @@ class ParsedSource:
 
     # ---- the tokens of a node
 
-    def token_range(self, node: ast.Node, within: ast.Node | None = None) -> tuple[int, int]:
+    def find_token_range(self, node: ast.Node, within: ast.Node | None = None) -> tuple[int, int]:
         """Return the first and the last token of a node.
 
         Parentheses are not nodes: those around a node that are part of the node `within` count.
@@ -82,7 +82,7 @@ class ParsedSource:
         first, last = self._starting[node.span.start], self._ending[node.span.end]
         if within is None or isinstance(node, ast.Argument | ast.Parameter):
             return first, last
-        least, most = self.token_range(within)
+        least, most = self.find_token_range(within)
         kinds = self.tokens.kinds
         while (
             least < first
@@ -94,23 +94,23 @@ class ParsedSource:
 
     # ---- one line
 
-    def text(self, first: int, last: int) -> str:
+    def join_tokens(self, first: int, last: int) -> str:
         """Return a range of tokens on one line, without the comments in it."""
         return "".join([spell_token(self.tokens, first), *self._pieces[first + 1 : last + 1]])
 
-    def width(self, first: int, last: int) -> int:
+    def measure_width(self, first: int, last: int) -> int:
         """Return how many columns a range of tokens takes on one line."""
         return (
             self._widths[last + 1] - self._widths[first + 1] + len(self._pieces[first].lstrip(", "))
         )
 
-    def width_to_bracket(self, first: int, last: int) -> int:
+    def measure_to_bracket(self, first: int, last: int) -> int:
         """Return how many columns a range of tokens takes up to its first opening bracket."""
         kinds = self.tokens.kinds
         end = next((at for at in range(first, last) if kinds[at] in PAIRS), last)
-        return self.width(first, end)
+        return self.measure_width(first, end)
 
-    def gap(self, at: int) -> str:
+    def find_gap(self, at: int) -> str:
         """Return what is between a token and the one before it, on one line."""
         piece = self._pieces[at]
         return piece[: len(piece) - len(piece.lstrip(" "))]
@@ -119,7 +119,7 @@ class ParsedSource:
         """Return whether no comment and no body of statements breaks a range of tokens."""
         return self._bars[last] == self._bars[first]
 
-    def comma_after(self, last: int) -> int | None:
+    def find_comma_after(self, last: int) -> int | None:
         """Return the `,` behind a range of tokens, if there is one."""
         return last + 1 if self.tokens.kinds[last + 1] == "COMMA" else None
 
@@ -138,7 +138,7 @@ class ParsedSource:
         waiting: list[ast.Node] = [self.tree]
         while waiting:
             node = waiting.pop()
-            waiting.extend(node.children())
+            waiting.extend(node.list_children())
             if isinstance(node, ast.Body):
                 self._note_items(node.statements)
                 timed = any(isinstance(statement, ast.At) for statement in node.statements)
@@ -198,7 +198,7 @@ class Trivia:
         comments = self.above.get(at)
         return comments[0].blank_above if comments else at in self.blank_above
 
-    def comments(self) -> list[str]:
+    def list_comments(self) -> list[str]:
         """Return all comments, in order."""
         found: list[str] = []
         for at in sorted({*self.above, *self.trailing}):
@@ -252,7 +252,7 @@ _UNIT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ%/µμ"
 
 def spell_token(tokens: Tokens, at: int) -> str:
     """Return the spelling of a token: a quantity with its preferred unit, all else as written."""
-    text = tokens.text(at)
+    text = tokens.read_text(at)
     return _spell_quantity(text) if tokens.kinds[at] == "QUANTITY" else text
 
 

@@ -322,7 +322,7 @@ class _Uses:
                 self.named.setdefault(mark, set())
         elif isinstance(node, ast.Compare | ast.Member):
             self._read_test(node, device)
-        for child in node.children():
+        for child in node.list_children():
             self.read(child, device, scope)
 
     def _read_record(self, node: ast.Record, names: set[str], scope: Scope) -> None:
@@ -358,7 +358,7 @@ class _Uses:
 
     def _read_test(self, node: ast.Compare | ast.Member, device: ast.Device) -> None:
         """Read the numbers that a mark of packets is compared with, by themselves or in a `let`."""
-        sides = list(node.children())
+        sides = list(node.list_children())
         marks = {mark for side in sides if isinstance(side, ast.Path) for mark in _list_marks(side)}
         lets = {
             statement.name.text: statement
@@ -404,5 +404,5 @@ def _list_whole_numbers(node: ast.Node) -> Iterator[int]:
     """Yield the whole numbers in an expression."""
     if isinstance(node, ast.Number) and node.text.isdecimal():
         yield int(node.text)
-    for child in node.children():
+    for child in node.list_children():
         yield from _list_whole_numbers(child)

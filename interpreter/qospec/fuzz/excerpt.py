@@ -101,7 +101,7 @@ def _find_needed(declared: dict[str, ast.Declaration], name: str) -> set[str]:
     needed, waiting = {name}, [name]
     while waiting:
         node = declared.get(waiting.pop())
-        more = node.names_used() - needed if node is not None else set()
+        more = node.list_names_used() - needed if node is not None else set()
         needed |= more
         waiting += more
     return needed

@@ -201,7 +201,7 @@ def _find_needed(statements: Sequence[ast.Statement], violation: Violation) -> s
                 needs = statement.name.text in used or getattr(statement, "where", None) is not None
             if needs:
                 needed.add(place)
-                used |= statement.names_used()
+                used |= statement.list_names_used()
     return needed
 
 

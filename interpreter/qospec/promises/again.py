@@ -21,18 +21,20 @@ OTHERS = ("ledger", "occupancies", "busy_ps")
 
 
 def _run_another_time(trial: Trial) -> Iterator[str]:
-    yield from _list_differences(trial.observation, trial.again(), "run a second time")
+    yield from _list_differences(trial.observation, trial.run_again(), "run a second time")
 
 
 def _run_finely_cut(trial: Trial) -> Iterator[str]:
-    again = trial.again(chunk=FEW)
+    again = trial.run_again(chunk=FEW)
     yield from _list_differences(trial.observation, again, f"with {FEW} items at a time")
 
 
 def _run_event_by_event(trial: Trial) -> Iterator[str]:
     if any(node.element.transition is None for node in trial.experiment.nodes):
         return
-    yield from _list_differences(trial.observation, trial.again(by_events=True), "event by event")
+    yield from _list_differences(
+        trial.observation, trial.run_again(by_events=True), "event by event"
+    )
 
 
 def _list_differences(one: Observation, other: Observation, how: str) -> Iterator[str]:

@@ -32,7 +32,7 @@ class Trial(NamedTuple):
     nodes: Sequence[tuple[Node, Conduct]]
     readings: Readings
 
-    def again(self, *, chunk: int | None = None, by_events: bool = False) -> Observation:
+    def run_again(self, *, chunk: int | None = None, by_events: bool = False) -> Observation:
         """Return what is observed if the same is run once more."""
         return emulation.run(self.experiment, chunk=chunk, by_events=by_events)
 

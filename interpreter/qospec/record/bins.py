@@ -14,7 +14,7 @@ HIGHEST = 64 * FINEST
 """No bin has a higher number: a time has 63 bits."""
 
 
-def bin_of(delay_ps: int, per_octave: int) -> int:
+def find_bin(delay_ps: int, per_octave: int) -> int:
     """Return the number of the bin that contains a delay."""
     if delay_ps <= 0:
         return 0

@@ -15,7 +15,7 @@ from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import parse_packet_number
 from qospec.model.expression import Measured, Operation, is_measured, list_measurements
 from qospec.protocol.streams import name_population
-from qospec.record.bins import FINEST, bin_of
+from qospec.record.bins import FINEST, find_bin
 from qospec.record.quantity import describe_quantity
 from qospec.units import PS_PER_S, TIME
 
@@ -36,7 +36,7 @@ OCTAVES = 12
 """Doublings below the largest delay that have bins of their own."""
 
 
-def single_measurement(expression: Expression) -> Document:
+def describe_measurement(expression: Expression) -> Document:
     """Return as `measures` what a statement measures; nothing unless that is a single value."""
     sides = [expression]
     if isinstance(expression, Operation):
@@ -49,7 +49,7 @@ def single_measurement(expression: Expression) -> Document:
     }
 
 
-def histogram_documents(
+def describe_histograms(
     statements: Iterable[Statement], repeats: Sequence[RepeatReadings]
 ) -> list[Document]:
     """Return the histograms of the delays that statements name, one per flow and metric."""
@@ -60,7 +60,7 @@ def histogram_documents(
             continue
         delays = [seen for repeat in repeats if (seen := repeat.delays(leaf)) and seen.buckets]
         if delays:
-            found[key] = {"flow": key[0], "metric": key[1], **histogram(delays)}
+            found[key] = {"flow": key[0], "metric": key[1], **describe_histogram(delays)}
     return list(found.values())
 
 
@@ -82,7 +82,7 @@ def _name_flow(leaf: Measured) -> str:
     return prefix + name_population(leaf.flow, leaf.member, leaf.part)
 
 
-def histogram(repeats: Sequence[Delays]) -> Document:
+def describe_histogram(repeats: Sequence[Delays]) -> Document:
     """Return the delays of repeats, none of them without any, as one histogram.
 
     A bucket counts in the bin in which it begins. That contains all of it, except for delays above
@@ -92,13 +92,13 @@ def histogram(repeats: Sequence[Delays]) -> Document:
     largest_ps = max(repeat.max_ps or 0 for repeat in repeats)
     lowest_ps = max(least_ps, largest_ps >> OCTAVES)
     per_octave = FINEST
-    while bin_of(largest_ps, per_octave) - bin_of(lowest_ps, per_octave) >= MAX_BINS:
+    while find_bin(largest_ps, per_octave) - find_bin(lowest_ps, per_octave) >= MAX_BINS:
         per_octave //= 2
     counts: Counter[int] = Counter()
     for repeat in repeats:
         for low_ps, _, items in repeat.buckets:
-            counts[bin_of(max(low_ps, repeat.min_ps or 0, lowest_ps), per_octave)] += items
-    first, last = bin_of(lowest_ps, per_octave), bin_of(largest_ps, per_octave)
+            counts[find_bin(max(low_ps, repeat.min_ps or 0, lowest_ps), per_octave)] += items
+    first, last = find_bin(lowest_ps, per_octave), find_bin(largest_ps, per_octave)
     return {
         "least": describe_quantity(Fraction(least_ps, PS_PER_S), TIME),
         "greatest": describe_quantity(Fraction(largest_ps, PS_PER_S), TIME),

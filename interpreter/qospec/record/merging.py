@@ -65,8 +65,8 @@ def merge(records: Sequence[Record]) -> MergedRun:
                 f"{difference}; {NEEDS}"
             )
     _verify_all_there(parts, records)
-    outcomes = [record.outcome() for record in records]
-    timings = [record.timing() for record in records]
+    outcomes = [record.read_outcome() for record in records]
+    timings = [record.read_timing() for record in records]
     for part, record, outcome, timing in zip(parts, records, outcomes, timings, strict=True):
         if outcome["state"] != "complete" or not timing:
             raise MergeError(

@@ -28,12 +28,12 @@ from qospec.plan.settings import (
 )
 from qospec.protocol.streams import describe_items
 from qospec.record.bounds import bound_documents
-from qospec.record.histograms import histogram_documents
+from qospec.record.histograms import describe_histograms
 from qospec.record.networks import describe_networks, list_links
 from qospec.record.parts import read_part
-from qospec.record.phases import phase_documents, why_of_phases
+from qospec.record.phases import describe_phase_results, explain_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, describe_quantity
-from qospec.record.series import series_document
+from qospec.record.series import describe_series
 from qospec.record.statements import (
     count_by_claim,
     count_published,
@@ -105,12 +105,12 @@ def describe_phases(plan: CasePlan, result: PhasesResult) -> Document:
     ]
     unmet = {leaf.goal for expression in wrong for leaf in found_in(expression)}
     points = {leaf.network for expression in wrong for leaf in list_measurements(expression)}
-    why = [*_explain_unjudged(plan.case), *why_of_phases(result, unmet, points)]
+    why = [*_explain_unjudged(plan.case), *explain_phases(result, unmet, points)]
     if verdict in PROBLEMS and not (why or document["losses"] or result.errors):
         why = [_explain_nothing_discarded(plan, ())]
     return {
         **document,
-        "phases": phase_documents(result),
+        "phases": describe_phase_results(result),
         "why": why,
         "errors": list(result.errors),
     }
@@ -133,13 +133,13 @@ def _describe_run(
         "statements": [
             {
                 **describe_statement(statement, conclusion),
-                **series_document(statement, its, plan.case),
+                **describe_series(statement, its, plan.case),
             }
             for statement, conclusion, its in statements
         ],
         "metrics": repeats[0] if repeats else {},
         "repeats": repeats,
-        "delays": histogram_documents(plan.case.statements, readings),
+        "delays": describe_histograms(plan.case.statements, readings),
         "losses": _describe_losses(readings),
         **_describe_disciplines(readings),
     }
@@ -394,7 +394,7 @@ def _describe_test(test: Test, in_phases: Mapping[int, Sequence[Flow]]) -> Docum
         "deviations": [{"what": what, "why": why} for what, why in test.deviations],
         "place": test.span.recorded_place,
         "links": list_links(networks[""]),
-        "flows": flow_documents(
+        "flows": describe_flows(
             flow for case in test.cases for flow in in_phases.get(id(case), case.flows)
         ),
         "controls": {name: list_links(network) for name, network in networks.items() if name},
@@ -471,7 +471,7 @@ def discard_sentence(discard: Mapping[str, Any]) -> str:
     return f"{lost}: {discard['element']} ({describe_cause(discard['cause'])})"
 
 
-def flow_documents(every: Iterable[Flow]) -> list[Document]:
+def describe_flows(every: Iterable[Flow]) -> list[Document]:
     """Return what flows send, by name; where those of a name differ, from the least to the most.
 
     Args:

@@ -31,7 +31,7 @@ class Part(NamedTuple):
         """Return which of the things of a plan are in this part."""
         return list(things[self.number - 1 :: self.of])
 
-    def document(self) -> Document:
+    def describe(self) -> Document:
         """Return the field `part` of a record."""
         return {"number": self.number, "of": self.of}
 

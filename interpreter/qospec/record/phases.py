@@ -38,7 +38,7 @@ MAX_CAUSES = 3
 """The most causes of loss that a sentence names."""
 
 
-def phase_documents(result: PhasesResult) -> list[Document]:
+def describe_phase_results(result: PhasesResult) -> list[Document]:
     """Return the documents of all phases that were begun, repeat by repeat."""
     return [
         {"name": phase.phase.name, "repeat": number, **_describe_phase(phase)}
@@ -288,7 +288,7 @@ def _list_trials_at(
             yield trial
 
 
-def why_of_phases(
+def explain_phases(
     result: PhasesResult, unmet: Collection[str] = (), points: Collection[str] = ()
 ) -> list[str]:
     """Return in sentences what kept goals from higher loads, and what was not finished.

@@ -53,26 +53,26 @@ def _list_members(
     return ("value", str(value)), ("unit", find_base_unit(dimension)), ("text", text)
 
 
-def told_apart(*sides: Side | None) -> list[Document | None]:
+def tell_apart(*sides: Side | None) -> list[Document | None]:
     """Return the documents of sides, with enough digits to tell unequal values apart."""
     values = {side.value for side in sides if side is not None and side.value is not None}
     digits = DIGITS
     while True:
-        documents = [shown(side, digits) for side in sides]
+        documents = [describe_side(side, digits) for side in sides]
         texts = {document["text"] for document in documents if document is not None}
         if len(texts) >= len(values) or digits >= MOST_DIGITS:
             return documents
         digits += 2
 
 
-def limits_of(side: Side | None) -> tuple[Side | None, Side | None]:
+def find_limits(side: Side | None) -> tuple[Side | None, Side | None]:
     """Return the limits of a side that depends on what searches found; None if it has none."""
     if side is None or side.limits is None:
         return None, None
     return replace(side, value=side.limits.least), replace(side, value=side.limits.most)
 
 
-def shown(side: Side | None, digits: int = DIGITS) -> Document | None:
+def describe_side(side: Side | None, digits: int = DIGITS) -> Document | None:
     """Return one side of a comparison, with its error if it was read from a histogram."""
     document = None if side is None else describe_quantity(side.value, side.dimension, digits)
     if document is not None and side is not None and side.approximate:

@@ -417,10 +417,10 @@ _NOUNS = {
 }
 
 
-def violations(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
+def list_violations(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
     """Yield in words where a value does not have its shape: `cases[0]` has no `verdict`."""
     if isinstance(shape, Nullable):
-        yield from violations(value, shape.shape, path) if value is not None else ()
+        yield from list_violations(value, shape.shape, path) if value is not None else ()
         return
     if isinstance(shape, Checked):
         yield from () if shape.fits(value) else (f"`{path}` is not {shape.noun}",)
@@ -434,22 +434,22 @@ def violations(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
         yield f"`{path}` is not {_NOUNS[kind]}"
     elif isinstance(shape, list):
         for number, item in enumerate(value):
-            yield from violations(item, shape[0], f"{path}[{number}]")
+            yield from list_violations(item, shape[0], f"{path}[{number}]")
     elif isinstance(shape, MapOf):
         for name, item in value.items():
-            yield from violations(item, shape.values, f"{path}.{name}")
+            yield from list_violations(item, shape.values, f"{path}.{name}")
     elif isinstance(shape, dict):
         yield from _list_field_violations(value, shape, path)
 
 
 def _list_variant_violations(value: Any, of: Variant, path: str) -> Iterator[str]:
-    found = list(violations(value, dict, path)) or list(
-        violations({of.field: value.get(of.field)}, {of.field: str}, path)
+    found = list(list_violations(value, dict, path)) or list(
+        list_violations({of.field: value.get(of.field)}, {of.field: str}, path)
     )
     shape = of.otherwise if found else of.shapes.get(value[of.field], of.otherwise)
     if not found and shape is None:
         found = [f"`{path}.{of.field}` is not one of {', '.join(of.shapes)}"]
-    yield from found or violations(value, shape, path)
+    yield from found or list_violations(value, shape, path)
 
 
 def _list_field_violations(
@@ -458,6 +458,6 @@ def _list_field_violations(
     for name, field in fields.items():
         shape = field.shape if isinstance(field, Optional) else field
         if name in value:
-            yield from violations(value[name], shape, f"{path}.{name}" if path else name)
+            yield from list_violations(value[name], shape, f"{path}.{name}" if path else name)
         elif shape is field:
             yield f"`{path}` has no `{name}`" if path else f"it has no `{name}`"

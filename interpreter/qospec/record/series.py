@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NO_DATA = "-"
 
 
-def series_document(statement: Statement, judged: Sequence[Judged], case: Case) -> Document:
+def describe_series(statement: Statement, judged: Sequence[Judged], case: Case) -> Document:
     """Return as `series` the values by interval of a report, of the first repeat; else nothing."""
     dimension = find_dimension(statement.expression)
     first = judged[0].readings if judged else None

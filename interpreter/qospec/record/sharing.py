@@ -24,7 +24,7 @@ class SharedValues:
         self._objects: dict[tuple[tuple[str, str], ...], Document] = {}
         self._nothing: tuple[Document, list[Any]] = {}, []
 
-    def share(self, document: Document) -> Document:
+    def share_values(self, document: Document) -> Document:
         """Return a document that holds what others hold, too; what it holds twice is held once."""
         shared: Document = self._share_value(document, {})
         return shared

@@ -17,8 +17,8 @@ from qospec.model.bounds import ANYTHING
 from qospec.model.claims import CLAIMS
 from qospec.model.expression import Operation, bound_expression, is_measured
 from qospec.model.suite import JUDGED
-from qospec.record.histograms import single_measurement
-from qospec.record.quantity import describe_quantity, limits_of, told_apart
+from qospec.record.histograms import describe_measurement
+from qospec.record.quantity import describe_quantity, find_limits, tell_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ def describe_statement(statement: Statement, conclusion: Conclusion) -> Document
         {
             "text": term.text,
             "verdict": term.judgement.verdict or "",
-            **single_measurement(term.expression),
+            **describe_measurement(term.expression),
             **_describe_sides(term.judgement),
         }
         for term in conclusion.terms
@@ -52,10 +52,10 @@ def describe_statement(statement: Statement, conclusion: Conclusion) -> Document
         "verdict": conclusion.verdict,
         "text": statement.text,
         "place": statement.span.recorded_place,
-        **single_measurement(statement.expression),
+        **describe_measurement(statement.expression),
         **_describe_sides(shown),
         "confidence": "" if confidence is None else write_percent(confidence),
-        "interval": interval_document(statement, shown),
+        "interval": describe_interval(statement, shown),
         "note": conclusion.note,
         "caution": conclusion.caution,
         **({"terms": terms} if terms else {}),
@@ -71,8 +71,8 @@ def describe_covered(statement: Statement) -> Document:
 def _describe_sides(shown: Judgement | None) -> Document:
     if shown is None:
         return {"measured": None, "comparison": "", "bound": None, "tolerance": None}
-    measured, bound, *ends = told_apart(
-        shown.measured, shown.bound, *limits_of(shown.measured), *limits_of(shown.bound)
+    measured, bound, *ends = tell_apart(
+        shown.measured, shown.bound, *find_limits(shown.measured), *find_limits(shown.bound)
     )
     width = shown.tolerance
     return {
@@ -94,12 +94,12 @@ def _describe_limits(name: str, of: Side | None, ends: Sequence[Document | None]
     return {name: {"lower": lower, "upper": upper, **({"exclusive": True} if exclusive else {})}}
 
 
-def interval_document(statement: Statement, shown: Judgement | None) -> Document | None:
+def describe_interval(statement: Statement, shown: Judgement | None) -> Document | None:
     """Return the interval, with enough digits to tell its ends apart."""
     if shown is None or shown.interval is None:
         return None
     found = _narrow_interval(shown.interval, statement, shown)
-    lower, upper = told_apart(found.lower, found.upper)
+    lower, upper = tell_apart(found.lower, found.upper)
     return {"lower": lower, "upper": upper, "repeats": found.repeats}
 
 

@@ -29,7 +29,7 @@ from qospec.document import Document, iterate_json, write_json
 from qospec.record import packing, seal, signature
 from qospec.record.consistency import list_contradictions
 from qospec.record.outcome import SCHEMA, complete_outcome, is_finished
-from qospec.record.schema import CASE, OUTCOME, PLAN, SIGNATURE, TIMING, Shape, violations
+from qospec.record.schema import CASE, OUTCOME, PLAN, SIGNATURE, TIMING, Shape, list_violations
 from qospec.record.sharing import SharedValues
 from qospec.writing import WriteError, explain_failure, replace_file, write_whole
 
@@ -127,7 +127,7 @@ class Record:
             raise RecordError(f"`{self.folder}` holds no {PLAN_FILE}: {NO_RECORD}")
         return self._read_checked(PLAN_FILE, PLAN, self._begin_reading())
 
-    def outcome(self) -> Document:
+    def read_outcome(self) -> Document:
         """Return the outcome; of a run that was killed, that of the cases that had ended."""
         if name := self._find_outcome():
             whole = self._read_checked(name, OUTCOME, self._begin_reading())
@@ -148,7 +148,7 @@ class Record:
             many = f"{len(names)} cases, and {len(planned)} were planned"
             raise RecordError(f"`{self.folder}` is damaged: it holds {many}; {REMEDY}")
         if not names and self._find_outcome() == PACKED_OUTCOME:
-            ended = self.outcome()["cases"]
+            ended = self.read_outcome()["cases"]
         else:
             reading = self._begin_reading()
             ended = [self._read_checked(name, CASE, reading) for name in names]
@@ -157,7 +157,7 @@ class Record:
             raise RecordError(f"`{self.folder}` is damaged: {contradiction}; {REMEDY}")
         return whole
 
-    def timing(self) -> Document:
+    def read_timing(self) -> Document:
         """Return the timing; of a run that was killed, nothing."""
         known = (self.folder / TIMING_FILE).exists()
         return self._read_checked(TIMING_FILE, TIMING, self._begin_reading()) if known else {}
@@ -201,8 +201,8 @@ class Record:
         """Return what a run has come to, be it at its end or not."""
         frame = self.plan()
         planned = frame.pop("planned")
-        done = [case for case in self.outcome()["cases"] if is_finished(case)]
-        return BegunRun(frame, planned, done, self.timing())
+        done = [case for case in self.read_outcome()["cases"] if is_finished(case)]
+        return BegunRun(frame, planned, done, self.read_timing())
 
     def copy(self, folder: Path) -> None:
         """Copy all files but reports into a folder, in place of what that holds."""
@@ -369,7 +369,7 @@ class Record:
                 f"`{self.folder / name}` has schema {json.dumps(version)[:MAX_SLUG_LENGTH]}, and"
                 f" this version of qospec reads {SCHEMA}: use the one that made the record"
             )
-        found = list(islice(violations(document, shape), MAX_REPORTED + 1))
+        found = list(islice(list_violations(document, shape), MAX_REPORTED + 1))
         if found:
             more = ["…"] if len(found) > MAX_REPORTED else []
             raise self._describe_damage(name, ", ".join(found[:MAX_REPORTED] + more))

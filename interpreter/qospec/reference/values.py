@@ -50,7 +50,7 @@ def _find_statement_starts(node: ast.Node) -> list[int]:
     waiting, found = [node], []
     while waiting:
         within = waiting.pop()
-        waiting += within.children()
+        waiting += within.list_children()
         if isinstance(within, ast.Body):
             found += [_as_text(statement.span).start for statement in within.statements[1:]]
     return sorted(found)

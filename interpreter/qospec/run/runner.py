@@ -134,7 +134,7 @@ def execute(
         request.suite, request.plans, request.seed, describe_provenance(request)
     )
     if request.part is not None:
-        frame = {**frame, "part": request.part.document()}
+        frame = {**frame, "part": request.part.describe()}
     planned = describe_planned(request)
     record.begin(frame, planned)
     places = {case["name"]: number for number, case in enumerate(planned, 1)}
@@ -185,7 +185,7 @@ def _run(
     def take(ended: Ended) -> None:
         number, plan = own[ended.place]
         document = ended.result.document
-        document = shared.share({**document, "again": request.commands[document["name"]]})
+        document = shared.share_values({**document, "again": request.commands[document["name"]]})
         record.add(number, document)
         plan.release()
         done.append(ended.result._replace(document=document))

@@ -120,7 +120,7 @@ def _walk_below(
 ) -> Iterator[tuple[ast.Node, tuple[ast.Node, ...]]]:
     yield node, above
     inside = (*above, node)
-    for child in node.children():
+    for child in node.list_children():
         yield from _walk_below(child, inside)
 
 
@@ -128,7 +128,7 @@ def paths_in(node: ast.Node) -> Iterator[ast.Path]:
     """Yield all paths in a node."""
     if isinstance(node, ast.Path):
         yield node
-    for child in node.children():
+    for child in node.list_children():
         yield from paths_in(child)
 
 

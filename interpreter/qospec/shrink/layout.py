@@ -58,7 +58,7 @@ def without_empty(draft: Draft) -> Draft:
 
 def _can_go(node: ast.Run | ast.Loop, above: tuple[ast.Node, ...]) -> bool:
     """Return whether an empty block may be left out."""
-    beside = above[-1].children()
+    beside = above[-1].list_children()
     phases = any(isinstance(sibling, ast.Search | ast.Point) for sibling in beside)
     return phases or isinstance(node, ast.Loop)
 

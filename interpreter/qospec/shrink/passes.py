@@ -47,7 +47,7 @@ def removals(context: Context) -> Iterator[Sequence[Change]]:
         elif isinstance(around, ast.Body) and not isinstance(node, ast.Port):
             yield from _remove_statement(draft, node, around)
         elif isinstance(around, ast.Call | ast.ListLiteral | ast.MapLiteral):
-            items = [child for child in around.children() if type(child) is type(node)]
+            items = [child for child in around.list_children() if type(child) is type(node)]
             fixed = context.is_of_device(node, above) and is_listed_number(node, above)
             if not fixed and (isinstance(around, ast.Call) or len(items) > 1):
                 yield [(draft.removed(node),)]
@@ -80,7 +80,7 @@ def _remove_statement(draft: Draft, node: ast.Node, body: ast.Body) -> Iterator[
 
 def _has_phases(body: ast.Node) -> bool:
     """Return whether statements are those of a test that needs no `run`."""
-    return any(isinstance(child, ast.Search | ast.Point) for child in body.children())
+    return any(isinstance(child, ast.Search | ast.Point) for child in body.list_children())
 
 
 def _list_users(draft: Draft, made: set[str], node: ast.Node, body: ast.Body) -> Iterator[Edit]:
@@ -152,8 +152,10 @@ def _is_of_both(name: str, scope: ast.Node) -> bool:
 
     Where no change of a device tells what still counts, these must not part.
     """
-    used = [any(path.name.text == name for path in paths_in(child)) for child in scope.children()]
-    expected = [isinstance(e, ast.Criterion) and e.kind == "expect" for e in scope.children()]
+    used = [
+        any(path.name.text == name for path in paths_in(child)) for child in scope.list_children()
+    ]
+    expected = [isinstance(e, ast.Criterion) and e.kind == "expect" for e in scope.list_children()]
     of = {is_expected for is_expected, is_used in zip(expected, used, strict=True) if is_used}
     return len(of) > 1
 

@@ -92,7 +92,7 @@ def _list_values(
     if isinstance(node, ast.Loop):
         children = [node.body]
     elif not isinstance(node, _NO_VALUES):
-        children = list(node.children())
+        children = list(node.list_children())
     if isinstance(node, ast.Bind):
         trail = (*trail, node.names[0].text)
     elif isinstance(node, ast.Let | ast.Parameter | ast.Argument) and node.name is not None:

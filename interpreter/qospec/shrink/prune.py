@@ -85,7 +85,7 @@ def _remove_named(draft: Draft, name: ast.Name, above: Sequence[ast.Node]) -> It
         yield from _remove_arguments(draft, node, above[-2])
     elif isinstance(node, ast.Bind):
         yield draft.removed(name if len(node.names) > 1 else node)
-        for link in above[-2].children():
+        for link in above[-2].list_children():
             if isinstance(link, ast.Link) and name.text in {e.name.text for e in paths_in(link)}:
                 yield draft.removed(link)
 

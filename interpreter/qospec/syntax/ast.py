@@ -27,7 +27,7 @@ class Node:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
 
-    def children(self) -> list[Node]:
+    def list_children(self) -> list[Node]:
         """Return the nodes directly below this one, as its fields have them."""
         found: list[Node] = []
         for value in self.__dict__.values():
@@ -43,9 +43,9 @@ class Node:
         while waiting:
             here = waiting.pop()
             yield here
-            waiting += here.children()
+            waiting += here.list_children()
 
-    def names_used(self) -> set[str]:
+    def list_names_used(self) -> set[str]:
         """Return the first name of each path in it."""
         return {node.name.text for node in self.with_all_below() if isinstance(node, Path)}
 

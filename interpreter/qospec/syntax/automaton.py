@@ -50,8 +50,10 @@ class Automaton:
             if action is None:
                 return at
             if action >= 0:
-                word = tokens.text(at)
-                values.append(ast.Name(text=word, span=tokens.span(at)) if kind == "NAME" else word)
+                word = tokens.read_text(at)
+                values.append(
+                    ast.Name(text=word, span=tokens.find_span(at)) if kind == "NAME" else word
+                )
                 states.append(action)
                 firsts.append(at)
                 at += 1

@@ -85,4 +85,4 @@ def explain_too_deep(tokens: Tokens) -> Diagnostic | None:
 
 
 def _make_diagnostic(tokens: Tokens, at: int, message: str) -> Diagnostic:
-    return Diagnostic("E0012", message, tokens.span(at), help="name parts of it with `let`")
+    return Diagnostic("E0012", message, tokens.find_span(at), help="name parts of it with `let`")

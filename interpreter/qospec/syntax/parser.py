@@ -97,9 +97,11 @@ def _read_edition(automaton: Automaton, tokens: Tokens, problems: Problems) -> i
     behind = 2 if tokens.kinds[0] == "QOS" and tokens.kinds[1] in {"INT", "FLOAT"} else 0
     if not behind:
         behind = _report_missing_edition(tokens, problems)
-    elif tokens.text(1) != EDITION:
-        message = f"edition {shorten(tokens.text(1))} of the language is not known"
-        problems.add(Diagnostic("E0002", message, tokens.span(1), help=f"write `qos {EDITION}`"))
+    elif tokens.read_text(1) != EDITION:
+        message = f"edition {shorten(tokens.read_text(1))} of the language is not known"
+        problems.add(
+            Diagnostic("E0002", message, tokens.find_span(1), help=f"write `qos {EDITION}`")
+        )
     automaton.insert("QOS", "qos", 0)
     automaton.insert("INT", EDITION, min(1, behind))
     automaton.reduce_for("LET", behind)
@@ -117,7 +119,7 @@ def _report_missing_edition(tokens: Tokens, problems: Problems) -> int:
     span = Span(tokens.source, start, tokens.ends[end - 1] if end else start)
     message = "the first line must name the edition of the language"
     top = int(tokens.source.text.startswith("\ufeff"))
-    begins = tokens.text(0) in {"import", *load_keywords()["declaration"]}
+    begins = tokens.read_text(0) in {"import", *load_keywords()["declaration"]}
     fix = (Edit(Span(tokens.source, top, top), f"qos {EDITION}\n\n"),) if begins else ()
     problems.add(
         Diagnostic("E0002", message, span, help=f"write `qos {EDITION}` as the first line", fix=fix)

@@ -68,11 +68,11 @@ class Tokens:
     errors: list[int] = field(default_factory=list)
     foreign: set[str] = field(default_factory=set)
 
-    def text(self, index: int) -> str:
+    def read_text(self, index: int) -> str:
         """Return the text of a token."""
         return self.words.get(index) or self.source.text[self.starts[index] : self.ends[index]]
 
-    def span(self, index: int) -> Span:
+    def find_span(self, index: int) -> Span:
         """Return the span of a token."""
         return Span(self.source, self.starts[index], self.ends[index])
 
@@ -95,7 +95,7 @@ class Tokens:
         shapes = [re.sub(r"[^\x00-\x7f]", ".", name) for name in self.foreign]
         if not shapes:
             return frozenset()
-        names = {self.text(at) for at, kind in enumerate(self.kinds) if kind == "NAME"}
+        names = {self.read_text(at) for at, kind in enumerate(self.kinds) if kind == "NAME"}
         return frozenset(name for name in names for shape in shapes if re.fullmatch(shape, name))
 
     def insert(self, at: int, kind: str, word: str) -> None:

@@ -197,9 +197,9 @@ _VALUES = {
 
 def can_place_comments(node: ast.Node, parsed: ParsedSource) -> bool:
     """Return whether YAML has a place for all comments of a statement except those in blocks."""
-    first, last = parsed.token_range(node)
+    first, last = parsed.find_token_range(node)
     known = _CommentPlaces(parsed)
-    known.statement(node)
+    known.mark_statement(node)
     inner = known.inner
     return not any(
         (at > first and at in parsed.trivia.above and at not in known.above)
@@ -224,7 +224,7 @@ class _CommentPlaces:
         self.trailing: set[int] = set()
         self.inner: list[tuple[int, int]] = []
 
-    def statement(self, node: ast.Node) -> None:
+    def mark_statement(self, node: ast.Node) -> None:
         for name in _VALUES.get(type(node), ()):
             value = getattr(node, name)
             if isinstance(value, ast.Record) and self._is_bare(value, node):
@@ -237,36 +237,36 @@ class _CommentPlaces:
         for parameter in parameters:
             self._mark_parameter(parameter)
         if parameters:
-            self.trailing.add(self._parsed.token_range(parameters[0])[0] - 1)
-            closer = self._parsed.token_range(parameters[-1])[1] + 1
+            self.trailing.add(self._parsed.find_token_range(parameters[0])[0] - 1)
+            closer = self._parsed.find_token_range(parameters[-1])[1] + 1
             self.above.add(closer + (self._parsed.tokens.kinds[closer] == "COMMA"))
         if body is not None:
             self._mark_body(body, opened=not parameters)
 
     def _is_bare(self, value: ast.Node, node: ast.Node) -> bool:
-        return self._parsed.token_range(value, node) == self._parsed.token_range(value)
+        return self._parsed.find_token_range(value, node) == self._parsed.find_token_range(value)
 
     def _mark_value(self, value: ast.Node, node: ast.Node) -> None:
-        first, last = self._parsed.token_range(value, node)
+        first, last = self._parsed.find_token_range(value, node)
         self.above.update(range(first + 1, last + 1))
         self.trailing.update(range(first, last))
 
     def _mark_body(self, body: ast.Body, *, opened: bool = True) -> None:
-        first, last = self._parsed.token_range(body)
+        first, last = self._parsed.find_token_range(body)
         if body.statements:
             self.above.add(last)
             self.trailing.update({first} if opened else ())
         for statement in body.statements:
-            begin, end = self._parsed.token_range(statement)
+            begin, end = self._parsed.find_token_range(statement)
             self.above.add(begin)
             self.inner.append((begin, end))
 
     def _mark_parameter(self, node: ast.Parameter) -> None:
-        first, last = self._parsed.token_range(node)
+        first, last = self._parsed.find_token_range(node)
         comma = last + (self._parsed.tokens.kinds[last + 1] == "COMMA")
         self.above.add(first)
         self.trailing.update((last, comma) if self._mark_comma(last, comma) else ())
-        start = self._parsed.token_range(node.annotation)[0]
+        start = self._parsed.find_token_range(node.annotation)[0]
         if node.default is not None:
             self.above.update(range(start + 1, last + 1))
             self.trailing.update(range(start, last))

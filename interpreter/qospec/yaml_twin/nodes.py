@@ -193,7 +193,7 @@ def compose(source: Source, problems: Problems) -> Document | None:
         problems.add(beyond)
         return None
     try:
-        return _Composer(source, problems).document()
+        return _Composer(source, problems).compose_document()
     except TranscriptionError as unreadable:
         problems.add(unreadable.diagnostic)
         return None
@@ -244,7 +244,7 @@ class _Composer:
         self._last = 0
         self._comments: list[Comment] = []
 
-    def document(self) -> Document:
+    def compose_document(self) -> Document:
         for event in self._read_events():
             self._follow(event)
         self._look_for_comments(len(self._source.text))

@@ -127,7 +127,7 @@ def _map_diagnostic(diagnostic: Diagnostic, transcript: Transcript) -> Diagnosti
 
 def _map_span(span: Span, transcript: Transcript) -> TranscribedSpan:
     """Return where in the YAML file a range of tokens of the transcribed text comes from."""
-    place = transcript.yaml_span(span.start, span.end)
+    place = transcript.find_yaml_span(span.start, span.end)
     return TranscribedSpan(place.source, place.start, place.end, text_span=span)
 
 
@@ -174,7 +174,7 @@ class Transcription(NamedTuple):
 
 def transcribe(document: Document, problems: Problems) -> Transcription:
     """Return a YAML file as text of the language; report what cannot be transcribed."""
-    return _Transcriber(document, problems).file()
+    return _Transcriber(document, problems).transcribe_file()
 
 
 class _Transcriber:
@@ -192,15 +192,15 @@ class _Transcriber:
 
     # ---- the file
 
-    def file(self) -> Transcription:
+    def transcribe_file(self) -> Transcription:
         self._try_transcribing(self._root, self._root, self._transcribe_items)
-        self._text.comments_until(len(self._source.text) + 1)
-        self._text.line()
+        self._text.write_comments_until(len(self._source.text) + 1)
+        self._text.begin_line()
         return Transcription(self._text, tuple(self._scalars.deferred), frozenset(self._lost))
 
     def _transcribe_items(self) -> None:
         root = self._root
-        items = [] if isinstance(root, Scalar) else self._expect.mappings(root, "a file")
+        items = [] if isinstance(root, Scalar) else self._expect.expect_mappings(root, "a file")
         if not items:
             self._transcribe_edition(root, [])
         for place, item in enumerate(items):
@@ -221,15 +221,15 @@ class _Transcriber:
         if not isinstance(key, Scalar) or key.value != "qos":
             message = "the first key must name the edition of the language"
             self._report("E0002", message, key, f"{help_text} first")
-            self._text.word(f"qos {EDITION}", key.start)
+            self._text.write_word(f"qos {EDITION}", key.start)
             return entries
         self._text.begin(key.start)
         if not isinstance(node, Scalar) or node.value.strip() != EDITION:
             self._report("E0002", _explain_unknown_edition(node), node, help_text)
-        self._text.word("qos", key.start, key.end)
-        if self._text.comments_until(node.start):
+        self._text.write_word("qos", key.start, key.end)
+        if self._text.write_comments_until(node.start):
             self._text.begin(node.start)
-        self._text.word(EDITION, node.start, node.end)
+        self._text.write_word(EDITION, node.start, node.end)
         return entries[1:]
 
     def _transcribe_declarations(self, key: Scalar, node: Node) -> None:
@@ -239,12 +239,12 @@ class _Transcriber:
         shape = next((shape for shape in FILE if shape.key == key.value), None)
         if shape is None:
             known = ["import", *(shape.key for shape in FILE)]
-            raise self._expect.unknown(key, known, "declaration")
+            raise self._expect.build_unknown_error(key, known, "declaration")
         self._group(shape, key, node)
 
     def _transcribe_imports(self, key: Scalar, node: Node) -> None:
         """Transcribe imports: texts share a line, each list among them is a line of its own."""
-        items = self._expect.sequence(node, key, _LIST).items
+        items = self._expect.expect_sequence(node, key, _LIST).items
         together = [item for item in items if not isinstance(item, Sequence)]
         for item in items:
             if isinstance(item, Sequence):
@@ -253,13 +253,13 @@ class _Transcriber:
 
     def _import(self, items: Iterable[Node]) -> None:
         for place, item in enumerate(items):
-            scalar = self._expect.scalar(item, "an import")
+            scalar = self._expect.expect_scalar(item, "an import")
             if place:
-                self._text.joined(",", scalar.start)
-                self._text.comments_until(scalar.start)
+                self._text.write_joined(",", scalar.start)
+                self._text.write_comments_until(scalar.start)
             else:
                 self._text.begin(scalar.start)
-                self._text.word("import", scalar.start)
+                self._text.write_word("import", scalar.start)
             self._scalars.write(scalar, Role.IMPORT)
 
     # ---- statements
@@ -268,7 +268,7 @@ class _Transcriber:
         self, node: Node, items: Iterable[Mapping | Scalar], opener: Node
     ) -> None:
         """Transcribe the statements of a block, in `{` and `}`."""
-        self._text.word("{", opener.end, opener.end)
+        self._text.write_word("{", opener.end, opener.end)
         for item in items:
             if isinstance(item, Scalar):
                 self._try_transcribing(item, item, partial(self._transcribe_text, item))
@@ -290,7 +290,7 @@ class _Transcriber:
         if shape is not None and not (bound and key.value in load_keywords()["field"]):
             self._group(shape, key, node)
         elif shape is None and not bound and suggest_name(key.value, _KEYWORDS):
-            raise self._expect.unknown(key, _KEYWORDS, "statement")
+            raise self._expect.build_unknown_error(key, _KEYWORDS, "statement")
         else:
             self._transcribe_node(BIND, key, key, node)
 
@@ -306,12 +306,12 @@ class _Transcriber:
         elif shape.grouping is Grouping.NAMED or (
             shape.grouping is Grouping.LABELLED and isinstance(node, Mapping)
         ):
-            for name, value in self._expect.mapping(node, key, shape.grouping.value).entries:
+            for name, value in self._expect.expect_mapping(node, key, shape.grouping.value).entries:
                 self._try_transcribing(
                     name, value, partial(self._transcribe_node, shape, key, name, value)
                 )
         else:
-            for item in self._expect.sequence(node, key, shape.grouping.value).items:
+            for item in self._expect.expect_sequence(node, key, shape.grouping.value).items:
                 if shape.grouping is Grouping.LABELLED and isinstance(item, Mapping):
                     for name, value in item.entries:
                         self._try_transcribing(
@@ -328,23 +328,23 @@ class _Transcriber:
         self._text.begin(first.start)
         if shape.key.isalpha():
             end = key.end if shape.grouping is Grouping.ALONE else first.start
-            self._text.word(shape.key, first.start, end)
+            self._text.write_word(shape.key, first.start, end)
         if name is not None:
             self._scalars.write(name, shape.name)
             if shape.grouping is Grouping.LABELLED:
-                self._text.joined(":", name.end)
+                self._text.write_joined(":", name.end)
         if isinstance(node, Scalar) and shape.short is not None:
             self._transcribe_part(shape.short, key, node)
             return
         if not shape.parts and not shape.block:
-            raise self._expect.error("E0016", "expected a text", first)
+            raise self._expect.build_error("E0016", "expected a text", first)
         heads, rest = self._split_parts(shape, first, node)
         for part in shape.parts:
             if part.key in heads:
                 self._transcribe_part(part, *heads[part.key])
             elif part.required:
                 message = f"the key `{part.key}` is missing{list_keys(shape)}"
-                raise self._expect.error("E0016", message, first)
+                raise self._expect.build_error("E0016", message, first)
         if shape.block and not (shape.node is ast.Test and heads and _is_empty(rest)):
             self._transcribe_block(node, rest, first)
 
@@ -353,20 +353,20 @@ class _Transcriber:
     ) -> tuple[dict[str, tuple[Scalar, Node]], list[Mapping | Scalar]]:
         """Return the parts of a statement by their keys, and the other entries."""
         if not shape.block:
-            node = self._expect.parts(node, shape, first)
+            node = self._expect.expect_parts(node, shape, first)
         heads: dict[str, tuple[Scalar, Node]] = {}
-        rest = self._expect.mappings(node, "a block", first)
+        rest = self._expect.expect_mappings(node, "a block", first)
         if rest and isinstance(head := rest[0], Mapping):
             beside = Mapping(head.start, head.end, head.flow)
             for key, value in head.entries:
-                if shape.part(key.value):
+                if shape.find_part(key.value):
                     heads[key.value] = key, value
                 else:
                     beside.entries.append((key, value))
             rest[0] = beside
             if beside.entries and not shape.block:
                 known = [part.key for part in shape.parts]
-                raise self._expect.unknown(beside.entries[0][0], known, "key")
+                raise self._expect.build_unknown_error(beside.entries[0][0], known, "key")
         return heads, rest
 
     # ---- parts of statements
@@ -375,26 +375,26 @@ class _Transcriber:
         if part.role is Role.PARAMETERS:
             self._transcribe_parameters(key, node)
         elif part.role is Role.BODY:
-            self._transcribe_block(node, self._expect.mappings(node, "a block", key), key)
+            self._transcribe_block(node, self._expect.expect_mappings(node, "a block", key), key)
         else:
-            scalar = self._expect.scalar(node, part.role.value, key)
+            scalar = self._expect.expect_scalar(node, part.role.value, key)
             if part.sign:
-                self._text.word(part.sign, scalar.start)
+                self._text.write_word(part.sign, scalar.start)
             if part.role is Role.TEXT:
                 self._scalars.write_quoted(scalar)
             else:
                 self._scalars.write(scalar, part.role)
 
     def _transcribe_parameters(self, key: Scalar, node: Node) -> None:
-        mapping = self._expect.mapping(node, key, Role.PARAMETERS.value)
-        self._text.word("(", key.end, key.end)
+        mapping = self._expect.expect_mapping(node, key, Role.PARAMETERS.value)
+        self._text.write_word("(", key.end, key.end)
         for place, (name, value) in enumerate(mapping.entries):
             if place:
-                self._text.joined(",", name.start)
+                self._text.write_joined(",", name.start)
             self._text.begin(name.start)
             self._scalars.write(name, Role.NAME)
-            self._text.joined(":", name.end)
-            self._scalars.write(self._expect.scalar(value, "a type", name), Role.PARAMETER)
+            self._text.write_joined(":", name.end)
+            self._scalars.write(self._expect.expect_scalar(value, "a type", name), Role.PARAMETER)
         self._text.close(")", mapping)
 
     # ---- mistakes
@@ -404,7 +404,7 @@ class _Transcriber:
         if self._told >= MOST:
             self._leave_out(first, last)
             return
-        mark = self._text.mark()
+        mark = self._text.take_mark()
         try:
             transcribe()
         except TranscriptionError as unreadable:
@@ -419,7 +419,7 @@ class _Transcriber:
         self._lost.update(re.findall(r"[^\W\d]\w*", text))
 
     def _report(self, code: str, message: str, node: Node, help_text: str) -> None:
-        self._problems.add(Diagnostic(code, message, self._expect.span(node), help=help_text))
+        self._problems.add(Diagnostic(code, message, self._expect.find_span(node), help=help_text))
 
 
 def _is_empty(items: Iterable[Mapping | Scalar]) -> bool:

@@ -158,9 +158,9 @@ def find_unexpected_token(text: str, role: Role) -> Problem | None:
     kinds, depth, foreign = tokens.kinds, 0, _list_foreign() - _ALLOWED.get(role, set())
     for at, kind in enumerate(kinds):
         depth += (kind in {"LPAR", "LSQB", "LBRACE"}) - (kind in {"RPAR", "RSQB", "RBRACE"})
-        if depth or kind not in foreign or _is_named(kinds, at, tokens.text(at), role):
+        if depth or kind not in foreign or _is_named(kinds, at, tokens.read_text(at), role):
             continue
-        word = shorten(tokens.text(at))
+        word = shorten(tokens.read_text(at))
         message = f"expected {role.value}, found `{word}`"
         help_text = "write what follows under a key of its own"
         return Problem(tokens.starts[at], tokens.ends[at], "E0017", message, help_text)
@@ -213,18 +213,18 @@ class ScalarWriter:
         text, offsets = write_scalar(scalar, self._source)
         if not text:
             what = role.value if role else "a statement"
-            raise self._expect.error("E0011", f"expected {what}", scalar)
+            raise self._expect.build_error("E0011", f"expected {what}", scalar)
         lines = scalar.style == LITERAL
         problem = find_unbalanced(text, lines=lines)
         if problem is not None:
             raise TranscriptionError(self._build_diagnostic(problem, scalar, offsets))
-        start = self._text.scalar(text, scalar.start, scalar.end, offsets)
+        start = self._text.write_scalar(text, scalar.start, scalar.end, offsets)
         problem = find_unexpected_token(text, role) if role else None
         if problem is not None:
             diagnostic = self._build_diagnostic(problem, scalar, offsets)
             self.deferred.append(DeferredError(start, self._text.length, diagnostic))
         if lines and "#" in text.rpartition("\n")[2]:
-            self._text.line()
+            self._text.begin_line()
 
     def write_quoted(self, scalar: Scalar) -> None:
         """Write a scalar that is a text in both forms, with the quotes of the text form."""
@@ -232,13 +232,13 @@ class ScalarWriter:
         found = re.search(r'["\r\n]', kept)
         if found:
             rule = 'cannot contain `"`' if found.group() == '"' else "must be on one line"
-            raise self._expect.error("E0008", f"a text {rule}", scalar)
+            raise self._expect.build_error("E0008", f"a text {rule}", scalar)
         text, offsets = write_scalar(scalar, self._source)
-        self._text.word('"', scalar.start)
-        self._text.glue()
+        self._text.write_word('"', scalar.start)
+        self._text.leave_out_space()
         # Spaces at its ends are part of it.
-        self._text.scalar(kept, scalar.start, scalar.end, offsets if kept == text else None)
-        self._text.joined('"', scalar.end)
+        self._text.write_scalar(kept, scalar.start, scalar.end, offsets if kept == text else None)
+        self._text.write_joined('"', scalar.end)
 
     def drop_deferred(self) -> None:
         """Drop the deferred errors of what was rewound."""
@@ -249,5 +249,7 @@ class ScalarWriter:
     ) -> Diagnostic:
         """Return the diagnostic for a problem within a scalar."""
         there = list(offsets or ())[problem.start : problem.end]
-        span = Span(self._source, there[0], there[-1] + 1) if there else self._expect.span(scalar)
+        span = (
+            Span(self._source, there[0], there[-1] + 1) if there else self._expect.find_span(scalar)
+        )
         return Diagnostic(problem.code, problem.message, span, help=problem.help)

@@ -78,7 +78,7 @@ class Shape(NamedTuple):
     short: Part | None = None
     block: bool = False
 
-    def part(self, key: str) -> Part | None:
+    def find_part(self, key: str) -> Part | None:
         """Return the part of that key."""
         return next((part for part in self.parts if part.key == key), None)
 

@@ -69,26 +69,26 @@ class Transcript:
 
     # ---- writing
 
-    def word(self, text: str, start: int, end: int | None = None) -> None:
+    def write_word(self, text: str, start: int, end: int | None = None) -> None:
         """Write a token that is not in the YAML, or is in a key: a keyword, an operator."""
         self._write(text, _Piece(start, start if end is None else end, None))
         self._last = max(self._last, end or 0)
 
-    def scalar(self, text: str, start: int, end: int, offsets: Sequence[int] | None) -> int:
+    def write_scalar(self, text: str, start: int, end: int, offsets: Sequence[int] | None) -> int:
         """Write the text of a scalar; return its offset."""
         self._write(text, _Piece(start, end, offsets))
         self._last = max(self._last, self._trim(start, end))
         return self._length - len(text)
 
-    def joined(self, text: str, start: int) -> None:
+    def write_joined(self, text: str, start: int) -> None:
         """Write a token that is not in the YAML, without a space before it."""
         self._write_raw(text, _Piece(start, start, None))
 
-    def glue(self) -> None:
+    def leave_out_space(self) -> None:
         """Write the next token without a space before it."""
         self._glued = True
 
-    def line(self) -> None:
+    def begin_line(self) -> None:
         """Begin a new line."""
         if not self._fresh:
             self._write_raw("\n", None)
@@ -96,11 +96,11 @@ class Transcript:
 
     def begin(self, start: int) -> None:
         """Begin a statement, with the comments before it in the YAML."""
-        self.comments_until(start)
-        self.line()
+        self.write_comments_until(start)
+        self.begin_line()
         self._write_blank_line(start)
 
-    def comments_until(self, limit: int) -> bool:
+    def write_comments_until(self, limit: int) -> bool:
         """Write the comments before an offset; return whether there are any."""
         first = self._next
         while self._next < len(self._comments) and self._comments[self._next].start < limit:
@@ -110,7 +110,7 @@ class Transcript:
 
     def close(self, text: str, block: Mapping | YamlSequence) -> None:
         """Write the end of a block, and before it the comments that are in it."""
-        self.comments_until(block.end)
+        self.write_comments_until(block.end)
         while not block.flow and self._next < len(self._comments):
             comment = self._comments[self._next]
             if comment.previous_end > block.end or not (
@@ -120,10 +120,10 @@ class Transcript:
                 break
             self._write_comment(comment)
             self._next += 1
-        self.line()
+        self.begin_line()
         if block.flow:
             self._last = max(self._last, block.end)
-        self.word(text, self._last)
+        self.write_word(text, self._last)
 
     def _write(self, text: str, piece: _Piece) -> None:
         if not (self._fresh or self._glued):
@@ -140,7 +140,7 @@ class Transcript:
 
     def _write_comment(self, comment: Comment) -> None:
         if not self._is_trailing(comment):
-            self.line()
+            self.begin_line()
             self._write_blank_line(comment.start)
         elif not self._fresh:
             self._write_raw("  ", None)
@@ -164,7 +164,7 @@ class Transcript:
 
     # ---- rewinding
 
-    def mark(self) -> Mark:
+    def take_mark(self) -> Mark:
         """Return the current position."""
         parts, pieces = len(self._parts), len(self._pieces)
         return Mark(parts, pieces, self._length, self._fresh, self._last, self._next)
@@ -176,7 +176,7 @@ class Transcript:
 
     # ---- from the text to the YAML
 
-    def yaml_span(self, start: int, end: int) -> Span:
+    def find_yaml_span(self, start: int, end: int) -> Span:
         """Return where in the YAML a range of tokens of the text comes from."""
         if start == end:
             there = self._find_end(end)

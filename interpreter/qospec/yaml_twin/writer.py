@@ -48,10 +48,10 @@ class EntryBuilder:
         self._trivia = parsed.trivia
         self._block = block
 
-    def entry(self, node: Any) -> Entry:
+    def build_entry(self, node: Any) -> Entry:
         """Return a statement's entry; one without places for its comments stays text."""
         shape = find_shape(node)
-        first, last = self._parsed.token_range(node)
+        first, last = self._parsed.find_token_range(node)
         one_line = self._parsed.may_be_one_line(first, last)
         if self._may_be_keys(node) and (one_line or can_place_comments(node, self._parsed)):
             entry = Entry(self._build_content(shape, node), self._name(shape, node))
@@ -80,13 +80,13 @@ class EntryBuilder:
 
     def _opens_parameters(self, node: Any) -> bool:
         """Return whether a declaration has `(` behind its name, perhaps for no parameters."""
-        return self._tokens.kinds[self._parsed.token_range(node.name)[1] + 1] == "LPAR"
+        return self._tokens.kinds[self._parsed.find_token_range(node.name)[1] + 1] == "LPAR"
 
     def with_comments(self, entry: Entry, first: int, last: int) -> Entry:
         """Add the comments above and after a range of tokens to an entry."""
         behind = self._trivia.trailing
         comma = last + (self._tokens.kinds[last + 1] == "COMMA")
-        entry.above = self.above(first)
+        entry.above = self.list_above(first)
         entry.blank_above = first in self._trivia.blank_above
         entry.trailing = behind.get(last) or behind.get(comma, "")
         if entry.trailing and entry.content.is_lines:
@@ -94,7 +94,7 @@ class EntryBuilder:
             entry.trailing = ""
         return entry
 
-    def above(self, at: int) -> list[CommentLine]:
+    def list_above(self, at: int) -> list[CommentLine]:
         """Return the comments above a token."""
         return [
             CommentLine(comment.text, comment.blank_above)
@@ -106,13 +106,13 @@ class EntryBuilder:
         text = self._tokens.source.text
         start, end = self._tokens.starts[first], self._tokens.ends[last]
         if "\n" not in text[start:end]:
-            return self._parsed.text(first, last)
+            return self._parsed.join_tokens(first, last)
         # A long head goes on further in than its statement, and what it opens closes at the margin.
         lines = (text[text.rfind("\n", 0, at) + 1 : end] for at in (start, end))
         margin = min((line[: len(line) - len(line.lstrip())] for line in lines), key=len)
         return dedent(margin + text[start:end])
 
-    def all_but_first_word(self, first: int, last: int) -> str:
+    def read_after_first_word(self, first: int, last: int) -> str:
         """Return a range of tokens on its lines, but for its first word."""
         text = self._tokens.source.text[self._tokens.ends[first] : self._tokens.ends[last]]
         line, _, lines = text.partition("\n")
@@ -133,7 +133,7 @@ class EntryBuilder:
         return True
 
     def _write_opening(self, body: ast.Body) -> str:
-        return self._trivia.trailing.get(self._parsed.token_range(body)[0], "")
+        return self._trivia.trailing.get(self._parsed.find_token_range(body)[0], "")
 
     # ---- names
 
@@ -142,21 +142,21 @@ class EntryBuilder:
             return None if node.label is None else str(node.label.text)
         if shape.grouping is not Grouping.NAMED:
             return None
-        first, _ = self._parsed.token_range(node)
-        return self._parsed.text(first + bool(shape.key), self._end_of_name(node))
+        first, _ = self._parsed.find_token_range(node)
+        return self._parsed.join_tokens(first + bool(shape.key), self._end_of_name(node))
 
     def _end_of_name(self, node: Any) -> int:
         """Return the last token of what a statement is called, or of what it turns through."""
         if isinstance(node, ast.Loop):
-            return self._parsed.token_range(node.values, node)[1]
+            return self._parsed.find_token_range(node.values, node)[1]
         if isinstance(node, ast.At):
-            return self._parsed.token_range(node.time, node)[1]
+            return self._parsed.find_token_range(node.time, node)[1]
         if isinstance(node, ast.ForAll):
-            return self._parsed.token_range(node.annotation or node.name)[1]
+            return self._parsed.find_token_range(node.annotation or node.name)[1]
         if isinstance(node, ast.Bind | ast.Sweep | ast.Port):
-            last = self._parsed.token_range(node.names[-1])[1]
+            last = self._parsed.find_token_range(node.names[-1])[1]
             return last + (self._tokens.kinds[last + 1] == "RPAR")
-        return self._parsed.token_range(node.name)[1]
+        return self._parsed.find_token_range(node.name)[1]
 
     # ---- parts
 
@@ -173,7 +173,7 @@ class EntryBuilder:
             content.opened |= not isinstance(
                 node, ast.Run | ast.Goal | ast.Point | ast.At
             ) and bool(content.entries)
-            content.end = self.above(self._parsed.token_range(node.body)[1])
+            content.end = self.list_above(self._parsed.find_token_range(node.body)[1])
             return content
         if short is not None and [entry.key for entry in entries] == [short.key]:
             return entries[0].content
@@ -181,9 +181,9 @@ class EntryBuilder:
 
     def _from_part(self, short: Part, shape: Shape, node: Any) -> str:
         """Return all of a statement from a part on; without a field, behind the keyword."""
-        first, last = self._parsed.token_range(node)
+        first, last = self._parsed.find_token_range(node)
         if short.field:
-            first, _ = self._parsed.token_range(getattr(node, short.field), node)
+            first, _ = self._parsed.find_token_range(getattr(node, short.field), node)
             return self.slice(first, last)
         return self.slice(first + shape.key.isalpha(), last)
 
@@ -193,21 +193,21 @@ class EntryBuilder:
             return self._build_parameters(node)
         if part.role is Role.ENDS:
             first, last = (
-                self._parsed.token_range(node.left)[0],
-                self._parsed.token_range(node.right)[1],
+                self._parsed.find_token_range(node.left)[0],
+                self._parsed.find_token_range(node.right)[1],
             )
-            return Entry(Content("text", self._parsed.text(first, last)), part.key)
+            return Entry(Content("text", self._parsed.join_tokens(first, last)), part.key)
         value = self._get_value(part, node)
         if value is None:
             return None
         if part.role is Role.BODY:
             content = self._block(value.statements, [], set())
-            content.end = self.above(self._parsed.token_range(value)[1])
+            content.end = self.list_above(self._parsed.find_token_range(value)[1])
             return Entry(content, part.key, opening=self._write_opening(value))
         text = value.text if part.role is Role.TEXT else None
         if text is None:
             within = node if value is getattr(node, part.field) else None
-            text = self.slice(*self._parsed.token_range(value, within))
+            text = self.slice(*self._parsed.find_token_range(value, within))
         return Entry(Content("text", text), part.key)
 
     def _get_value(self, part: Part, node: Any) -> Any:
@@ -218,22 +218,22 @@ class EntryBuilder:
         whole = getattr(node, "values" if isinstance(node, ast.ForAll) else "value", None)
         if not isinstance(whole, ast.Record):
             return value
-        if self._parsed.token_range(whole, node) != self._parsed.token_range(whole):
+        if self._parsed.find_token_range(whole, node) != self._parsed.find_token_range(whole):
             return value
         return whole.base if part.role is Role.VALUE else whole.body
 
     def _build_parameters(self, node: Any) -> Entry | None:
         if not self._opens_parameters(node):
             return None
-        opener = self._parsed.token_range(node.name)[1] + 1
+        opener = self._parsed.find_token_range(node.name)[1] + 1
         content = Content("mapping")
         for parameter in node.parameters:
-            first, last = self._parsed.token_range(parameter)
-            start, _ = self._parsed.token_range(parameter.annotation)
+            first, last = self._parsed.find_token_range(parameter)
+            start, _ = self._parsed.find_token_range(parameter.annotation)
             entry = Entry(Content("text", self.slice(start, last)), parameter.name.text)
             content.entries.append(self.with_comments(entry, first, last))
             comma = last + (self._tokens.kinds[last + 1] == "COMMA")
-            content.end = self.above(comma + 1)
+            content.end = self.list_above(comma + 1)
         return Entry(content, "parameters", opening=self._trivia.trailing.get(opener, ""))
 
 
@@ -247,7 +247,7 @@ def write_yaml(source: Source, problems: Problems) -> str | None:
     formatted_source = read(Source(source.name, text), Problems()) if text is not None else None
     if formatted_source is None:
         return None
-    yaml = render(_Writer(formatted_source).file())
+    yaml = render(_Writer(formatted_source).write_file())
     beyond = explain_too_long(Source(f"{source.name} as YAML", yaml))
     if beyond is not None:
         problems.add(beyond)
@@ -267,17 +267,17 @@ class _Writer:
 
     # ---- the file
 
-    def file(self) -> Content:
-        edition = Entry(Content("edition", EDITION), "qos", self._entries.above(0))
+    def write_file(self) -> Content:
+        edition = Entry(Content("edition", EDITION), "qos", self._entries.list_above(0))
         edition.blank_above = 0 in self._parsed.trivia.blank_above
-        edition.content.end = self._entries.above(1)
+        edition.content.end = self._entries.list_above(1)
         edition.content.opened = 1 in self._parsed.trivia.blank_above
         edition.opening = self._parsed.trivia.trailing.get(0, "")
         edition.trailing = self._parsed.trivia.trailing.get(1, "")
         heads = [edition, *self._build_imports()]
         content = self._build_block(self._parsed.tree.declarations, heads, set())
         content.opened = True
-        content.end = self._entries.above(len(self._parsed.tokens.kinds) - 1)
+        content.end = self._entries.list_above(len(self._parsed.tokens.kinds) - 1)
         return content
 
     def _build_imports(self) -> list[Entry]:
@@ -285,7 +285,7 @@ class _Writer:
         lines: list[Entry] = []
         kinds, begin = self._parsed.tokens.kinds, 2
         for node in self._parsed.tree.imports:
-            _, last = self._parsed.token_range(node)
+            _, last = self._parsed.find_token_range(node)
             if kinds[last + 1] != "COMMA":
                 lines.append(self._import(begin, last))
                 begin = last + 1
@@ -298,9 +298,9 @@ class _Writer:
         return [Entry(content, "import", blank_above=_take_blank_above(lines[0]))] if lines else []
 
     def _import(self, first: int, last: int) -> Entry:
-        items = self._parsed.text(first + 1, last).split(", ")
+        items = self._parsed.join_tokens(first + 1, last).split(", ")
         if not self._parsed.may_be_one_line(first, last):
-            items = [self._entries.all_but_first_word(first, last)]
+            items = [self._entries.read_after_first_word(first, last)]
         entry = Entry(Content("list", entries=[Entry(Content("text", item)) for item in items]))
         self._entries.with_comments(entry, first, last)
         if entry.trailing and flatten_content(entry.content) is None:
@@ -324,7 +324,7 @@ class _Writer:
         used = {entry.key or "" for entry in heads} | taken
         group: Entry | None = None
         for node in nodes:
-            shape, entry = find_shape(node), self._entries.entry(node)
+            shape, entry = find_shape(node), self._entries.build_entry(node)
             if entry.content.kind == "lines":
                 items += [entry, Entry(Content("mapping"))]
                 used, group = set(), None

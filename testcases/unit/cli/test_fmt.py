@@ -160,9 +160,9 @@ def test_what_would_say_something_else_is_not_written_and_the_others_are(
         text = right(printer)
         return text.replace("2 s", "3 s")
 
-    right = Printer.result
+    right = Printer.join_text
     (here / "other.qos").write_text(UNTIDY.replace("1 s", "2 s"), encoding="utf-8")
-    monkeypatch.setattr(Printer, "result", spoilt)
+    monkeypatch.setattr(Printer, "join_text", spoilt)
     result = fmt("other.qos", "untidy.qos")
     assert result.exit_code == 4
     assert "internal error in qospec: MeaningChangedError: other.qos" in result.stderr

@@ -137,8 +137,8 @@ def test_the_first_case_that_does_not_pass_ends_the_run_and_failed_goes_on() -> 
     assert "stopped: 3 of 4 cases did not finish" in result.stderr
     last = find_last(Path("records"))
     assert last is not None
-    assert last.outcome()["state"] == "stopped"
-    assert last.outcome()["cases"][3]["errors"] == [
+    assert last.read_outcome()["state"] == "stopped"
+    assert last.read_outcome()["cases"][3]["errors"] == [
         "not run: the run was stopped by a case that did not pass"
     ]
     page = qos("report", "last", "--format", "markdown").stdout

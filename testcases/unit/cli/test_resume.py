@@ -97,11 +97,11 @@ def test_a_case_that_was_interrupted_is_run_again_and_the_time_of_others_is_kept
     (cut / "cases" / "0003.json").write_text(json.dumps(interrupted))
     seal(cut)
     timing = {"started": "2026-01-01T00:00:00Z", "finished": "2026-01-01T00:00:01Z"}
-    record.end(record.outcome(), {**timing, "cases": {"loads:load=1Mbit_per_s-ip": 77.5}})
+    record.end(record.read_outcome(), {**timing, "cases": {"loads:load=1Mbit_per_s-ip": 77.5}})
     assert "interrupted" in invoke("report", cut, "--format", "markdown").output
     assert invoke("run", "--resume", cut, "--no-progress").exit_code == 1
     assert read_all(cut) == read_all(whole)
-    kept = record.timing()
+    kept = record.read_timing()
     assert kept["started"] == "2026-01-01T00:00:00Z"
     assert kept["cases"]["loads:load=1Mbit_per_s-ip"] == 77.5
     assert set(kept["cases"]) == {"loads:load=1Mbit_per_s-ip", "loads:load=20Mbit_per_s-ip", "most"}

@@ -103,8 +103,8 @@ def test_what_is_as_deep_as_may_be_is_laid_out(whole, monkeypatch, value: str) -
     [("# c", ""), ("1 s", "2 s"), ("(b)", "b.c"), ("## d", "#"), ("let x", "let")],
 )
 def test_a_result_that_says_something_else_is_not_given(monkeypatch, lost, instead) -> None:
-    right = Printer.result
-    monkeypatch.setattr(Printer, "result", lambda printer: right(printer).replace(lost, instead))
+    right = Printer.join_text
+    monkeypatch.setattr(Printer, "join_text", lambda printer: right(printer).replace(lost, instead))
     with pytest.raises(MeaningChangedError, match="would change what"):
         format_text(Source("a.qos", "qos 1\n\n## d\nlet x = 1 s + (b)  # c\n"), Problems())
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from qospec.catalogue.kinds import discover
 from qospec.judge.readings import Bounded
 from qospec.record.bounds import bound_documents
-from qospec.record.schema import BOUND, violations
+from qospec.record.schema import BOUND, list_violations
 from qospec.report.words import describe_proved_bounds
 from qospec.run import trial
 from qospec.units import COUNT
@@ -39,7 +39,7 @@ def test_each_bound_stands_beside_what_was_measured(planned) -> None:
     (case,) = planned(TEXT)
     repeats = trial.run(case, discover(), lambda _: None).repeats
     documents = bound_documents([repeat.readings for repeat in repeats])
-    assert not list(violations(documents, [BOUND]))
+    assert not list(list_violations(documents, [BOUND]))
     assert describe_proved_bounds({"bounds": documents}) == [
         "delay of f: at most 2 us, 2 us measured (100 %)",
         "delay of none: at most 2 us, nothing measured",

@@ -65,7 +65,7 @@ def undeclared(value: Any, shape: Shape, path: str) -> set[str]:
 )
 def test_what_a_run_writes_is_whole_and_declared(recorded, name: str, shape: Shape) -> None:
     written = getattr(recorded, name)
-    assert list(schema.violations(written, shape)) == []
+    assert list(schema.list_violations(written, shape)) == []
     assert undeclared(written, shape, name) == set()
 
 
@@ -185,7 +185,7 @@ def test_a_value_of_the_wrong_form_is_reported(
     recorded, place: tuple[str | int, ...], value: object, words: str
 ) -> None:
     damaged = with_damage(recorded.outcome, place, value)
-    assert list(schema.violations(damaged, schema.OUTCOME)) == [words]
+    assert list(schema.list_violations(damaged, schema.OUTCOME)) == [words]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_a_value_of_the_wrong_form_is_reported(
 )
 def test_what_reports_can_read_is_fine(recorded, place, value) -> None:
     whole = with_damage(recorded.outcome, place, value)
-    assert list(schema.violations(whole, schema.OUTCOME)) == []
+    assert list(schema.list_violations(whole, schema.OUTCOME)) == []
 
 
 @pytest.mark.parametrize(
@@ -215,20 +215,20 @@ def test_what_reports_can_read_is_fine(recorded, place, value) -> None:
 )
 def test_a_time_is_one(recorded, name: str, value: object, words: str) -> None:
     damaged = {**recorded.timing, name: value}
-    assert list(schema.violations(damaged, schema.TIMING)) == [f"`{name}` {words}"]
+    assert list(schema.list_violations(damaged, schema.TIMING)) == [f"`{name}` {words}"]
 
 
 @pytest.mark.parametrize("value", ["fast", True, -1, float("nan"), 10**400])
 def test_a_duration_is_a_number_that_can_be_added_up(recorded, value: object) -> None:
     damaged = {**recorded.timing, "cases": {"a": 1, "b": value}}
-    assert list(schema.violations(damaged, schema.TIMING)) == [f"`cases.b` {NO_DURATION}"]
+    assert list(schema.list_violations(damaged, schema.TIMING)) == [f"`cases.b` {NO_DURATION}"]
 
 
 @pytest.mark.parametrize("name", schema.OUTCOME)
 def test_a_missing_field_is_reported_unless_it_is_optional(recorded, name: str) -> None:
     left = {key: recorded.outcome[key] for key in recorded.outcome if key != name}
     told = [] if isinstance(schema.OUTCOME[name], Optional) else [f"it has no `{name}`"]
-    assert list(schema.violations(left, schema.OUTCOME)) == told
+    assert list(schema.list_violations(left, schema.OUTCOME)) == told
 
 
 @pytest.mark.parametrize(

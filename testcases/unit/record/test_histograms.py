@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import discover
 from qospec.engine.arrays import np
 from qospec.engine.measure import delays as kept
-from qospec.record.bins import FINEST, HIGHEST, bin_of, find_bin_start_ps
-from qospec.record.histograms import MAX_BINS, MAX_HISTOGRAMS, histogram
+from qospec.record.bins import FINEST, HIGHEST, find_bin, find_bin_start_ps
+from qospec.record.histograms import MAX_BINS, MAX_HISTOGRAMS, describe_histogram
 from qospec.record.outcome import describe_case
 from qospec.run import trial
 
@@ -33,22 +33,22 @@ def counts(document):
 
 @given(st.integers(0, 2**62), st.sampled_from([1, 2, 8, 64, 512]))
 def test_a_delay_lies_in_its_step(delay_ps, per_octave):
-    step = bin_of(delay_ps, per_octave)
+    step = find_bin(delay_ps, per_octave)
     assert find_bin_start_ps(step, per_octave) <= delay_ps < find_bin_start_ps(step + 1, per_octave)
     assert 0 <= step <= HIGHEST
 
 
 @given(st.integers(0, 2**52))
 def test_the_finest_steps_are_the_engines_buckets(delay_ps):
-    assert bin_of(delay_ps, FINEST) == kept.bucket_of(delay_ps)
+    assert find_bin(delay_ps, FINEST) == kept.bucket_of(delay_ps)
 
 
 @given(st.lists(DELAYS, min_size=1, max_size=3))
 def test_each_delay_is_counted_where_it_belongs(repeats):
-    found = histogram([delays(*times) for times in repeats])
+    found = describe_histogram([delays(*times) for times in repeats])
     every = [time for times in repeats for time in times]
     first, fine = found["first"], found["per_octave"]
-    belongs = Counter(max(bin_of(time, fine), first) for time in every)
+    belongs = Counter(max(find_bin(time, fine), first) for time in every)
     assert counts(found) == [belongs[first + n] for n in range(len(counts(found)))]
     assert sum(counts(found)) == len(every)
     assert len(counts(found)) <= MAX_BINS
@@ -61,14 +61,14 @@ def test_each_delay_is_counted_where_it_belongs(repeats):
 def test_above_the_least_each_is_counted_once(repeats):
     """Buckets that are moved do not begin where steps do, so each is a bucket off at most."""
     moved = [(summary := delays(*times)).less(summary.min_ps) for times in repeats]
-    found = histogram(moved)
+    found = describe_histogram(moved)
     assert sum(counts(found)) == sum(map(len, repeats))
     assert found["least"]["value"] == "0"
 
 
 def test_a_narrow_range_has_the_finest_steps_and_a_wide_one_coarse_ones():
-    assert histogram([delays(1_000_000, 1_010_000)])["per_octave"] == FINEST
-    wide = histogram([delays(1, 10**12)])
+    assert describe_histogram([delays(1_000_000, 1_010_000)])["per_octave"] == FINEST
+    wide = describe_histogram([delays(1, 10**12)])
     assert wide["per_octave"] == 8
     assert counts(wide)[0] == 1, "what is far below the largest is in the first step"
 

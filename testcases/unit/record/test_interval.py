@@ -10,7 +10,7 @@ from qospec.judge.confidence import compute_mean_over_repeats, judge_repeats
 from qospec.judge.verdict import Side
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
-from qospec.record.statements import interval_document
+from qospec.record.statements import describe_interval
 from qospec.source import Source, Span
 from qospec.units import COUNT, RATIO, TIME
 
@@ -60,7 +60,7 @@ class Seen:
 def ends(expression, rows, kind: str = "expect") -> tuple[float, float]:
     statement = Statement(kind, "", "", expression, SPAN, Fraction("0.95"))
     shown_one = judge_repeats(statement, [Seen(row) for row in rows], len(rows))
-    found = interval_document(statement, shown_one)
+    found = describe_interval(statement, shown_one)
     return tuple(float(Fraction(found[end]["value"])) for end in ("lower", "upper"))
 
 
@@ -135,9 +135,9 @@ def test_of_a_report_what_is_known_of_the_value_counts(expression, lower) -> Non
     shown_one = compute_mean_over_repeats(
         [Side(Fraction(value), COUNT) for value in RARE], Fraction("0.95")
     )
-    found = interval_document(statement, shown_one)
+    found = describe_interval(statement, shown_one)
     assert float(Fraction(found["lower"]["value"])) == pytest.approx(lower, abs=0.001)
 
 
 def test_without_repeats_there_is_none() -> None:
-    assert interval_document(Statement("report", "", "", UP, SPAN, None), None) is None
+    assert describe_interval(Statement("report", "", "", UP, SPAN, None), None) is None

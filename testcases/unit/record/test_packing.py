@@ -40,7 +40,7 @@ def test_a_large_outcome_is_packed_in_place_of_the_cases(kept: store.Record, rec
     assert gzip.decompress((kept.folder / PACKED).read_bytes()).decode() == write_json(
         recorded.outcome
     )
-    assert kept.outcome() == kept.collect_outcome() == recorded.outcome
+    assert kept.read_outcome() == kept.collect_outcome() == recorded.outcome
     kept.verify()
     command = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
     subprocess.run(command, cwd=kept.folder, capture_output=True, check=True)
@@ -74,7 +74,7 @@ def test_cases_that_may_be_run_again_are_kept(
     record.add(len(done), done[-1])
     record.end(recorded.outcome, recorded.timing)
     assert not list((record.folder / "cases").iterdir())
-    assert record.outcome() == recorded.outcome
+    assert record.read_outcome() == recorded.outcome
 
 
 def test_a_run_that_is_killed_while_it_removes_cases_has_ended(
@@ -89,7 +89,7 @@ def test_a_run_that_is_killed_while_it_removes_cases_has_ended(
             (kept.folder / name).write_text(text, encoding="utf-8")
     (kept.folder / "SHA256SUMS").write_text(lines)
     kept.verify()
-    assert kept.outcome() == recorded.outcome
+    assert kept.read_outcome() == recorded.outcome
 
 
 def test_a_signature_is_of_the_packed_outcome(kept: store.Record) -> None:
@@ -109,7 +109,7 @@ def test_what_is_not_packed_is_refused(kept: store.Record, data: bytes) -> None:
     (kept.folder / PACKED).write_bytes(data)
     seal(kept.folder)
     with pytest.raises(store.RecordError, match=r"outcome\.json\.gz` is damaged"):
-        kept.outcome()
+        kept.read_outcome()
 
 
 def test_no_more_is_unpacked_than_a_record_may_have(
@@ -120,4 +120,4 @@ def test_no_more_is_unpacked_than_a_record_may_have(
     seal(kept.folder)
     monkeypatch.setattr(store, "MAX_BYTES", 100_000)
     with pytest.raises(store.RecordError, match=r"outcome\.json\.gz` is too large: the files"):
-        kept.outcome()
+        kept.read_outcome()

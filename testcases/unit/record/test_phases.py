@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qospec.plan.plan import Bounds
-from qospec.record.schema import CASE, violations
+from qospec.record.schema import CASE, list_violations
 from qospec.run.runner import run_alone
 
 EXAMPLE = Path(__file__).parents[1] / "report" / "phases.json"
@@ -20,7 +20,7 @@ def case():
 
 
 def test_a_case_with_phases_has_its_shape(case) -> None:
-    assert not list(violations(case, CASE))
+    assert not list(list_violations(case, CASE))
     assert {phase["kind"] for phase in case["phases"]} == {"search", "point"}
 
 
@@ -35,17 +35,17 @@ def test_a_case_with_phases_has_its_shape(case) -> None:
 )
 def test_what_is_wrong_with_a_phase_is_named(case, field, value, why) -> None:
     case["phases"][0][field] = value
-    assert why in list(violations(case, CASE))
+    assert why in list(list_violations(case, CASE))
 
 
 def test_a_phase_that_is_no_object_is_named(case) -> None:
     case["phases"][1] = "step"
-    assert list(violations(case, CASE)) == ["`phases[1]` is not an object"]
+    assert list(list_violations(case, CASE)) == ["`phases[1]` is not an object"]
 
 
 def test_a_trial_is_good_or_bad(case) -> None:
     case["phases"][0]["trials"][0]["verdicts"]["ndr"] = "fair"
-    (why,) = violations(case, CASE)
+    (why,) = list_violations(case, CASE)
     assert why == '`phases[0].trials[0].verdicts.ndr` is not "good" or "bad"'
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from qospec.judge.verdict import Side
 from qospec.model.bounds import Bounds
-from qospec.record.quantity import describe_quantity, limits_of, told_apart
+from qospec.record.quantity import describe_quantity, find_limits, tell_apart
 from qospec.units import CELL_RATE, COUNT, RATIO, TIME
 
 
@@ -24,42 +24,42 @@ def test_unequal_values_are_never_shown_by_the_same_text(
     measured: str, bound: str, dimension, texts: tuple[str, str]
 ) -> None:
     sides = Side(Fraction(measured), dimension), Side(Fraction(bound), dimension)
-    shown = told_apart(*sides)
+    shown = tell_apart(*sides)
     assert tuple(side["text"] for side in shown) == texts
     assert tuple(Fraction(side["value"]) for side in shown) == (Fraction(measured), Fraction(bound))
 
 
 def test_equal_values_have_few_digits() -> None:
     third = Side(Fraction(1, 3), TIME)
-    assert [side["text"] for side in told_apart(third, third)] == ["333.3 ms", "333.3 ms"]
+    assert [side["text"] for side in tell_apart(third, third)] == ["333.3 ms", "333.3 ms"]
 
 
 def test_values_beyond_all_digits_end_the_search() -> None:
     one, above = Side(Fraction(1), RATIO), Side(1 + Fraction(1, 10**22), RATIO)
-    assert [side["text"] for side in told_apart(one, above)] == ["100 %", "100 %"]
+    assert [side["text"] for side in tell_apart(one, above)] == ["100 %", "100 %"]
 
 
 def test_limits_are_told_apart_from_each_other_and_from_what_they_are_compared_with() -> None:
     low, high = Fraction("0.1"), Fraction("0.10001")
     side = Side(low, TIME, limits=Bounds(low, high))
-    found = told_apart(side, Side(Fraction("0.100009"), TIME), *limits_of(side))
+    found = tell_apart(side, Side(Fraction("0.100009"), TIME), *find_limits(side))
     assert [quantity["text"] for quantity in found] == [
         "100 ms",
         "100.009 ms",
         "100 ms",
         "100.01 ms",
     ]
-    assert limits_of(Side(low, TIME, limits=Bounds(low, None)))[1].value is None
-    assert limits_of(Side(low, TIME)) == limits_of(None) == (None, None)
+    assert find_limits(Side(low, TIME, limits=Bounds(low, None)))[1].value is None
+    assert find_limits(Side(low, TIME)) == find_limits(None) == (None, None)
 
 
 def test_one_side_alone_has_few_digits() -> None:
     third = Side(Fraction(1, 3), TIME)
-    assert [quantity and quantity["text"] for quantity in told_apart(third, None)] == [
+    assert [quantity and quantity["text"] for quantity in tell_apart(third, None)] == [
         "333.3 ms",
         None,
     ]
-    assert [quantity and quantity["text"] for quantity in told_apart(None, third)] == [
+    assert [quantity and quantity["text"] for quantity in tell_apart(None, third)] == [
         None,
         "333.3 ms",
     ]

@@ -31,7 +31,7 @@ def test_documents_come_back_as_they_were(tmp_path: Path, recorded: Any) -> None
     kept = begun(tmp_path, recorded)
     outcome = {**recorded.outcome, "seed": "Zelle ✓"}
     kept.end(outcome, recorded.timing)
-    assert (kept.outcome(), kept.timing()) == (outcome, recorded.timing)
+    assert (kept.read_outcome(), kept.read_timing()) == (outcome, recorded.timing)
 
 
 def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_no_record_is_reported(tmp_path: Path) -> None:
     with pytest.raises(store.RecordError, match="is it a record"):
-        store.Record(tmp_path).outcome()
+        store.Record(tmp_path).read_outcome()
 
 
 @pytest.mark.parametrize("name", ["outcome.json", "run.json", "timing.json"])
@@ -64,7 +64,7 @@ def test_a_broken_file_is_named_with_a_way_out(
     seal(tmp_path)
     kept = store.Record(tmp_path)
     with pytest.raises(store.RecordError) as refused:
-        kept.timing() if name == "timing.json" else kept.outcome()
+        kept.read_timing() if name == "timing.json" else kept.read_outcome()
     assert str(refused.value).startswith(f"`{tmp_path / name}` is damaged: {why}")
     assert str(refused.value).endswith(f"; {store.REMEDY}")
 
@@ -73,7 +73,7 @@ def test_a_file_that_the_system_does_not_give_is_not_called_damaged(tmp_path: Pa
     (tmp_path / "outcome.json").mkdir()
     seal(tmp_path)
     with pytest.raises(store.RecordError, match=r"cannot read `.*outcome\.json`: is a directory$"):
-        store.Record(tmp_path).outcome()
+        store.Record(tmp_path).read_outcome()
 
 
 def test_files_are_readable_json(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_run_that_was_killed_left_its_cases(tmp_path: Path, recorded: Any) -> 
     kept = begun(tmp_path, recorded)
     first, *_ = recorded.outcome["cases"]
     kept.add(1, first)
-    outcome = kept.outcome()
+    outcome = kept.read_outcome()
     assert (outcome["state"], outcome["verdict"]) == ("interrupted", "inconclusive")
     assert outcome["cases"] == [first, *recorded.planned["planned"][1:]]
 
@@ -137,7 +137,7 @@ def test_an_incomplete_file_is_reported_with_what_is_missing_and_a_remedy(
     outcome = recorded.outcome
     kept.end({name: outcome[name] for name in outcome if name not in lacks}, {})
     with pytest.raises(store.RecordError) as refused:
-        kept.outcome()
+        kept.read_outcome()
     damaged = f"`{kept.folder}/outcome.json` is damaged: {told}; {store.REMEDY}"
     assert str(refused.value) == damaged
 
@@ -146,11 +146,11 @@ def test_an_incomplete_timing_is_reported(tmp_path: Path, recorded: Any) -> None
     kept = begun(tmp_path, recorded)
     kept.end(recorded.outcome, {**recorded.timing, "started": "yesterday"})
     with pytest.raises(store.RecordError, match=r"timing\.json` is damaged: `started` is not"):
-        kept.timing()
+        kept.read_timing()
 
 
 def test_a_run_that_was_killed_left_no_timing(tmp_path: Path) -> None:
-    assert store.create(tmp_path, "7", NOON).timing() == {}
+    assert store.create(tmp_path, "7", NOON).read_timing() == {}
 
 
 @pytest.mark.parametrize("name", ["run.json", "cases/0001.json"])
@@ -162,7 +162,7 @@ def test_what_a_run_that_was_killed_left_is_looked_at_too(
     (kept.folder / name).write_text("{}", encoding="utf-8")
     seal(kept.folder)
     with pytest.raises(store.RecordError, match=f"{name}` is damaged: it has no "):
-        kept.outcome()
+        kept.read_outcome()
 
 
 @pytest.mark.parametrize("name", ["outcome.json", "run.json"])
@@ -174,7 +174,7 @@ def test_a_record_of_another_schema_is_refused_by_its_version(
     seal(tmp_path)
     words = f"{name}` has schema {version}, and this version of qospec reads 1: use the one that"
     with pytest.raises(store.RecordError, match=re.escape(words)):
-        store.Record(tmp_path).outcome()
+        store.Record(tmp_path).read_outcome()
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_what_readers_of_json_read_in_several_ways_is_refused(
     (tmp_path / "outcome.json").write_text(text, encoding="utf-8")
     seal(tmp_path)
     with pytest.raises(store.RecordError, match=re.escape(f"damaged: it is not JSON: {why}")):
-        store.Record(tmp_path).outcome()
+        store.Record(tmp_path).read_outcome()
 
 
 def test_a_file_beyond_all_bounds_is_not_read(
@@ -206,10 +206,10 @@ def test_a_file_beyond_all_bounds_is_not_read(
     for name, most in (("MAX_BYTES", len(data)), ("MAX_VALUES", values)):
         with monkeypatch.context() as bounds:
             bounds.setattr(store, name, most)
-            assert kept.outcome() == recorded.outcome
+            assert kept.read_outcome() == recorded.outcome
             bounds.setattr(store, name, most - 1)
             with pytest.raises(store.RecordError, match=r"outcome\.json` is too large: the files"):
-                kept.outcome()
+                kept.read_outcome()
 
 
 def test_the_cases_of_a_run_that_was_killed_are_bounded_together(
@@ -223,13 +223,13 @@ def test_the_cases_of_a_run_that_was_killed_are_bounded_together(
     with monkeypatch.context() as bounds:
         most = max(sum(sizes), (kept.folder / "run.json").stat().st_size)
         bounds.setattr(store, "MAX_BYTES", most)
-        assert kept.outcome()["cases"] == cases
+        assert kept.read_outcome()["cases"] == cases
         bounds.setattr(store, "MAX_BYTES", sum(sizes) - 1)
         with pytest.raises(store.RecordError, match="is too large"):
-            kept.outcome()
+            kept.read_outcome()
     kept.add(len(cases) + 1, cases[0])
     with pytest.raises(store.RecordError, match=f"holds {len(cases) + 1} cases, and {len(cases)}"):
-        kept.outcome()
+        kept.read_outcome()
 
 
 @pytest.mark.slow
@@ -251,7 +251,7 @@ def test_a_record_takes_no_more_memory_than_its_file_and_text(
         monkeypatch.setattr(room, name, size)  # room is made for as much before a file is read
     tracemalloc.start()
     try:
-        read = kept.outcome()
+        read = kept.read_outcome()
         left, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -264,4 +264,4 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "outcome.json")
     seal(tmp_path)
     with pytest.raises(store.RecordError, match=r"outcome\.json`: it is not a file"):
-        store.Record(tmp_path).outcome()
+        store.Record(tmp_path).read_outcome()

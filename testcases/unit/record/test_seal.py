@@ -113,7 +113,7 @@ def test_an_earlier_record_without_a_seal_is_told_so(kept: store.Record) -> None
 def test_the_fingerprint_of_a_report_is_that_of_the_file(kept: store.Record) -> None:
     """It was computed of what was read, in whatever form that had been written."""
     path = kept.folder / "outcome.json"
-    path.write_text(json.dumps(kept.outcome()), encoding="utf-8")
+    path.write_text(json.dumps(kept.read_outcome()), encoding="utf-8")
     seal(kept.folder)
     sums = subprocess.run(["sha256sum", path], capture_output=True, text=True, check=True).stdout
     assert sums.split()[0] in invoke("report", kept.folder).output
@@ -121,7 +121,7 @@ def test_the_fingerprint_of_a_report_is_that_of_the_file(kept: store.Record) -> 
 
 def change(record: store.Record, edit: Callable[[Any], None]) -> str:
     """Change what a record says, seal it again, and return why it is refused."""
-    outcome = record.outcome()
+    outcome = record.read_outcome()
     edit(outcome)
     (record.folder / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
     seal(record.folder)
@@ -178,7 +178,7 @@ def test_what_contradicts_itself_is_refused_though_it_is_sealed(
 
 
 def test_an_outcome_of_other_cases_than_the_record_s_is_refused(kept: store.Record) -> None:
-    outcome = kept.outcome()
+    outcome = kept.read_outcome()
     outcome["cases"][0]["why"] = ["nothing"]
     (kept.folder / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
     seal(kept.folder)

@@ -8,7 +8,7 @@ from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.plan.plan import Bounds, plan
-from qospec.record.outcome import describe_frame, flow_documents
+from qospec.record.outcome import describe_flows, describe_frame
 
 BENCH = """qos 1
 import std.media
@@ -83,7 +83,7 @@ def flows(folder: Path, sweep: str, flow: str):
 
 
 def told(checked):
-    return flow_documents(flow for case in checked.suite.tests[0].cases for flow in case.flows)
+    return describe_flows(flow for case in checked.suite.tests[0].cases for flow in case.flows)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.plan.plan import Bounds
 from qospec.record.outcome import describe_case
-from qospec.record.schema import CASE, violations
+from qospec.record.schema import CASE, list_violations
 from qospec.run import trial
 from qospec.run.runner import run_alone
 
@@ -177,7 +177,7 @@ def test_of_several_points_it_says_what_changes_at_its_own(planned):
     before, after = (statement["series"] for statement in document["statements"])
     assert "changes" not in before
     assert [change["what"] for change in after["changes"]] == ["load = 2_000 pkt/s, restart = dut"]
-    assert not list(violations(document, CASE))
+    assert not list(list_violations(document, CASE))
 
 
 TEMPLATES = """

@@ -7,7 +7,7 @@ def test_what_a_document_holds_twice_is_held_once() -> None:
     """The metrics of a case are those of its first repeat."""
     metrics = {"ab": {"lost": {"value": "0"}, "delay": None}}
     case = {"metrics": metrics, "repeats": [metrics, {"ab": {"lost": {"value": "1"}}}]}
-    shared = SharedValues().share(case)
+    shared = SharedValues().share_values(case)
     assert shared == case
     assert shared["metrics"] is shared["repeats"][0]
     assert shared["metrics"] is not shared["repeats"][1]
@@ -16,7 +16,9 @@ def test_what_a_document_holds_twice_is_held_once() -> None:
 def test_documents_hold_equal_quantities_and_what_is_empty_once() -> None:
     memory = SharedValues()
     first, second = (
-        memory.share({"name": name, "rate": {"value": "1"}, "errors": [], "ways": {}, "of": [name]})
+        memory.share_values(
+            {"name": name, "rate": {"value": "1"}, "errors": [], "ways": {}, "of": [name]}
+        )
         for name in ("one", "two")
     )
     assert first == {

@@ -15,7 +15,7 @@ import pytest
 from jinja2 import Environment
 from jinja2.bccache import bc_magic
 
-from qospec.record.schema import OUTCOME, violations
+from qospec.record.schema import OUTCOME, list_violations
 from qospec.report import bytecode, confined
 from qospec.report import render as module
 from qospec.report.environment import FILTERS, FUNCTIONS, check_syntax
@@ -393,4 +393,4 @@ def test_a_record_that_is_nested_without_end_is_damaged(document, timing):
 
 @pytest.mark.parametrize("made", ["document", "interrupted", "large"])
 def test_these_records_have_every_field(request, made):
-    assert list(violations(request.getfixturevalue(made), OUTCOME)) == []
+    assert list(list_violations(request.getfixturevalue(made), OUTCOME)) == []

@@ -70,7 +70,7 @@ def interrupted(tmp_path, listener):
     )
     kept = store.create(tmp_path / "records", "0")
     outcome = runner.execute(request, kept, listener)
-    assert kept.outcome() == outcome
+    assert kept.read_outcome() == outcome
     assert outcome["state"] == "interrupted"
     assert outcome["verdict"] == "inconclusive"
     return outcome

@@ -13,7 +13,7 @@ from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.judge.readings import FlowCount, Readings
 from qospec.plan.plan import CasePlan
-from qospec.record.schema import CASE, violations
+from qospec.record.schema import CASE, list_violations
 from qospec.run import workshop
 from qospec.run.job import LostJob
 from qospec.run.phased import PhasedRun
@@ -75,7 +75,7 @@ def do(run: Phased, job):
 
 def test_a_search_finds_the_interval_with_ndr_as_close_as_asked(planned) -> None:
     case = document(phased(planned))
-    assert not list(violations(case, CASE))
+    assert not list(list_violations(case, CASE))
     (search,) = case["phases"]
     ndr, pdr = search["goals"]
     assert (ndr["defaults"], pdr["defaults"]) == (["exceed", "width"], ["exceed"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qospec.plan.plan import Bounds, CasePlan
-from qospec.record.schema import CASE, violations
+from qospec.record.schema import CASE, list_violations
 from qospec.run.phased import PhasedRun
 from qospec.run.runner import run_alone
 from qospec.run.schedule import Schedule
@@ -63,7 +63,7 @@ def phased(planned, problems, repeat=1, **changes) -> CasePlan:
 
 def document(plan: CasePlan):
     case = run_alone(plan, Bounds(), lambda: None)
-    assert not list(violations(case, CASE))
+    assert not list(list_violations(case, CASE))
     return case
 
 

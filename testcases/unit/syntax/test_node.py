@@ -64,8 +64,8 @@ def test_it_is_a_dataclass_to_whoever_walks_the_tree() -> None:
 def test_the_children_of_a_node_are_what_stands_in_its_fields() -> None:
     tree = parse(Source("a.qos", "qos 1\nlet a = 1 s + b\n"), Problems())
     assert tree is not None
-    (let,) = tree.children()
-    name, value = let.children()
+    (let,) = tree.list_children()
+    name, value = let.list_children()
     assert (type(let), name.span.text, value.span.text) == (ast.Let, "a", "1 s + b")
-    assert [child.span.text for child in value.children()] == ["1 s", "b"]
-    assert [child.span.text for child in [*value.children()][1].children()] == ["b"]
+    assert [child.span.text for child in value.list_children()] == ["1 s", "b"]
+    assert [child.span.text for child in [*value.list_children()][1].list_children()] == ["b"]

@@ -61,7 +61,7 @@ def _find_unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> It
         value = known.evaluate(evaluator.context) if known is not None else None
         if isinstance(value, PartValue | PortValue | LoopArray):
             yield from _explain_not_offered(node, value)
-    for child in node.children():
+    for child in node.list_children():
         yield from _find_unobservable(child, scope, evaluator)
 
 

@@ -92,7 +92,7 @@ def compile_time(
     field: str, node: ast.Expression, known: Variables, evaluator: Evaluator
 ) -> Code | None:
     """Return the program of a time that depends on variables; None if it does not."""
-    if not node.names_used() & known.numbers.keys():
+    if not node.list_names_used() & known.numbers.keys():
         return None
     return _compile_number(field, node, TIME, known, evaluator, divides=True)
 

@@ -46,7 +46,7 @@ def set_baseline(name: str, record: str) -> None:
     kept = loading.find_record(record)
     folder = loading.find_baseline(name)
     try:
-        outcome = kept.outcome()
+        outcome = kept.read_outcome()
         if not kept.find_fingerprint() or outcome["state"] != "complete":
             exits.end_for_user(
                 f"the run of `{kept.folder}` has not ended: `qos run --resume {kept.folder}`"
@@ -69,7 +69,7 @@ def list_baselines() -> None:
     for folder in folders:
         try:
             kept = loading.find_record(f"{loading.BASELINE}{folder.name}")
-            outcome, started = kept.outcome(), kept.timing().get("started", "")
+            outcome, started = kept.read_outcome(), kept.read_timing().get("started", "")
         except RecordError as error:
             exits.end_for_environment(str(error))
         cases = loading.count_things(len(outcome["cases"]), "case")

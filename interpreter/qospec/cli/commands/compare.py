@@ -68,7 +68,7 @@ def _read_outcome(folder: str) -> Document:
     from qospec.record.store import RecordError
 
     try:
-        return loading.find_record(folder).outcome()
+        return loading.find_record(folder).read_outcome()
     except RecordError as error:
         exits.end_for_environment(str(error))
 
@@ -202,7 +202,7 @@ def _judge_again(
     from qospec.run.rejudging import conclude_again
 
     try:
-        begun, outcome = kept.read_begun(), kept.outcome()
+        begun, outcome = kept.read_begun(), kept.read_outcome()
     except RecordError as error:
         exits.end_for_environment(str(error))
     if not outcome["cases"]:  # of a part, where there are more parts than cases

@@ -69,7 +69,7 @@ def _find_runs(name: str, root: Path, newest: int) -> list[Run]:
     for kept in records:
         try:
             kept.verify()
-            outcome = kept.outcome()
+            outcome = kept.read_outcome()
         except RecordError as error:
             say(f"note: left out: {error}", err=True)
             continue

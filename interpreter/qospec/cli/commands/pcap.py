@@ -36,7 +36,7 @@ def _complete_cases(
     records = loading.find_project_folder((), "records")
     try:
         kept = find_last(records) if named == loading.LAST else Record(Path(named))
-        cases = kept.outcome()["cases"] if kept is not None else []
+        cases = kept.read_outcome()["cases"] if kept is not None else []
     except (RecordError, KeyError):
         return []
     return [CompletionItem(case["name"]) for case in cases if case["name"].startswith(begun)]
@@ -146,7 +146,7 @@ def _find_trial(kept: Record, case: str, request: _Request) -> tuple[Trial, Link
     from qospec.capture import links, specification, trials
 
     at_hand = (kept.folder.resolve(), Path.cwd())
-    recorded = specification.rebuild_case(kept.outcome(), case, at_hand)
+    recorded = specification.rebuild_case(kept.read_outcome(), case, at_hand)
     for difference in recorded.differences:
         say(f"warning: {difference}", err=True)
     asked = trials.Asked(request.trial or 0, request.control, request.phase, request.repeat or 0)

@@ -47,7 +47,7 @@ def report(record: str, name: str, output: str) -> None:
     kept = loading.find_record(record)
     path = Path(output)
     try:
-        text = _render(kept, kept.outcome(), name)
+        text = _render(kept, kept.read_outcome(), name)
         if output and path.parent.resolve() == kept.folder.resolve():
             kept.add_report(path.name, text)
         elif output:
@@ -87,7 +87,7 @@ def write(kept: Record, document: dict[str, Any], name: str) -> Path:
 def _render(kept: Record, document: dict[str, Any], name: str) -> str:
     from qospec.report.render import render
 
-    return render(document, kept.timing(), name, kept.find_fingerprint(), kept.find_signer())
+    return render(document, kept.read_timing(), name, kept.find_fingerprint(), kept.find_signer())
 
 
 def write_all(
@@ -124,7 +124,7 @@ def _tell_forge(kept: Record, document: dict[str, Any]) -> None:
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return
     try:
-        timing = kept.timing()
+        timing = kept.read_timing()
         say_text(render(document, timing, "github"), err=True, end="")
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
             with Path(summary).open("a", encoding="utf-8") as file:
@@ -149,8 +149,8 @@ def _read_consistent(kept: Record) -> dict[str, Any]:
     """
     from qospec.record.store import REMEDY, RecordError
 
-    outcome = kept.outcome()
-    kept.timing()
+    outcome = kept.read_outcome()
+    kept.read_timing()
     if outcome != kept.collect_outcome(stopped=outcome["state"] == "stopped"):
         raise RecordError(
             f"`{kept.folder}` is damaged: its outcome.json is not what its run.json and cases come"

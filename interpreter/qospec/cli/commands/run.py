@@ -304,7 +304,7 @@ def _find_failed(root: Path) -> dict[str, Any]:
 
     last = loading.find_record(loading.LAST, root)
     try:
-        outcome = last.outcome()
+        outcome = last.read_outcome()
     except RecordError as error:
         exits.end_for_environment(str(error))
     way_out = "`qos run` without `--failed` runs all"

@@ -90,7 +90,7 @@ def _fill(connection: DuckDBPyConnection, records: Sequence[Record]) -> None:
         files = {name: path.open("w", -1, "utf-8", "replace") for name, path in paths.items()}
         for record in records:
             try:
-                outcome, timing = record.outcome(), record.timing()
+                outcome, timing = record.read_outcome(), record.read_timing()
             except RecordError as error:
                 exits.end_for_environment(str(error))
             for table, row in list_rows(record.folder.name, outcome, timing):

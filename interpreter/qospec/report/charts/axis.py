@@ -64,7 +64,7 @@ class Axis:
     note: str
     beside_zero: Fraction | None = None
 
-    def share(self, value: Fraction) -> Fraction | float:
+    def compute_share(self, value: Fraction) -> Fraction | float:
         """Return the position of a value: 0 at the lower end, 1 at the upper end."""
         if self.logarithmic:
             room = 0 if self.beside_zero is None else ZERO_ROOM

@@ -68,22 +68,23 @@ class _Losses:
         self.least = min(min(map(find_decade, positive), default=-2), -2)
         self._top, self._bottom, self.zero = top, bottom - NONE, bottom - NONE / 2
 
-    def y(self, loss: Fraction) -> float:
+    def compute_y(self, loss: Fraction) -> float:
         """Return the height of a loss, a ratio of 1 at most."""
         if loss <= 0:
             return _round_pixels(self.zero)
         low = Fraction(10) ** self.least
         axis = Axis(low, Fraction(1), logarithmic=True, ticks=(), unit="", note="")
-        return _round_pixels(self._bottom - axis.share(loss) * (self._bottom - self._top))
+        return _round_pixels(self._bottom - axis.compute_share(loss) * (self._bottom - self._top))
 
-    def ticks(self) -> list[dict[str, Any]]:
+    def list_ticks(self) -> list[dict[str, Any]]:
         """Return the ticks: powers of ten in percent, and none."""
         every = math.ceil(-self.least / MOST_DECADES)
         powers = [Fraction(10) ** power for power in range(0, self.least - 1, -every)]
         marks = [
-            {"y": self.y(power), "label": f"{write_number(power * 100)} %"} for power in powers
+            {"y": self.compute_y(power), "label": f"{write_number(power * 100)} %"}
+            for power in powers
         ]
-        return [*marks, {"y": self.y(Fraction(0)), "label": "0"}]
+        return [*marks, {"y": self.compute_y(Fraction(0)), "label": "0"}]
 
 
 def build_brackets(cases: Sequence[Record]) -> list[dict[str, Any]]:
@@ -141,10 +142,10 @@ def _build_chart(search: Record) -> dict[str, Any]:
     dots = _build_dots(search)
     top = TOP + ROW * len(bounds)
     losses = _Losses([dot.loss for dot in dots], top, top + HEIGHT)
-    ticks = losses.ticks()
+    ticks = losses.list_ticks()
     left = _round_pixels(max(LEFT, max(len(tick["label"]) for tick in ticks) * CHARACTER + 8))
     limits = [
-        {"y": losses.y(allowed), "style": style % COLOURS}
+        {"y": losses.compute_y(allowed), "style": style % COLOURS}
         for style, bound in enumerate(bounds)
         if (allowed := read_exact(bound.goal["loss"]))
     ]
@@ -226,14 +227,14 @@ def _build_panels(
     span = max(ends) - min(ends) if ends else Fraction(0)
     whole = make_axis_around(low, high, unit)
     right = WIDTH - RIGHT
-    if not span or whole.share(max(ends)) - whole.share(min(ends)) >= CLOSE:
-        return [_Panel(left, right, whole, search, losses).drawn(dots, bounds, None)]
+    if not span or whole.compute_share(max(ends)) - whole.compute_share(min(ends)) >= CLOSE:
+        return [_Panel(left, right, whole, search, losses).draw(dots, bounds, None)]
     near = make_axis_around(max(low, min(ends) - span), min(high, max(ends) + span), unit)
     middle = left + float(WHOLE) * (right - left)
     inside = [dot for dot in dots if near.low <= dot.load <= near.high]
     return [
-        _Panel(left, middle, whole, search, losses).drawn(dots, bounds, near),
-        _Panel(middle + GAP, right, near, search, losses).drawn(inside, bounds, None),
+        _Panel(left, middle, whole, search, losses).draw(dots, bounds, near),
+        _Panel(middle + GAP, right, near, search, losses).draw(inside, bounds, None),
     ]
 
 
@@ -249,10 +250,10 @@ class _Panel:
 
     def _place_x(self, load: Fraction) -> float:
         inside = min(max(load, self._along.low), self._along.high)
-        share = float(self._along.share(inside))
+        share = float(self._along.compute_share(inside))
         return _round_pixels(self._left + share * (self._right - self._left))
 
-    def drawn(
+    def draw(
         self, dots: Sequence[_Dot], bounds: Sequence[_Bounds], near: Axis | None
     ) -> dict[str, Any]:
         """Return the panel with these trials; `near` is what another panel enlarges."""
@@ -266,7 +267,7 @@ class _Panel:
             "dots": [
                 {
                     "x": self._place_x(dot.load),
-                    "y": self._losses.y(dot.loss),
+                    "y": self._losses.compute_y(dot.loss),
                     "verdict": dot.verdict,
                     "title": dot.title,
                 }

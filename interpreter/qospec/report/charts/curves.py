@@ -58,11 +58,11 @@ class _Frame(NamedTuple):
     along: Axis
     up: Axis
 
-    def x(self, value: Fraction) -> float:
-        return _round_pixels(self.left + self.along.share(value) * (self.right - self.left))
+    def compute_x(self, value: Fraction) -> float:
+        return _round_pixels(self.left + self.along.compute_share(value) * (self.right - self.left))
 
-    def y(self, value: Fraction) -> float:
-        return _round_pixels(self.bottom - self.up.share(value) * (self.bottom - TOP))
+    def compute_y(self, value: Fraction) -> float:
+        return _round_pixels(self.bottom - self.up.compute_share(value) * (self.bottom - TOP))
 
 
 Lines = Mapping[str, Sequence[_Mark]]
@@ -158,8 +158,8 @@ def _build_chart(
         "bottom": frame.bottom,
         "unit": up.unit,
         "note": "; ".join(filter(None, [up.note, level.note])),
-        "ticks": [{"y": frame.y(value), "label": label} for value, label in up.ticks],
-        "below": thin_labels([(frame.x(value), label) for value, label in level.ticks]),
+        "ticks": [{"y": frame.compute_y(value), "label": label} for value, label in up.ticks],
+        "below": thin_labels([(frame.compute_x(value), label) for value, label in level.ticks]),
         "lines": _place_names(drawn, frame),
         **_build_criterion(lines, frame),
     }
@@ -168,9 +168,9 @@ def _build_chart(
 def _build_line(name: str, marks: Sequence[_Mark], number: int, frame: _Frame) -> dict[str, Any]:
     dots = [
         {
-            "x": frame.x(mark.x),
-            "y": frame.y(mark.sample.measured or Fraction(0)),
-            "bar": [frame.y(end) for end in mark.sample.interval or ()],
+            "x": frame.compute_x(mark.x),
+            "y": frame.compute_y(mark.sample.measured or Fraction(0)),
+            "bar": [frame.compute_y(end) for end in mark.sample.interval or ()],
             "beyond": mark.sample.beyond,
             "verdict": mark.statement["verdict"],
             "title": write_title(mark.statement, mark.case),
@@ -218,7 +218,11 @@ def _build_criterion(lines: Lines, frame: _Frame) -> dict[str, Any]:
     for style, its in enumerate([marks] if shared else lines.values()):
         for side, edge in (("low", frame.bottom), ("high", TOP)):
             steps = {m.x: getattr(m.sample, side) for m in its}
-            ends = [(frame.x(x), frame.y(v)) for x, v in sorted(steps.items()) if v is not None]
+            ends = [
+                (frame.compute_x(x), frame.compute_y(v))
+                for x, v in sorted(steps.items())
+                if v is not None
+            ]
             if not ends:
                 continue
             ends = [(frame.left, ends[0][1]), *ends, (frame.right, ends[-1][1])] if shared else ends

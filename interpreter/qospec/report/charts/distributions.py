@@ -83,13 +83,13 @@ class _Frame(NamedTuple):
     along: Axis
     up: Axis
 
-    def x(self, value: Fraction) -> float:
+    def compute_x(self, value: Fraction) -> float:
         inside = min(max(value, self.along.low), self.along.high)
-        return round(LEFT + float(self.along.share(inside)) * (RIGHT - LEFT), 1)
+        return round(LEFT + float(self.along.compute_share(inside)) * (RIGHT - LEFT), 1)
 
-    def y(self, share: Fraction) -> float:
+    def compute_y(self, share: Fraction) -> float:
         inside = max(share, self.up.low)
-        return round(BOTTOM - float(self.up.share(inside)) * (BOTTOM - MIDDLE - GAP), 1)
+        return round(BOTTOM - float(self.up.compute_share(inside)) * (BOTTOM - MIDDLE - GAP), 1)
 
 
 def build_distributions(document: Record) -> dict[str, list[dict[str, Any]]]:
@@ -174,8 +174,8 @@ def _build_chart(every: Sequence[_Histogram]) -> dict[str, Any]:
         "bottom": BOTTOM,
         "unit": level.unit,
         "note": "; ".join(filter(None, [level.note, *beyond])),
-        "ticks": [{"y": frame.y(value), "label": label} for value, label in frame.up.ticks],
-        "below": thin_labels([(frame.x(value), label) for value, label in level.ticks]),
+        "ticks": [{"y": frame.compute_y(value), "label": label} for value, label in frame.up.ticks],
+        "below": thin_labels([(frame.compute_x(value), label) for value, label in level.ticks]),
         "names": _build_names(its, shown),
         "left_out": len(every) - len(its),
         "lines": [
@@ -274,7 +274,7 @@ def _compute_heights(histogram: _Histogram, frame: _Frame) -> Iterator[tuple[flo
     for (low, high), count, (start, end) in zip(
         pairwise(histogram.edges), histogram.counts, pairwise(histogram.starts), strict=True
     ):
-        left, right = frame.x(low), frame.x(high)
+        left, right = frame.compute_x(low), frame.compute_x(high)
         waiting += count
         if right > left:
             begin, beyond = max(min(start, low), frame.along.low), max(end, high)
@@ -287,11 +287,16 @@ def _compute_heights(histogram: _Histogram, frame: _Frame) -> Iterator[tuple[flo
 def _build_tail(histogram: _Histogram, frame: _Frame) -> str:
     """Return the share of longer delays as a path, down to 0 at the greatest delay."""
     points = [
-        (frame.x(edge), frame.y(s))
+        (frame.compute_x(edge), frame.compute_y(s))
         for edge, s in zip(histogram.edges, histogram.beyond, strict=True)
     ]
     end = points.pop()
-    points = [(LEFT, frame.y(Fraction(1))), *points, (end[0], points[-1][1]), (end[0], BOTTOM)]
+    points = [
+        (LEFT, frame.compute_y(Fraction(1))),
+        *points,
+        (end[0], points[-1][1]),
+        (end[0], BOTTOM),
+    ]
     return build_path(list(dict.fromkeys(points)))
 
 
@@ -304,11 +309,11 @@ def _build_criteria(
     for corner in shown:
         whose = [n for n, histogram in enumerate(its) if corner in _list_corners(histogram)]
         shared = len(whose) == len(its)
-        x, edge = frame.x(corner.bound), RIGHT if corner.above else LEFT
+        x, edge = frame.compute_x(corner.bound), RIGHT if corner.above else LEFT
         if corner.level is None:
             way = f"M{x} {TOP}V{BOTTOM}"
         else:
-            y = frame.y(corner.level)
+            y = frame.compute_y(corner.level)
             far = MIDDLE + GAP if corner.above else BOTTOM
             way = f"M{x} {TOP}V{MIDDLE}M{x} {far}V{y}H{edge}"
             if shared:

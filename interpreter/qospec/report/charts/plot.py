@@ -231,7 +231,7 @@ def build_spans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | No
 
 
 def _find_y(axis: Axis, value: Fraction) -> float:
-    return _round_pixels(BOTTOM - axis.share(value) * (BOTTOM - TOP))
+    return _round_pixels(BOTTOM - axis.compute_share(value) * (BOTTOM - TOP))
 
 
 def _round_pixels(value: Fraction | float) -> float:

@@ -212,12 +212,12 @@ def _find_extremes(its: Sequence[tuple[int, Fraction | None]]) -> list[tuple[int
 
 
 def _find_x(level: Axis, value: Fraction) -> float:
-    return round(LEFT + float(level.share(value)) * (RIGHT - LEFT), 1)
+    return round(LEFT + float(level.compute_share(value)) * (RIGHT - LEFT), 1)
 
 
 def _find_y(up: Axis, value: Fraction) -> float:
     inside = min(max(value, up.low), up.high)
-    return round(BOTTOM - float(up.share(inside)) * (BOTTOM - TOP), 1)
+    return round(BOTTOM - float(up.compute_share(inside)) * (BOTTOM - TOP), 1)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {"timelines": build_timelines}

@@ -60,7 +60,7 @@ class Brackets:
             if opener != "LBRACE" and kinds[self._open[place]] == "LBRACE":
                 return
 
-    def culprit(self, block: int) -> int:
+    def find_culprit(self, block: int) -> int:
         """Return the `{` that most likely lacks its `}` when a block is not closed.
 
         That is one whose content is not indented deeper than itself; else the innermost that is

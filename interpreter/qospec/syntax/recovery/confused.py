@@ -39,30 +39,33 @@ def explain_side_by_side(site: ErrorSite) -> Diagnosis | None:
     tokens, start = site.tokens, site.start
     if not site.is_split:
         return None
-    word = tokens.text(start)
+    word = tokens.read_text(start)
     meant = "step" if word in _STEPPING else suggest_name(word, load_keywords()["word"])
     if tokens.kinds[start] == "NAME" and meant not in {"", word}:
-        message, span = f"`{shorten(word)}`: did you mean `{meant}`?", tokens.span(start)
+        message, span = f"`{shorten(word)}`: did you mean `{meant}`?", tokens.find_span(start)
         fix = _correct_keyword(span, word, meant, load_keywords()["word"])
-        return Diagnosis(site.diagnostic("E0004", message, span=span, fix=fix), spoils=True)
-    message = f"unexpected {site.quoted(start)} after {site.quoted(start - 1)}"
-    span, help_text = tokens.span(start), "begin a new line, or write an operator between the two"
+        return Diagnosis(site.build_diagnostic("E0004", message, span=span, fix=fix), spoils=True)
+    message = f"unexpected {site.quote(start)} after {site.quote(start - 1)}"
+    span, help_text = (
+        tokens.find_span(start),
+        "begin a new line, or write an operator between the two",
+    )
     if not span.text.strip(WITHHELD):
         help_text = IN_QUOTES
-    return Diagnosis(site.diagnostic("E0001", message, help_text, span=span), spoils=True)
+    return Diagnosis(site.build_diagnostic("E0001", message, help_text, span=span), spoils=True)
 
 
 def name_read_as_unit(site: ErrorSite) -> Diagnosis | None:
     """A name after a number was taken as its unit, but a `=` or `:` follows."""
     if site.kind not in {"EQUAL", "COLON"} or site.before != "QUANTITY":
         return None
-    parts = re.fullmatch(r"([0-9_.]+)[ \t]+([A-Za-z]+)", site.tokens.text(site.at - 1))
+    parts = re.fullmatch(r"([0-9_.]+)[ \t]+([A-Za-z]+)", site.tokens.read_text(site.at - 1))
     if parts is None or find_unit(parts[2]) is not None:
         return None
     message = f"`{shorten(parts[2])}` was read as the unit of `{shorten(parts[1])}`"
     help_text = "begin a new line between the two, or write a `,`"
     return Diagnosis(
-        site.diagnostic("E0006", message, help_text, span=site.tokens.span(site.at - 1))
+        site.build_diagnostic("E0006", message, help_text, span=site.tokens.find_span(site.at - 1))
     )
 
 
@@ -82,11 +85,11 @@ def explain_wrong_sign(site: ErrorSite) -> Diagnosis | None:
         expected["EQUAL"] = [("COLON", ":", "a map has `:` between a key and its value")]
     for kind, sign, message in expected.get(site.kind, []):
         if kind in site.accepted:
-            here, touches = site.tokens.span(site.at), site.tokens.touches
+            here, touches = site.tokens.find_span(site.at), site.tokens.touches
             apart = touches(site.at) and not touches(site.at + 1)
             sure = (kind, site.kind) in _SURE
             fix = (Edit(here, f" {sign}" if apart else sign),) if sure else ()
-            diagnostic = site.diagnostic("E0010", message, f"write `{sign}`", fix=fix)
+            diagnostic = site.build_diagnostic("E0010", message, f"write `{sign}`", fix=fix)
             return Diagnosis(diagnostic, Repair("instead", kind, sign))
     return None
 
@@ -102,7 +105,7 @@ def explain_reserved_word(site: ErrorSite) -> Diagnosis | None:
         return _explain_no_name(site, site.start, Repair("first", "NAME", ""))
     if site.kind == "ELSE" and "OTHERWISE" in site.accepted:
         message = "`else` belongs between two values; the class of the rest is `otherwise`"
-        diagnostic = site.diagnostic("E0004", message, "write `otherwise`")
+        diagnostic = site.build_diagnostic("E0004", message, "write `otherwise`")
         return Diagnosis(diagnostic, Repair("instead", "OTHERWISE", "otherwise"))
     begins = (
         site.opens_line
@@ -121,13 +124,13 @@ def explain_reserved_word(site: ErrorSite) -> Diagnosis | None:
 
 
 def _explain_no_name(site: ErrorSite, at: int, repair: Repair) -> Diagnosis:
-    word = site.tokens.text(at)
+    word = site.tokens.read_text(at)
     meaning = next(table[word] for table in load_keywords().values() if word in table)
-    diagnostic = site.diagnostic(
+    diagnostic = site.build_diagnostic(
         "E0005",
         f"expected a name, found the reserved word `{word}`",
         f"choose another name, such as `{word}_1`",
-        span=site.tokens.span(at),
+        span=site.tokens.find_span(at),
         note=f"`{word}` {meaning}",
     )
     return Diagnosis(diagnostic, repair._replace(word=word))
@@ -140,18 +143,20 @@ def explain_invalid_name(site: ErrorSite) -> Diagnosis | None:
         word = site.text.strip('"')
         if not word.isidentifier():
             return None
-        diagnostic = site.diagnostic(
+        diagnostic = site.build_diagnostic(
             "E0001", 'a name is written without `"`', f"write `{shorten(word)}`"
         )
         return Diagnosis(diagnostic, Repair("instead", "NAME", word))
     dashed = site.kind == "MINUS" and site.before == "NAME" and tokens.touches(at)
     if not dashed or tokens.kinds[at + 1] != "NAME" or not tokens.touches(at + 1):
         return None
-    plain, glued = (f"{tokens.text(at - 1)}{sign}{tokens.text(at + 1)}" for sign in ("_", ""))
+    plain, glued = (
+        f"{tokens.read_text(at - 1)}{sign}{tokens.read_text(at + 1)}" for sign in ("_", "")
+    )
     help_text = f"write `{shorten(plain)}`"
     if site.block >= 0 and tokens.kinds[at + 2] == "EQUAL":  # perhaps a field, which has a name
         help_text += f" or `{shorten(glued)}`, as the field is called"
-    diagnostic = site.diagnostic("E0001", "`-` is not allowed in a name", help_text)
+    diagnostic = site.build_diagnostic("E0001", "`-` is not allowed in a name", help_text)
     return Diagnosis(diagnostic)
 
 
@@ -163,11 +168,11 @@ def explain_misplaced_statement(site: ErrorSite) -> Diagnosis | None:
     if not begins and (site.kind != "NAME" or site.tokens.indent(site.at) == 0):
         return None
     closed = site.before == "RBRACE"
-    message = f"{site.quoted(site.at)} begins a statement outside of any block"
+    message = f"{site.quote(site.at)} begins a statement outside of any block"
     help_text = (
         "is the `}` above one too many?" if closed else "put it in the block of a declaration"
     )
-    return Diagnosis(site.diagnostic("E0001", message, help_text), breaks=closed)
+    return Diagnosis(site.build_diagnostic("E0001", message, help_text), breaks=closed)
 
 
 def explain_unknown_word(site: ErrorSite) -> Diagnosis | None:
@@ -180,7 +185,7 @@ def explain_unknown_word(site: ErrorSite) -> Diagnosis | None:
         return _explain_misspelt(site, site.at, message, meant, known, note)
     second = site.at - 1 == site.start and site.first == "NAME" and not site.opens_line
     if second and site.kind in VALUES | {"LBRACE"} and site.block >= 0:
-        word = site.tokens.text(site.start)
+        word = site.tokens.read_text(site.start)
         known = [*load_keywords()["statement"], "let"]
         meant = _FOREIGN_KEYWORDS.get(word) or suggest_name(word, known)
         message = f"expected a statement, found `{shorten(word)}`"
@@ -202,17 +207,17 @@ def explain_unknown_word(site: ErrorSite) -> Diagnosis | None:
 def _explain_misspelt(
     site: ErrorSite, at: int, message: str, meant: str, known: Iterable[str], note: str = ""
 ) -> Diagnosis:
-    word = site.tokens.text(at)
-    span = site.tokens.span(at)
+    word = site.tokens.read_text(at)
+    span = site.tokens.find_span(at)
     if not meant:
-        return Diagnosis(site.diagnostic("E0004", message, span=span, note=note))
+        return Diagnosis(site.build_diagnostic("E0004", message, span=span, note=note))
     message = f"`{shorten(word)}`: did you mean `{meant}`?"
     if (
         word in _FOREIGN_KEYWORDS and meant == "import"
     ):  # and whether there is such a file is another matter
-        return Diagnosis(site.diagnostic("E0004", message, f"write `{meant}`", span=span))
+        return Diagnosis(site.build_diagnostic("E0004", message, f"write `{meant}`", span=span))
     fix = _correct_keyword(span, word, meant, known)
-    diagnostic = site.diagnostic("E0004", message, span=span, fix=fix)
+    diagnostic = site.build_diagnostic("E0004", message, span=span, fix=fix)
     how: Literal["first", "instead"] = "first" if at == site.start else "instead"
     return Diagnosis(diagnostic, Repair(how, load_grammar().keywords[meant], meant))
 
@@ -237,14 +242,14 @@ def explain_malformed_number(site: ErrorSite) -> Diagnosis | None:
         and tokens.touches(at - 1)
         and re.match(r"[0-9]{3}\b", site.text)
     ):
-        plain = f"{tokens.text(at - 2)}_{site.text}"
-        diagnostic = site.diagnostic(
+        plain = f"{tokens.read_text(at - 2)}_{site.text}"
+        diagnostic = site.build_diagnostic(
             "E0007", "digits are grouped with `_`, not with `,`", f"write `{shorten(plain)}`"
         )
         return Diagnosis(diagnostic)
     glued = _GLUED.match(site.text) or (tokens.kinds[at + 1] == "NAME" and tokens.touches(at + 1))
     if "NAME" in site.accepted and "INT" not in site.accepted and glued:
-        diagnostic = site.diagnostic(
+        diagnostic = site.build_diagnostic(
             "E0001", "a name begins with a letter or `_`", "choose another name"
         )
         return Diagnosis(diagnostic, Repair("instead", "NAME", "_"))

@@ -65,11 +65,11 @@ def _explain_condition(site: ErrorSite) -> Diagnosis | None:
     if site.first not in _CRITERIA or site.accepted - _CONTINUING != {"ELSE"}:
         return None
     at = next(i for i in range(site.at - 1, 0, -1) if tokens.kinds[i] == "IF")
-    diagnostic = site.diagnostic(
+    diagnostic = site.build_diagnostic(
         "E0011",
         "`if` needs an `else` with another value",
         "write `when` to ask this in some cases only, or add `else` and a value",
-        span=tokens.span(at),
+        span=tokens.find_span(at),
     )
     return Diagnosis(diagnostic)
 
@@ -78,23 +78,25 @@ def _explain_unexpected(site: ErrorSite) -> Diagnosis:
     expected = _describe_expected(site)
     if site.kind != END and site.tokens.opens_line(site.at) and site.accepted & {"RUN", "LET"}:
         what = "a declaration" if site.block < 0 else "a statement"
-        message = f"expected {what}, found {site.quoted(site.at)}"
+        message = f"expected {what}, found {site.quote(site.at)}"
         help_text = "imports stand above all declarations: move it there"
         help_text = help_text if site.kind == "IMPORT" else ""
-        return Diagnosis(site.diagnostic("E0001", message, help_text))
+        return Diagnosis(site.build_diagnostic("E0001", message, help_text))
     if site.opens_line and site.at > site.start:
         end = "the file ends" if site.kind == END else "the line ends"
-        message = f"{f'expected {expected}' if expected else end} after {site.quoted(site.at - 1)}"
+        message = f"{f'expected {expected}' if expected else end} after {site.quote(site.at - 1)}"
         help_text = f"write {expected}" if expected.count("`") == _ONE_QUOTED else ""
-        return Diagnosis(site.diagnostic("E0011", message, help_text, span=site.after(site.at - 1)))
+        return Diagnosis(
+            site.build_diagnostic("E0011", message, help_text, span=site.point_after(site.at - 1))
+        )
     if site.kind == END:
-        return Diagnosis(site.diagnostic("E0001", "unexpected end of the file"))
-    diagnostic = site.diagnostic("E0001", f"unexpected {site.quoted(site.at)}")
+        return Diagnosis(site.build_diagnostic("E0001", "unexpected end of the file"))
+    diagnostic = site.build_diagnostic("E0001", f"unexpected {site.quote(site.at)}")
     diagnostic = replace(diagnostic, label=f"expected {expected}" if expected else "")
     left_out = _insert_missing_token(site)
     if left_out is None:
         return Diagnosis(diagnostic)
-    help_ = f"write `{left_out.word}` before {site.quoted(site.at)}"
+    help_ = f"write `{left_out.word}` before {site.quote(site.at)}"
     return Diagnosis(replace(diagnostic, help=help_), left_out)
 
 

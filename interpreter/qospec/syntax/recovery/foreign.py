@@ -356,7 +356,7 @@ def _make_diagnosis(
         groups["path"] = groups["path"].replace("/", ".")
     span = Span(site.tokens.source, start + match.start("at"), start + match.end("at"))
     fix = (Edit(span, row.replacement.format(**groups)),) if row.replacement else ()
-    diagnostic = site.diagnostic(
+    diagnostic = site.build_diagnostic(
         row.code, row.message.format(**groups), row.help_text.format(**groups), span=span, fix=fix
     )
     return Diagnosis(diagnostic, spoils=site.is_split)

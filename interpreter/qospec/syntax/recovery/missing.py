@@ -45,12 +45,12 @@ def explain_unclosed(site: ErrorSite) -> Diagnosis | None:
         lacking = opener not in site.brackets.closer
         if (ends or (site.opens_line and lacking)) and site.kind != closer and lacking:
             sign = load_grammar().spellings[closer]
-            found = tokens.span(site.at)
-            diagnostic = site.diagnostic(
+            found = tokens.find_span(site.at)
+            diagnostic = site.build_diagnostic(
                 "E0003",
-                f"this {site.quoted(opener)} is never closed",
+                f"this {site.quote(opener)} is never closed",
                 f"write `{sign}` where it ends",
-                span=tokens.span(opener),
+                span=tokens.find_span(opener),
             )
             if site.kind != END:
                 diagnostic = replace(
@@ -58,12 +58,12 @@ def explain_unclosed(site: ErrorSite) -> Diagnosis | None:
                 )
             return Diagnosis(diagnostic, Repair("before", closer, sign))
     if site.block >= 0 and (site.kind == END or is_declaration_start(tokens, site.at)):
-        culprit = site.brackets.culprit(site.block)
-        diagnostic = site.diagnostic(
+        culprit = site.brackets.find_culprit(site.block)
+        diagnostic = site.build_diagnostic(
             "E0003",
             "this `{` is never closed",
             "write `}` where its block ends",
-            span=tokens.span(culprit),
+            span=tokens.find_span(culprit),
         )
         return Diagnosis(diagnostic, breaks=True)
     return None
@@ -74,7 +74,9 @@ def explain_unmatched_closing(site: ErrorSite) -> Diagnosis | None:
     if site.kind not in _CLOSERS or site.at in site.brackets.opener:
         return None
     return Diagnosis(
-        site.diagnostic("E0003", f"this {site.quoted(site.at)} closes nothing", "leave it out"),
+        site.build_diagnostic(
+            "E0003", f"this {site.quote(site.at)} closes nothing", "leave it out"
+        ),
         breaks=site.kind == "RBRACE",
     )
 
@@ -84,13 +86,13 @@ def explain_missing_block(site: ErrorSite) -> Diagnosis | None:
     if "LBRACE" not in site.accepted or site.first not in _OPENING or site.open >= 0:
         return None
     if site.kind == "COLON" and site.tokens.kinds[site.at + 1] == "LBRACE":
-        span = site.tokens.span(site.at)
-        diagnostic = site.diagnostic(
+        span = site.tokens.find_span(site.at)
+        diagnostic = site.build_diagnostic(
             "E0011", "unexpected `:` before a block", "leave it out", fix=(Edit(span, ""),)
         )
         return Diagnosis(diagnostic, Repair("out"))
     if site.kind == "COLON":
-        diagnostic = site.diagnostic(
+        diagnostic = site.build_diagnostic(
             "E0011",
             "a block is written between `{` and `}`",
             "write `{` here, and `}` where it ends",
@@ -99,29 +101,29 @@ def explain_missing_block(site: ErrorSite) -> Diagnosis | None:
     if not site.opens_line:
         return None
     if "LPAR" in site.accepted and site.tokens.kinds[site.at + 1 :][:1] == ["COLON"]:
-        diagnostic = site.diagnostic(
+        diagnostic = site.build_diagnostic(
             "E0011",
-            f"expected `(` after {site.quoted(site.at - 1)}",
+            f"expected `(` after {site.quote(site.at - 1)}",
             "write the parameters between `(` and `)`",
-            span=site.after(site.at - 1),
+            span=site.point_after(site.at - 1),
         )
         return Diagnosis(diagnostic, Repair("before", "LPAR", "("))
-    diagnostic = site.diagnostic(
+    diagnostic = site.build_diagnostic(
         "E0011",
-        f"expected `{{` after {site.quoted(site.at - 1)}",
+        f"expected `{{` after {site.quote(site.at - 1)}",
         "write `{` at the end of this line",
-        span=site.after(site.at - 1),
+        span=site.point_after(site.at - 1),
     )
     return Diagnosis(diagnostic, Repair("before", "LBRACE", "{"))
 
 
 def explain_missing_type(site: ErrorSite) -> Diagnosis | None:
     """A parameter has no type."""
-    names = site.tokens.text(site.at - 1), site.text
+    names = site.tokens.read_text(site.at - 1), site.text
     swapped = site.kind == "NAME" == site.before and names[0][:1].isupper() > names[1][:1].isupper()
     if site.accepted == {"COLON"} and swapped:
         help_text = f"write `{shorten(names[1])}: {shorten(names[0])}`"
-        diagnostic = site.diagnostic(
+        diagnostic = site.build_diagnostic(
             "E0001", "a parameter's type is written after its name and `:`", help_text
         )
         return Diagnosis(diagnostic)
@@ -130,13 +132,13 @@ def explain_missing_type(site: ErrorSite) -> Diagnosis | None:
         and site.kind in {"EQUAL", "COMMA", "RPAR"}
         and site.before == "NAME"
     ):
-        name = site.tokens.text(site.at - 1)
-        message = f"the type of {site.quoted(site.at - 1)} is missing"
-        diagnostic = site.diagnostic(
+        name = site.tokens.read_text(site.at - 1)
+        message = f"the type of {site.quote(site.at - 1)} is missing"
+        diagnostic = site.build_diagnostic(
             "E0011",
             message,
             f"write its type, as in `{name}: Time`",
-            span=site.after(site.at - 1),
+            span=site.point_after(site.at - 1),
         )
         return Diagnosis(diagnostic, Repair("before", "COLON NAME", ": _"))
     return None
@@ -151,11 +153,11 @@ def explain_missing_name(site: ErrorSite) -> Diagnosis | None:
     if not begun and not (kind == "ON" and site.first == "TEST" and behind == ["NAME"]):
         return None
     word = {"TEST": "on", "TRAFFIC": "=", "REFERENCE": '"publication"'}.get(site.first, "{")
-    diagnostic = site.diagnostic(
+    diagnostic = site.build_diagnostic(
         "E0011",
-        f"expected a name after {site.quoted(site.start)}",
-        f"write `{site.tokens.text(site.start)} name {word} …`",
-        span=site.after(site.start),
+        f"expected a name after {site.quote(site.start)}",
+        f"write `{site.tokens.read_text(site.start)} name {word} …`",
+        span=site.point_after(site.start),
     )
     return Diagnosis(diagnostic, Repair("before", "NAME", f"_{site.tokens.starts[site.start]}"))
 
@@ -171,9 +173,9 @@ def explain_missing_keyword(site: ErrorSite) -> Diagnosis | None:
     begins = next((at for at in every if tokens.kinds[at] in _STATEMENTS), -1)
     if begins < 0 or tokens.kinds[begins] not in {"FORALL", "SWEEP"}:
         return None
-    word, name = tokens.text(begins), shorten(tokens.text(start))
-    here = tokens.span(start)
-    diagnostic = site.diagnostic(
+    word, name = tokens.read_text(begins), shorten(tokens.read_text(start))
+    here = tokens.find_span(start)
+    diagnostic = site.build_diagnostic(
         "E0011",
         f"each name needs its own `{word}`: expected it before `{name}`",
         f"write `{word} {name} …`",
@@ -203,24 +205,24 @@ def explain_missing_operand(site: ErrorSite) -> Diagnosis | None:
     what, repair = "a name" if tokens.kinds[last] in _NAMED else "a value", None
     if site.first in _TYPED and site.before == "COLON" and site.accepted <= {"NAME", "LSQB"}:
         what, repair = "a type", Repair("before", "NAME", "_")
-    message = f"expected {what} after {site.quoted(last)}"
-    return Diagnosis(site.diagnostic("E0011", message, span=site.after(last)), repair)
+    message = f"expected {what} after {site.quote(last)}"
+    return Diagnosis(site.build_diagnostic("E0011", message, span=site.point_after(last)), repair)
 
 
 def explain_missing_entry(site: ErrorSite) -> Diagnosis | None:
     """A map ends where it begins."""
     if (site.before, site.kind) != ("LBRACE", "RBRACE") or not site.accepted & VALUES:
         return None
-    message = f"expected an entry after {site.quoted(site.at - 1)}"
-    return Diagnosis(site.diagnostic("E0011", message, "write `{ …: … }`"))
+    message = f"expected an entry after {site.quote(site.at - 1)}"
+    return Diagnosis(site.build_diagnostic("E0011", message, "write `{ …: … }`"))
 
 
 def explain_missing_step(site: ErrorSite) -> Diagnosis | None:
     """A third number follows a range without `step`."""
     if "STEP" not in site.accepted or site.kind not in NUMBERS | {"NAME"} or site.opens_line:
         return None
-    start, sure = site.tokens.span(site.at), site.kind in NUMBERS
-    diagnostic = site.diagnostic(
+    start, sure = site.tokens.find_span(site.at), site.kind in NUMBERS
+    diagnostic = site.build_diagnostic(
         "E0011",
         "expected `step` before the distance of a range's values",
         f"write `step {shorten(site.text)}`",
@@ -234,9 +236,9 @@ def explain_missing_equals_sign(site: ErrorSite) -> Diagnosis | None:
     plain = site.kind in {*NUMBERS, "TRUE", "FALSE"} and not site.opens_line
     if not plain or site.open < 0 or "EQUAL" not in site.accepted:
         return None
-    diagnostic = site.diagnostic(
+    diagnostic = site.build_diagnostic(
         "E0011",
-        f"expected `=` before {site.quoted(site.at)}",
+        f"expected `=` before {site.quote(site.at)}",
         f"write `= {shorten(site.text)}`",
     )
     return Diagnosis(diagnostic, Repair("before", "EQUAL", "="))
@@ -248,9 +250,9 @@ def explain_missing_comma(site: ErrorSite) -> Diagnosis | None:
         return None
     apart = not (site.opens_line or site.tokens.touches(site.at))
     sure = apart and site.open in site.brackets.closer
-    diagnostic = site.diagnostic(
-        "E0011", f"expected `,` before {site.quoted(site.at)}", "write `,` between the two",
-        span=(gap := site.after(site.at - 1)),
+    diagnostic = site.build_diagnostic(
+        "E0011", f"expected `,` before {site.quote(site.at)}", "write `,` between the two",
+        span=(gap := site.point_after(site.at - 1)),
         fix=(Edit(gap, ","),) if sure else (),
     )  # fmt: skip
     return Diagnosis(diagnostic, Repair("before", "COMMA", ","))

@@ -155,7 +155,7 @@ class Recovery:
     def resume(self, at: int) -> int:
         """Return the token to resume at when the token `at` does not fit, or -1 to stop."""
         if self._tokens.starts[at] in self._tokens.errors:  # its replacement does not fit either
-            self._problems.withdraw_fix(self._tokens.span(at))
+            self._problems.withdraw_fix(self._tokens.find_span(at))
         self._automaton.reduce_completed(at)
         if self._tokens.opens_line(at) and self._automaton.accepts("LET"):
             self._automaton.reduce_for("LET", at)  # what is above is complete
@@ -192,7 +192,7 @@ class Recovery:
         kinds = self._tokens.kinds
         names = {"NAME", "STRING", "RUN"}  # and what was taken for a misspelt keyword
         given_up = (i for i in range(start, end) if kinds[i] in names or i in self._repaired)
-        texts = (self._tokens.span(i).text for i in given_up)
+        texts = (self._tokens.find_span(i).text for i in given_up)
         self.unparsed.update(word for text in texts for word in _NAME.findall(text))
         self._work += end - start
 

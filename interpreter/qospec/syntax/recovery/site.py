@@ -96,7 +96,7 @@ class ErrorSite:
     @property
     def text(self) -> str:
         """Return the token's text."""
-        return self.tokens.text(self.at)
+        return self.tokens.read_text(self.at)
 
     @property
     def opens_line(self) -> bool:
@@ -122,18 +122,18 @@ class ErrorSite:
                 return first
         return -1
 
-    def quoted(self, at: int) -> str:
+    def quote(self, at: int) -> str:
         """Return a token, as a message quotes it."""
         if self.tokens.kinds[at] == END:
             return "the end of the file"
-        return f"`{shorten(self.tokens.text(at))}`"
+        return f"`{shorten(self.tokens.read_text(at))}`"
 
-    def after(self, at: int) -> Span:
+    def point_after(self, at: int) -> Span:
         """Return the empty span after a token."""
         end = self.tokens.ends[at]
         return Span(self.tokens.source, end, end)
 
-    def diagnostic(
+    def build_diagnostic(
         self,
         code: str,
         message: str,
@@ -145,5 +145,5 @@ class ErrorSite:
     ) -> Diagnostic:
         """Return a diagnostic; it points at the token unless a span is given."""
         notes = (note,) if note else ()
-        where = span or self.tokens.span(self.at)
+        where = span or self.tokens.find_span(self.at)
         return Diagnostic(code, message, where, notes=notes, help=help_text, fix=fix)

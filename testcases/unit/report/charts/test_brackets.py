@@ -70,8 +70,8 @@ def test_loss_grows_upwards_and_none_has_a_place_below_the_logarithm(cases):
 )
 def test_the_axis_of_losses_reaches_down_to_the_least(least, labels):
     losses = _Losses([Fraction(0), *([Fraction(least)] if least else [])], 20, 220)
-    assert [tick["label"] for tick in losses.ticks()] == labels
-    assert losses.y(Fraction(1)) == 20
+    assert [tick["label"] for tick in losses.list_ticks()] == labels
+    assert losses.compute_y(Fraction(1)) == 20
 
 
 def test_bounds_that_are_close_together_have_a_panel_of_their_own(cases):

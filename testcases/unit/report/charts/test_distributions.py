@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.record.bins import bin_of
+from qospec.record.bins import find_bin
 from qospec.report.charts.axis import make_axis_between
 from qospec.report.charts.corners import list_corners
 from qospec.report.charts.distributions import (
@@ -46,7 +46,7 @@ def delays(low, counts, flow="f", per_octave=1):
     return {
         "flow": flow, "metric": "transfer_delay", "least": seconds(low),
         "greatest": seconds(low * 2 ** (len(counts) - 1) * Fraction(3, 2)),
-        "per_octave": per_octave, "first": bin_of(int(low * 10**12), per_octave),
+        "per_octave": per_octave, "first": find_bin(int(low * 10**12), per_octave),
         "counts": " ".join(map(str, counts)),
     }  # fmt: skip
 
@@ -250,4 +250,4 @@ def test_the_page_shows_the_chart_with_its_criteria(document):
 def test_an_axis_between_has_ticks_at_round_values(low, high, labels, unit):
     axis = make_axis_between(low, high, "s")
     assert ([label for _, label in axis.ticks], axis.unit) == (labels, unit)
-    assert (axis.share(low), axis.share(high)) == (0, 1)
+    assert (axis.compute_share(low), axis.compute_share(high)) == (0, 1)

@@ -56,8 +56,8 @@ def test_values_decades_apart_have_a_logarithmic_axis():
     axis = make_axis_over([Fraction(1, 10**6), Fraction(3, 100)], "s")
     assert labels(axis) == ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms"]
     assert axis.note == "logarithmic axis"
-    assert axis.share(Fraction(1, 10**6)) == 0
-    assert round(axis.share(Fraction(1, 10**3)), 9) == 0.6
+    assert axis.compute_share(Fraction(1, 10**6)) == 0
+    assert round(axis.compute_share(Fraction(1, 10**3)), 9) == 0.6
 
 
 def test_the_unit_of_very_many_frames_is_said_once_and_labels_have_room():
@@ -76,7 +76,7 @@ def test_the_unit_of_very_many_frames_is_said_once_and_labels_have_room():
 def test_every_value_lies_on_its_axis(power, spread):
     values = [Fraction(10) ** power, Fraction(10) ** power * (1 + spread)]
     axis = make_axis_over(values, "s")
-    assert all(0 <= axis.share(value) <= 1 for value in values)
+    assert all(0 <= axis.compute_share(value) <= 1 for value in values)
     assert 2 <= len(axis.ticks) <= 7
 
 
@@ -107,7 +107,7 @@ def test_of_many_values_a_logarithmic_axis_has_ticks_at_some() -> None:
 
 def test_zero_has_a_place_ahead_of_a_logarithmic_axis():
     axis = make_axis_through([Fraction(value) for value in (0, 1, 10, 100)], "pkt")
-    zero, *others = [axis.share(value) for value, _ in axis.ticks]
+    zero, *others = [axis.compute_share(value) for value, _ in axis.ticks]
     assert 0 < zero < others[0] < others[1] < others[2] < 1
     assert others[1] - others[0] == pytest.approx(others[2] - others[1])
     assert axis.note == "swept along a logarithmic axis with a place for 0"
@@ -130,7 +130,7 @@ SIZES_OF_RFC_2544 = [64, 128, 256, 512, 1_024, 1_280, 1_518]
 def test_sizes_that_double_are_at_equal_distances(values, unit, logarithmic):
     axis = make_axis_through([Fraction(value) for value in values], unit)
     assert axis.logarithmic is logarithmic
-    first, second, third = (axis.share(Fraction(value)) for value in (64, 128, 256))
+    first, second, third = (axis.compute_share(Fraction(value)) for value in (64, 128, 256))
     assert (second - first == pytest.approx(third - second)) is logarithmic
 
 

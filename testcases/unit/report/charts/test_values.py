@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.measure.tally import Delays
-from qospec.record.histograms import histogram
+from qospec.record.histograms import describe_histogram
 from qospec.report.charts.axis import (
     make_axis_around,
     make_axis_between,
@@ -95,7 +95,7 @@ def test_all_values_lie_on_their_axis_between_short_labels(values, unit):
     for axis in axes:
         within = [value for value in values if axis.low <= value <= axis.high]
         assert len(within) == len(values) or axis == axes[-1]
-        shares = [float(axis.share(value)) for value in within]
+        shares = [float(axis.compute_share(value)) for value in within]
         assert all(-1e-9 <= share <= 1 + 1e-9 for share in shares)
         assert all(math.isfinite(share) for share in shares)
     assert all(len(label) <= 30 for axis in axes[:1] for _, label in axis.ticks)
@@ -150,7 +150,9 @@ def test_delays_of_any_sign_and_size_are_drawn(every, made):
         {
             "name": f"t:n={n}", "test": "t", "place": "a.qos:1:1", "parameters": {"n": f"{n} cell"},
             "verdict": "pass", "statements": made,
-            "delays": [{"flow": "f", "metric": "transfer_delay", **histogram([pooled(times)])}],
+            "delays": [
+                {"flow": "f", "metric": "transfer_delay", **describe_histogram([pooled(times)])},
+            ],
         }
         for n, times in enumerate(every)
     ]  # fmt: skip
@@ -163,7 +165,11 @@ def test_delays_of_any_sign_and_size_are_drawn(every, made):
 def test_delays_on_both_sides_of_zero_have_an_axis_of_equal_differences(document):
     """400 us too early to 100 us too late: the step at zero lies at four fifths of the axis."""
     times_ps = [-400_000_000, *(n * 10_000_000 for n in range(1, 11))]
-    delays = {"flow": "f", "metric": "ip_packet_delay_variation", **histogram([pooled(times_ps)])}
+    delays = {
+        "flow": "f",
+        "metric": "ip_packet_delay_variation",
+        **describe_histogram([pooled(times_ps)]),
+    }
     case = {**document["cases"][0], "delays": [delays]}
     ((chart,),) = build_distributions({**document, "cases": [case]}).values()
     at = {label["label"]: label["x"] for label in chart["below"]}

@@ -261,7 +261,7 @@ def verify_where(
     given = {name: Values(points) for name, points in counted.items()}
     cut = {name: _sample_values(between) for name, between in drawn.items() if name not in given}
     every = given | {name: values for name, values in cut.items() if values is not None}
-    used = node.names_used()
+    used = node.list_names_used()
     box = {name: values for name, values in every.items() if name in used}
     with evaluator.context.check_apart() as problems:
         examined = _Where(node, drawn, scope, evaluator)
@@ -289,7 +289,7 @@ def _list_equations(
         yield from _list_equations(node.left, foralls)
         yield from _list_equations(node.right, foralls)
     if isinstance(node, ast.Compare) and node.operator == "==":
-        names = sorted(node.names_used() & foralls.keys())
+        names = sorted(node.list_names_used() & foralls.keys())
         loose = (foralls[name] for name in names if _is_loose(foralls[name]))
         yield from ((node, forall) for forall in islice(loose, 1))
 

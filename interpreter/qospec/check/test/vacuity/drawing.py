@@ -62,7 +62,7 @@ def examine_criteria(
     def explain_opened(statement: Statement, why: str, explain: Callable[[Expression], str]) -> str:
         """Return why a criterion cannot be otherwise, whatever is drawn; "" if it can."""
         asked = own.get(_identify_place(statement.span))
-        if asked is None or varying.isdisjoint(asked.condition.names_used()):
+        if asked is None or varying.isdisjoint(asked.condition.list_names_used()):
             return why
         if not is_constant(statement.expression):
             return ""
@@ -142,7 +142,7 @@ def _find_sweep_behind(name: str, swept: Mapping[str, object], lets: Mapping[str
         if variable in swept:
             return variable
         if variable in lets and variable not in seen:
-            waiting += sorted(lets[variable].value.names_used())
+            waiting += sorted(lets[variable].value.list_names_used())
         seen.add(variable)
     return ""
 
@@ -196,6 +196,6 @@ def _list_varying(node: ast.Test) -> set[str]:
     while len(varying) > before:
         before = len(varying)
         for names, value in uses:
-            if not varying.isdisjoint(value.names_used()):
+            if not varying.isdisjoint(value.list_names_used()):
                 varying |= names
     return varying
