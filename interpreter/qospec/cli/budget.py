@@ -28,7 +28,7 @@ MEGABYTE, KILO = 10**6, 1_000
 
 def keep(
     suite: Suite, plans: Sequence[CasePlan], root: Path, *, budget_s: float, jobs: int, here: int
-) -> None:
+) -> float:
     """End the command if a run would take more time than it may, or more room than there is.
 
     Args:
@@ -39,12 +39,12 @@ def keep(
         jobs: How many workers there are.
         here: How many processes need memory of this machine.
 
-    Of a long run it says what it takes.
+    Of a long run it says what it takes. Returns the seconds that it takes, about.
     """
     from qospec.run.estimate import estimate_run
 
     if not plans:
-        return
+        return 0
     estimate = estimate_run(suite, plans)
     takes_s = estimate.time_s / jobs
     if takes_s > budget_s:
@@ -66,6 +66,7 @@ def keep(
             )
     if takes_s > LONG_S:
         output.say(f"note: the run takes {describe(estimate, jobs)}", err=True)
+    return takes_s
 
 
 def describe(estimate: Estimate, jobs: int = 1) -> str:

@@ -75,9 +75,15 @@ class ProgressLine:
 class Progress:
     """Shows on stderr how far a run is."""
 
-    def __init__(self, work: Workload, *, live: bool, reports: bool) -> None:
-        """Draw a line if `live` and stderr is a terminal; else print one at times if `reports`."""
+    def __init__(
+        self, work: Workload, *, live: bool, reports: bool, planned_s: float | None = None
+    ) -> None:
+        """Draw a line if `live` and stderr is a terminal; else print one at times if `reports`.
+
+        `planned_s` is how long the run takes by its plan; None if nobody knows.
+        """
         self._work = work
+        self._planned_s = planned_s
         self._line = ProgressLine(live=live, reports=reports)
         self._shares: dict[str, float] = {}
         self._ended: set[str] = set()
@@ -112,16 +118,22 @@ class Progress:
         ended = sum(parts[name] for name in self._ended)
         return ended + sum(parts[name] * share for name, share in self._shares.items())
 
+    def _estimate_left_s(self) -> float:
+        """Return how long the rest takes, about; 0 if that is unknown, or nothing is left."""
+        done = self._share_done()
+        passed_s = time.monotonic() - self._began_s
+        if self._planned_s is not None and not self._ended:
+            # What has passed may have been for compiling: it counts by the share that is done.
+            return (1 - done) * ((1 - done) * self._planned_s + passed_s * (done > 0))
+        return passed_s * (1 - done) / done if SURE <= done < 1 else 0
+
     def write_line(self) -> str:
         """Return how far the run is, in words."""
         work, shares = self._work, self._shares
         trials = sum(work.trials[name] for name in self._ended)
         trials += sum(int(work.trials[name] * share) for name, share in shares.items())
-        done = self._share_done()
-        passed_s = time.monotonic() - self._began_s
-        known = SURE <= done < 1
-        left_s = max(1, round(passed_s * (1 - done) / done)) if known else 0
-        left = f", about {format_seconds(left_s)} left" if known else ""
+        left_s = self._estimate_left_s()
+        left = f", about {format_seconds(max(1, round(left_s)))} left" if left_s else ""
         cases = f"{len(self._ended)}/{len(work.trials)} cases"
         running = f"; now {', '.join(shares)}" if shares else ""
         return f"{cases}, {trials}/{sum(work.trials.values())} trials{left}{running}"

@@ -46,6 +46,19 @@ def test_no_time_is_estimated_before_the_first_case_reports(clock: list[float]) 
     assert progress.write_line() == "0/3 cases, 2/8 trials, about 30 s left; now one"
 
 
+def test_before_a_case_has_ended_the_plan_tells_how_long_it_takes(clock: list[float]) -> None:
+    """Kernels were compiled for 25 of 30 s, and the run was said to take ten minutes more."""
+    progress = Progress(WORK, live=False, reports=False, planned_s=20)
+    assert progress.write_line() == "0/3 cases, 0/8 trials, about 20 s left"
+    progress.update("one", 0.0)
+    clock[0] += 30
+    progress.update("one", 0.1)  # 5 % of the whole: 95 % of 30 s, and of 95 % of 20 s
+    assert progress.write_line() == "0/3 cases, 0/8 trials, about 47 s left; now one"
+    progress.finish("one")
+    clock[0] += 10
+    assert progress.write_line() == "1/3 cases, 4/8 trials, about 40 s left"
+
+
 def test_a_message_is_printed_at_times_where_nothing_is_drawn(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -180,9 +180,10 @@ def _run_changed(
     own = [plan for plan in chosen if plan.case.name not in names]
     workers = len(cluster.workers) if cluster else asked["jobs"]
     limits = {"budget_s": asked["budget"], "jobs": workers, "here": asked["jobs"]}
-    budget.keep(selected.suite, own, root, **limits)
+    planned_s = budget.keep(selected.suite, own, root, **limits)
     wanted = not asked["no_progress"]
-    progress = Progress(measure_workload(own), live=wanted, reports=wanted)
+    work = measure_workload(own)
+    progress = Progress(work, live=wanted, reports=wanted, planned_s=planned_s)
     cases = [(plan.test, plan.case) for plan in (own if resumed else chosen)]
     console = _make_console(asked, request, selected, cases, progress)
     for case in unchanged.done:
