@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qospec.cli.matching import Filter
     from qospec.diagnostics import Diagnostic, Edit, Problems
     from qospec.model.checked import CheckedSuite
-    from qospec.model.suite import Suite, Template, Test
+    from qospec.model.suite import Case, Suite, Template, Test
     from qospec.plan.plan import CasePlan
     from qospec.record.store import Record
     from qospec.source import Span
@@ -277,15 +277,19 @@ def _select_cases(suite: Suite, request: Request) -> Suite:
     selections = [_Selection.from_path(path) for path in request.paths]
     verify_named(request.paths, suite)
 
-    def is_selected(test: Test, case: str) -> bool:
-        chosen = not selections or any(s.selects(test, case) for s in selections)
-        known = (test.span.source.recorded_name, case)
-        return matches(case) and chosen and (request.only is None or known in request.only)
+    def select_cases(test: Test) -> tuple[Case, ...]:
+        here = [one for one in selections if one.contains(test)]  # asks the disk: once for all
+        names = {one.name for one in here}
+        file = test.span.source.recorded_name
+        return tuple(
+            case
+            for case in test.cases
+            if (not selections or names & {"", test.name, case.name})
+            and matches(case.name)
+            and (request.only is None or (file, case.name) in request.only)
+        )
 
-    tests = (
-        replace(test, cases=tuple(case for case in test.cases if is_selected(test, case.name)))
-        for test in suite.tests
-    )
+    tests = (replace(test, cases=select_cases(test)) for test in suite.tests)
 
     def is_named(thing: Named) -> bool:
         chosen = not selections or any(s.selects(thing) for s in selections)
