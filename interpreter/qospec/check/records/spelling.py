@@ -35,6 +35,10 @@ def has_source(kind: Kind) -> bool:
     return kind.role == "traffic" and kind.build.takes_source
 
 
+_QUEUES = frozenset({"queue", "queue_size", "queue_limit", "buffer", "limit"})
+"""What emulators call the length of the queue ahead of a link."""
+_PARTS = {"be": "burst"}
+"""What others give apart, and the field that is the sum: Cisco's Bc and Be."""
 _BESIDE = {"measure": "trial", "trial": "measure"}
 """What a kind calls a field that another kind calls otherwise."""
 
@@ -89,8 +93,12 @@ def explain_unknown_field(
     help_text = f"write `{near}`" if near else ""
     if kind.duty == "line" and (meant_of_link := find_impairment(name.text)):
         help_text = f"put `links.impaired({meant_of_link} = …)` of `std.links` between two links"
+    if kind.duty == "line" and name.text.lower() in _QUEUES:
+        help_text = "a line has no queue: put a `fifo` ahead of it, in a `device`"
     if near and known[near].name in given:
         help_text = f"`{near}` is given too; remove `{name.text}`"
+        if _PARTS.get(name.text) == near:
+            help_text = f"add it to `{near}`, which is both together; remove `{name.text}`"
     if fix and known[fix[0].text].name in given:
         fix = ()
     meant = near
