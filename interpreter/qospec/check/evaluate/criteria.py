@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import make_all, make_error
-from qospec.check.evaluate.dimensions import describe_dimension
+from qospec.check.evaluate.dimensions import NUMBER, describe_dimension
+from qospec.check.evaluate.measurements import DeferredMetric
 from qospec.check.evaluate.values import (
     Amount,
     Boolean,
@@ -151,6 +152,8 @@ def _require_truth(node: ast.Expression, value: Value) -> Expression | None:
 def _choose_example_bound(value: Deferred | Amount) -> str:
     if value.dimension == TIME:
         return "< 1 ms"
+    if isinstance(value, DeferredMetric) and value.dimension == NUMBER and not value.exact:
+        return "< 1%" if value.metric.kind.build.better == "less" else "> 0"
     return "== 0" if isinstance(value, Deferred) and value.exact else "> 0"
 
 

@@ -74,6 +74,7 @@ def test_a_bound_without_a_unit_is_offered_the_usual_ones(checked, text, help_):
     [
         ("f.delay.p99", "a time", "f.delay.p99 < 1 ms"),
         ("f.lost", "a number of cells", "f.lost == 0"),
+        ("f.clr", "a number", "f.clr < 1%"),
         ("f.throughput", "a cell rate", "f.throughput > 0"),
         ("2", "a number", "2 > 0"),
     ],
