@@ -349,6 +349,7 @@ class PartValue(Located):
             span,
             note=listed,
             near=near,
+            help=f"name `{name}` in its `order`" if "order" in self.part.kind.parameters else "",
         )
 
 

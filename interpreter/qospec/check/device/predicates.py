@@ -248,6 +248,15 @@ def _read_constant(
         return _convert_constant(
             attribute, evaluator.evaluate_word(node, Scope() if own else scope), node
         )
+    if isinstance(node, ast.Text) and attribute.name in MAX_VALUES:
+        names = scope.find_outermost().names
+        meant = evaluator.context.built_ins.suggest_name(node.text, names)
+        raise make_error(
+            "E0204",
+            "expected a whole number, found a text",
+            node.span,
+            help=meant or "write the number, without quotation marks",
+        )
     return _convert_constant(attribute, evaluator.require_plain(node, scope), node)
 
 
