@@ -16,7 +16,7 @@ from qospec.check.declarations import (
 )
 from qospec.check.device.nodes import DevicePlan
 from qospec.check.evaluate.context import CheckError, explain_too_deep, make_error
-from qospec.check.evaluate.scope import Binding, Scope, bind_known
+from qospec.check.evaluate.scope import IMPORT, Binding, Scope, bind_known
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.modules import files
 from qospec.check.records.captures import list_data
@@ -199,7 +199,7 @@ def _declare(unit: Unit, scopes: dict[Path, Scope], evaluator: Evaluator) -> Non
             own = frozenset(node.name.text for node in other.tree.declarations)
             value = ModuleValue(imported.name, scopes[other.path], own)
         name = imported.alias or imported.path[-1]
-        scope.declare(bind_known(name, "an import", value), evaluator.context)
+        scope.declare(bind_known(name, IMPORT, value), evaluator.context)
     for node in unit.tree.declarations if unit.tree else ():
         binding = _evaluate_binding(node, scope, evaluator)
         known = scope.names.get(binding.name)

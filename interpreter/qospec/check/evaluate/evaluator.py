@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.reported import label_as_name
 from qospec.check.evaluate.scope import (
     FIELD,
+    FLOWS,
+    IMPORT,
     NODE,
     RESULTS,
     add_listing,
@@ -38,6 +41,7 @@ from qospec.check.evaluate.values import (
     Value,
     find_published,
 )
+from qospec.diagnostics import suggest_name
 from qospec.model.expression import Operation
 from qospec.syntax import ast
 
@@ -351,7 +355,11 @@ class Evaluator:
             if isinstance(value, Pattern):
                 self.refuse_pattern(value, named, scope)
             if isinstance(step, ast.Name):
-                value, named = value.get_field(step, self), named.extend_to(step.span)
+                try:
+                    value = value.get_field(step, self)
+                except CheckError as mistake:
+                    raise _suggest_flow(mistake, node, scope) from None
+                named = named.extend_to(step.span)
             else:
                 value = self._evaluate_item(value, step.value, scope, before)
             before = node.name.span.extend_to(step.span)
@@ -483,6 +491,18 @@ class Evaluator:
         base = self.require_value(node.base, scope)
         self._verify_not_taken(node.base, base, scope)
         return base.copy(node.body, scope, self)
+
+
+def _suggest_flow(mistake: CheckError, node: ast.Path, scope: Scope) -> CheckError:
+    """Return the mistake of what a file does not declare, with a flow that is called nearly so."""
+    known = scope.find(node.name.text)
+    if known is None or known.what != IMPORT or mistake.diagnostic.help:
+        return mistake
+    flows = [binding.name for binding in scope.list_bindings() if binding.what in FLOWS]
+    near = suggest_name(node.name.text, flows)
+    help_text = f"of the flow, write `{near}{node.span.text[len(node.name.text) :]}`"
+    diagnostic = replace(mistake.diagnostic, help=help_text if near else "")
+    return CheckError(diagnostic, mistake.also)
 
 
 def _explain_taken(binding: Binding, span: Span | None) -> CheckError:

@@ -29,6 +29,8 @@ NODE = "a node"
 """What messages call names of nodes."""
 FLOWS = ("a flow", "a flow of a loop")
 """What messages call names of flows."""
+IMPORT = "an import"
+"""What they call names of imported files."""
 MAX_DEPTH = 60
 """How long a chain of names that depend on each other may be."""
 

@@ -449,6 +449,11 @@ def _read_buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer 
         what, way = "a size or a number of packets", "write `16 KiB` or `64 pkt`"
     if not isinstance(value, Amount):
         raise _explain_wrong_type(name, what, value.what, span)
+    if value.dimension == NUMBER and value.text.isdigit() and domain.name != "burst":
+        way = (
+            f"write `{value.text} pkt` where packets wait, `{value.text} cell` where cells do, "
+            "or a size such as `16 KiB`"
+        )
     if value.dimension not in BUFFERS:
         raise make_error(
             "E0202",

@@ -150,6 +150,14 @@ def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, wa
             "write `84 B @line`: a packet on Ethernet has 20 B more there",
         ),
         (
+            "device d {\n  port w, e: packet\n  a = fifo { limit = 20 }\n}",
+            "E0202",
+            (
+                "write `20 pkt` where packets wait, `20 cell` where cells do, "
+                "or a size such as `16 KiB`"
+            ),
+        ),
+        (
             "traffic t = cbr { pcr = 5 cell/s, cdvt = 5 cell }",
             "E0202",
             "write a time, such as `1 ms`",
