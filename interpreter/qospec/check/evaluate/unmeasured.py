@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import PATTERNS, offers
@@ -45,6 +46,10 @@ TOLD_OF = {
 """By what metrics are told: of what they are measured, and how to have it."""
 
 
+_AS_A_SHARE = re.compile(r" *[<>=!]=? *[0-9][0-9_.]* ?%")
+"""What is behind a metric that is compared with a share."""
+
+
 def explain_unknown_metric(
     path: str, known: Sequence[Kind], parts: Sequence[str], name: ast.Name, kind: Kind | None
 ) -> CheckError:
@@ -61,7 +66,9 @@ def explain_unknown_metric(
         meant = ""
     meant = meant or translate(word, (*spellings, *parts))
     absent = describe_not_modelled(word)
-    near = meant or ("" if absent or kind else suggest_name(name.text, [*spellings, *parts]))
+    shares = _list_shares(known) if _AS_A_SHARE.match(name.span.source.text, name.span.end) else []
+    near = meant or ("" if absent or kind else suggest_name(name.text, shares))
+    near = near or ("" if absent or kind else suggest_name(name.text, [*spellings, *parts]))
     told_of, help_text = TOLD_OF[kind.build.told_by] if kind else ("", suggest_listing("metrics"))
     if word in REQUESTS and "answers" in parts:
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
@@ -81,6 +88,11 @@ def explain_unknown_metric(
         near=near,
         help=help_text,
     )
+
+
+def _list_shares(known: Sequence[Kind]) -> list[str]:
+    shares = (kind for kind in known if kind.build.dimension == "ratio")
+    return [spelling for kind in shares for spelling in (kind.name, *kind.aliases)]
 
 
 def _explain_no_frames(path: str, *, has_packets: bool) -> str:

@@ -157,6 +157,18 @@ def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, wa
                 "or a size such as `16 KiB`"
             ),
         ),
+        # `lost` is as near, but a number of packets is compared with no share
+        (
+            (
+                "topology wire {\n  a, b = host\n"
+                "  link a -- b via line { rate = 1 Mbit/s @line }\n}\n"
+                "test t on wire {\n"
+                "  flow f = packets { rate = 1 pkt/s, size = 100 B @ip } from a to b\n"
+                "  run { measure = 1 s }\n  expect f.los < 1%\n}"
+            ),
+            "E0501",
+            "write `loss`",
+        ),
         (
             "traffic t = cbr { pcr = 5 cell/s, cdvt = 5 cell }",
             "E0202",
