@@ -161,7 +161,7 @@ def test_text_that_is_not_unicode_is_replaced() -> None:
     outcome = json.loads(Path("records/2026-11-30T01-00-00Z-0/outcome.json").read_text())
     outcome["cases"][0]["parameters"] = {"load": "\ud800"}
     record = SimpleNamespace(
-        folder=Path("made"), outcome=lambda: outcome, timing=lambda: {"cases": {}}
+        folder=Path("made"), read_outcome=lambda: outcome, read_timing=lambda: {"cases": {}}
     )
     with duckdb.connect() as connection:
         sql._fill(connection, [record])
