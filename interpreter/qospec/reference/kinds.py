@@ -103,6 +103,7 @@ _EXAMPLES = {
     ("segmented", "mtu"): "9_180 B @ip",
     ("echo", "size"): "512 B @ip",
     ("echo", "answer_size"): "512 B @ip",
+    ("lose", "bit_error_rate"): "1 / 1_000_000",
     ("jitter", "mean"): "50 us",
     ("jitter", "deviation"): "25 us",
     ("packets", "source"): "on_off { on = 16 ms, off = 16 ms }",
