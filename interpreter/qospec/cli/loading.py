@@ -152,12 +152,18 @@ class Selected(NamedTuple):
 
 
 def select_request(request: Request) -> Selected:
-    """Return the selected suite; ends the command if there is an error in the files."""
+    """Return the selected suite; ends the command if there is an error in the files.
+
+    So it does if the back end cannot carry something out, whether it can be used here or not.
+    """
     from qospec.diagnostics import Problems
 
     problems = Problems()
     found = _check_request(request, problems)
     chosen = found._replace(suite=_select_cases(found.suite, request))
+    verify_backend(request.backend, chosen.suite, problems)
+    if problems.errors:
+        report(problems, as_json=request.as_json)
     return Selected(chosen, found.suite, problems)
 
 
@@ -181,7 +187,6 @@ def plan_selected(request: Request, selected: Selected, *, runs: bool = True) ->
     plans = plan(selected.found, request.seed, bounds, problems, whole=all_of_it)
     for warning in evidence.warn_of_evidence(plans):
         problems.add(warning)
-    verify_backend(request.backend, suite, problems)
     report(problems, as_json=request.as_json)
     if runs:
         note_endless(suite)

@@ -96,8 +96,8 @@ def run(**asked: Any) -> None:
 
     check_formats(options.with_html(asked["formats"]))
     _check_chunk()
-    asked["described"] = _describe_backend(request.backend)
     selected = loading.select_request(request)
+    asked["described"] = _describe_backend(request.backend)
     unchanged = _find_unchanged(asked, request, selected.suite, root)
     if unchanged.whole is not None:
         ended = _show_unchanged(asked, request, selected, unchanged.whole)
