@@ -91,8 +91,8 @@ def find_unchanged(
     found: dict[str, _Held] = {}
     for place, record in zip(range(MOST_RECORDS), records, strict=False):
         try:
-            then = read_receipt(record)
-            same = _list_unchanged(wanted.suite, now, then) if then else {}
+            then = read_receipt(record, now.maker)
+            same = _list_unchanged(wanted.suite, then) if then else {}
             if not same.keys() - found.keys():
                 continue
             outcome, timing = record.read_own()
@@ -166,14 +166,11 @@ def _gather(found: Mapping[str, _Held], whole: tuple[Record, Document] | None = 
     return Unchanged([held.case for held in found.values()], timing, whole)
 
 
-def _list_unchanged(suite: Suite, now: Receipt, then: Receipt) -> dict[str, str]:
+def _list_unchanged(suite: Suite, then: Receipt) -> dict[str, str]:
     """Return the cases of which all files are as they were, also those imported or sent.
 
-    Each has the file that declares it, since another may have had a case of that name. There is
-    none if they were made otherwise.
+    Each has the file that declares it, since another may have had a case of that name.
     """
-    if now.maker != then.maker:
-        return {}
     same = {
         source.recorded_name
         for source in suite.sources

@@ -60,15 +60,16 @@ def write_receipt(record: Record, receipt: Receipt) -> None:
     identity = record.find_identity()
     if folder is None or not identity:
         return
-    temporary = folder / f"{identity}.{os.getpid()}"
+    name = _name_receipt(identity, receipt.maker)
+    temporary = folder / f"{name}.{os.getpid()}"
     with suppress(OSError):
         temporary.write_text(write_json(receipt._asdict()), encoding="utf-8")
-        temporary.replace(folder / identity)
+        temporary.replace(folder / name)
         _remove_old(folder)
 
 
-def read_receipt(record: Record) -> Receipt | None:
-    """Return the receipt of a record; None of one that no run of this user has made.
+def read_receipt(record: Record, maker: str) -> Receipt | None:
+    """Return the receipt of a record; None of one that no run of this user with `maker` has made.
 
     Raises:
         RecordError: The seal of the record cannot be read.
@@ -78,9 +79,15 @@ def read_receipt(record: Record) -> Receipt | None:
     if folder is None or not identity:
         return None
     try:
-        return Receipt(**json.loads((folder / identity).read_text(encoding="utf-8")))
+        path = folder / _name_receipt(identity, maker)
+        return Receipt(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
+
+
+def _name_receipt(identity: str, maker: str) -> str:
+    """Return the name of a file: short runs within a second may differ by their makers only."""
+    return f"{identity}-{maker}"
 
 
 def _remove_old(folder: Path) -> None:

@@ -16,6 +16,7 @@ from qospec import cli, resources
 from qospec.cli import exits, reusing
 from qospec.cli.reusing import _is_newer
 from qospec.cli.watching import _list_states
+from qospec.record.store import Record
 from qospec.run import receipt, runner
 from qospec.run.job import JobName
 from qospec.run.workshop import Order, StaleError, Workshop, check_once, hash_sources
@@ -173,6 +174,14 @@ def test_what_is_to_be_computed_in_another_way_is_run(monkeypatch: pytest.Monkey
     monkeypatch.setenv("QOS_CHUNK", "7")
     assert len(list_run(run("one.qos"))) == 2
     monkeypatch.delenv("QOS_CHUNK")
+    assert list_run(run("one.qos")) == []
+
+
+def test_runs_that_differ_by_how_they_were_computed_have_a_receipt_each(here: Path) -> None:
+    """Two short runs within a second may have taken the same milliseconds."""
+    run("one.qos")
+    (folder,) = (here / "records").iterdir()
+    receipt.write_receipt(Record(folder), receipt.Receipt("in another way", {}))
     assert list_run(run("one.qos")) == []
 
 
