@@ -21,7 +21,7 @@ def measure() -> list[Figure]:
     with tempfile.TemporaryDirectory() as records:
         command = [*figures.command(), "run", SUITE, "--again", "--record", records, *OPTIONS]
         for turn in range(REPEATS + 1):
-            ended = figures.list_children(command)
+            ended = figures.children(command)
             if turn:
                 walls.append(ended.wall_s)
                 cpus.append(ended.cpu_s)

@@ -65,6 +65,6 @@ def _examples(target: str, examples: int) -> tuple[int, float]:
     """Return how many examples were run, and the CPU seconds."""
     options = ["--examples", str(examples), "--no-database", "--json"]
     command = [*figures.command(), "fuzz", target, *options]
-    ended = figures.list_children(command)
+    ended = figures.children(command)
     targets = json.loads(ended.printed)["targets"]
     return sum(target["examples"] for target in targets), ended.cpu_s

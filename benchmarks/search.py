@@ -180,7 +180,7 @@ class Run:
 
     def again(self, *options: str) -> tuple[float, float]:
         """Run it once more, and return the wall and CPU seconds."""
-        ended = figures.list_children(self._command(*options))
+        ended = figures.children(self._command(*options))
         return ended.wall_s, ended.cpu_s
 
     def twice_at_once(self, *options: str) -> float:

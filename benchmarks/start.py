@@ -53,7 +53,7 @@ def _list_commands_on_a_trifle(folder: Path) -> dict[str, list[str]]:
     path = folder / "trifle.qos"
     path.write_text(TRIFLE, encoding="utf-8")
     run = [*figures.command(), "run", str(path), "--again", "--record", str(folder / "records")]
-    figures.list_children(run)
+    figures.children(run)
     (record,) = (folder / "records").iterdir()
     report = [*figures.command(), "report", str(record), "-o", str(folder / "report.html")]
     check = [*figures.command(), "check", str(path)]

@@ -79,7 +79,7 @@ def tree(text: str) -> ast.File:
 
 
 def comments(text: str) -> list[str]:
-    return read_trivia(tokenize(Source("a.qos", text), Problems())).comments()
+    return read_trivia(tokenize(Source("a.qos", text), Problems())).list_comments()
 
 
 @pytest.mark.slow
