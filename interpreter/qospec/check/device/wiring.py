@@ -315,7 +315,8 @@ def _report_unserved(
     note = "a queue is emptied by the line it feeds, directly or through a scheduler"
     if part.kind.build.needs_line:
         lasts = "wait for" if part.kind.duty == "queue" else "take on"
-        note = f"`{part.kind.name}` goes by how long packets {lasts} the line it feeds"
+        goes_by = f"how long packets {lasts}" if "packet" in part.kind.carries else "the state of"
+        note = f"`{part.kind.name}` goes by {goes_by} the line it feeds"
     if end.kind == "element":
         other = template.parts[end.part]
         what, way_out = other.path, f"move `{other.path}` before `{part.path}`"

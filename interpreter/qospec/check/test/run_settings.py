@@ -167,8 +167,9 @@ def _verify_counted(flow: Flow, items: Amount, span: Span) -> None:
             help=f"write `{format_value(items.value or Fraction(1), unit)}`",
         )
     rates = flow.traffic.begin(flow.arrivals).list_rates(flow.connections)
-    if len(rates) > 1 or not flow.item_rate:
-        lacks = "rate that stays the same" if flow.item_rate else "rate"
+    if len(rates) > 1 or not flow.item_rate or flow.traffic.is_answered:
+        steady = "rate that stays the same from its beginning on"
+        lacks = steady if flow.item_rate else "rate"
         raise make_error(
             "E0514",
             f"`measure` is a number of items, and `{flow.name}` has no {lacks}",

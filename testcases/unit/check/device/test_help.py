@@ -582,6 +582,20 @@ device d {{
     assert problem.notes == (note,)
 
 
+def test_a_queue_of_cells_is_not_told_how_long_packets_wait(checked):
+    text = """
+device d {
+  port p, q: cell
+  e = abr_queue { limit = 64 cell, feedback = explicit_rate }
+  w = delay { time = 1 ms }
+  p.rx -> e -> w -> q.tx
+  q.rx -> p.tx
+}
+"""
+    [problem] = [found for found in checked(text)[1] if found.code == "E0405"]
+    assert problem.notes == ("`abr_queue` goes by the state of the line it feeds",)
+
+
 def test_a_clock_without_its_unit_is_told_what_the_number_says(checked):
     [problem] = checked("topology t {\n  _a = host(clock = 20)\n}")[1]
     assert (problem.code, problem.help) == ("E0205", "write at most 0.01")
