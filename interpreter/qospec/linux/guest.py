@@ -26,6 +26,8 @@ BOOT_S = 60
 POLL_S = 0.002
 START_NS = 1_700_000_000 * 10**9
 """What time it is when it boots."""
+GUARD = 'read -r told || { kill -s KILL -- "-$1"; rm -rf -- "$2"; }'
+"""What a shell does: it waits until it is told that all is over, or that nobody can tell it."""
 
 
 class GuestError(Exception):
@@ -55,7 +57,6 @@ class Guest:
         self._folder = Path(tempfile.mkdtemp(prefix="qospec-kernel-"))
         self._number = 0
         arguments = [
-            *_bind_to_parent(),
             *(str(kernel), f"mem={MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro"),
             *(f'init="{program}"', f'QOS_FOLDER="{self._folder}"', f"uml_dir={self._folder}"),
             *("con=null", "con0=null,fd:1", "quiet", "ipv6.disable=1"),
@@ -70,6 +71,7 @@ class Guest:
                 start_new_session=True,
                 env={**os.environ, "TMPDIR": str(self._folder)},
             )
+        self._guard = _start_guard(self._process.pid, self._folder)
 
     def execute(
         self, job: Job, longest_s: float, on_wait: Callable[[], None] = lambda: None
@@ -123,9 +125,20 @@ class Guest:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait(BOOT_S)
         shutil.rmtree(self._folder, ignore_errors=True)
+        if self._guard.poll() is None:
+            self._guard.communicate(b"over\n")
 
 
-def _bind_to_parent() -> tuple[str, ...]:
-    """Return what makes a program end with this process, however that ends; of util-linux."""
-    found = shutil.which("setpriv")
-    return (found, "--pdeathsig", "KILL") if found else ()
+def _start_guard(process: int, folder: Path) -> subprocess.Popen[bytes]:
+    """Return what ends a kernel and removes its folder once this process ends, however it does.
+
+    It reads a pipe that only this process writes to, so that it also ends the kernels of workers
+    that are terminated, and what a kernel leaves behind when it is killed alone.
+    """
+    return subprocess.Popen(  # noqa: S603 -- a fixed command
+        ["/bin/sh", "-c", GUARD, "guard", str(process), str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )

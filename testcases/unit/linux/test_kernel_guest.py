@@ -1,7 +1,10 @@
 """A kernel that ends, hangs or cannot do its job: what is said, and that nothing is left."""
 
 import shlex
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -66,6 +69,42 @@ def test_one_kernel_does_one_job_after_the_other(
         assert guest.execute(JOB._replace(plan=plan), 20) == Answer(plan, "[][]\n")
     guest.end()
     assert not list((tmp_path / "of jobs").iterdir())
+
+
+BOOTS = """import os, sys, tempfile
+from pathlib import Path
+from qospec.linux.guest import Guest
+tempfile.tempdir = sys.argv[1]
+guest = Guest(Path(sys.argv[2]), Path(sys.executable))
+while not (begun := Path(sys.argv[3])).exists():
+    pass
+os.kill(os.getpid(), 9)
+"""
+
+
+def is_running(process: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{process}/stat").read_text(encoding="utf-8").split()[2]
+    except FileNotFoundError:
+        return False
+
+
+def test_nothing_is_left_of_a_kernel_whose_run_was_killed(tmp_path: Path) -> None:
+    """Nor of what the kernel itself has started, which would live on if only that were killed."""
+    folder, begun = tmp_path / "of jobs", tmp_path / "begun"
+    folder.mkdir()
+    script = (
+        f"sleep 60 & echo $$ $! > {shlex.quote(str(begun))}.part; mv {begun}.part {begun}; wait"
+    )
+    arguments = [str(folder), str(make_kernel(tmp_path, script)), str(begun)]
+    done = subprocess.run([sys.executable, "-c", BOOTS, *arguments], check=False)
+    assert done.returncode == -signal.SIGKILL
+    processes = [int(word) for word in begun.read_text(encoding="utf-8").split()]
+    until_s = time.monotonic() + 10
+    while time.monotonic() < until_s and ([*folder.iterdir()] or any(map(is_running, processes))):
+        time.sleep(0.01)
+    assert not list(folder.iterdir())
+    assert not any(map(is_running, processes))
 
 
 def test_a_trial_is_tried_again_once_on_a_fresh_kernel(
