@@ -68,6 +68,9 @@ class Cache(NamedTuple):
 class Machine:
     """Answers what is asked of this machine."""
 
+    configuration = Path("/proc/config.gz")
+    """Where a kernel may say what it was configured with."""
+
     @property
     def python(self) -> str:
         """Return the version of Python."""
@@ -131,7 +134,18 @@ class Machine:
             names = ("modules.builtin", "modules.dep")
             return "".join((folder / name).read_text(encoding="utf-8") for name in names)
         except OSError:
+            return self._list_configured()
+
+    def _list_configured(self) -> str | None:
+        """Return the disciplines that the kernel was configured with, as files of modules."""
+        import gzip
+
+        try:
+            written = gzip.decompress(self.configuration.read_bytes()).decode()
+        except (OSError, EOFError, ValueError):
             return None
+        names = re.findall(r"^CONFIG_NET_SCH_(\w+)=[ym]$", written, re.MULTILINE)
+        return "".join(f"sch_{name.lower()}.ko\n" for name in names)
 
     def can_unshare(self) -> bool:
         """Return whether a network namespace can be made without privileges."""

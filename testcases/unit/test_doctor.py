@@ -1,8 +1,10 @@
 """What `qos doctor` finds, on machines that are made for that; and that the command says it."""
 
+import gzip
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -124,6 +126,25 @@ def test_a_kernel_that_does_not_tell_its_modules_is_not_said_to_lack_them():
     (finding,) = [found for found in examine(make(modules=None)) if found.state == "absent"]
     assert (finding.name, finding.remedy) == ("queueing disciplines", "")
     assert "does not tell" in finding.found
+
+
+@pytest.mark.parametrize(
+    ("written", "known"),
+    [
+        (gzip.compress(b"CONFIG_NET_SCH_TBF=y\nCONFIG_NET_SCH_FQ_CODEL=m\n"), "tbf fq_codel"),
+        (gzip.compress(b"# CONFIG_NET_SCH_TBF is not set\n"), ""),
+        (b"no archive", None),
+    ],
+)
+def test_a_kernel_without_a_list_of_modules_is_asked_for_its_configuration(
+    tmp_path, monkeypatch, written, known
+):
+    monkeypatch.setattr("os.uname", lambda: SimpleNamespace(release="without a folder"))
+    monkeypatch.setattr(Machine, "configuration", tmp_path / "config.gz")
+    assert Machine().list_modules() is None
+    (tmp_path / "config.gz").write_bytes(written)
+    found = Machine().list_modules()
+    assert found == (known if known is None else "".join(f"sch_{x}.ko\n" for x in known.split()))
 
 
 def test_the_command_says_what_is_found(monkeypatch):
