@@ -110,7 +110,7 @@ class RunRequest:
             self.keep_going,
             self.texts,
             explains=True,
-            backend=self.backend.get("name", ""),
+            backend=self.backend or None,
         )
 
     def select_own(self, things: Sequence[Thing]) -> Sequence[Thing]:

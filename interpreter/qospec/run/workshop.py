@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from qospec.backend import BackendError
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.dataclass import NamedTuple
@@ -50,7 +51,7 @@ NOT_FOUND = "E0515"
 
 
 class StaleError(Exception):
-    """Files are not what they were when the run was planned."""
+    """Files, or what carries trials out, are not what they were when the run was planned."""
 
 
 class Order(NamedTuple):
@@ -64,7 +65,7 @@ class Order(NamedTuple):
         keep_going: Whether repeats go on after a failed `require`.
         texts: What is read in place of what files hold, each with its path.
         explains: Whether the document of a case that fails says where its flows waited.
-        backend: The name of what carries trials out; "" for the emulation.
+        backend: What carries trials out, as of `Backend.describe`; None for the emulation.
     """
 
     paths: tuple[Path, ...] = ()
@@ -74,7 +75,7 @@ class Order(NamedTuple):
     keep_going: bool = False
     texts: tuple[tuple[Path, str], ...] = ()
     explains: bool = False
-    backend: str = ""
+    backend: Document | None = None
 
 
 class TimedResult(NamedTuple):
@@ -127,8 +128,21 @@ class Workshop:
         return self._plan_at(name.case, name.phase, load, length_ps, name.found)
 
     def check(self) -> None:
-        """Check the files now, which is done for the first job otherwise; raises StaleError."""
+        """Check the files now, which is done for the first job otherwise, and the back end.
+
+        Raises:
+            StaleError: The files are not what they were, or trials are carried out by something
+                else in this process.
+        """
         self._checked  # noqa: B018 -- it is kept
+        if self._backend is None:
+            return
+        try:
+            described = self._backend.describe()
+        except BackendError as error:
+            raise StaleError(f"a worker cannot carry trials out: {error}") from None
+        if described != self._order.backend:
+            raise StaleError("a worker has another kernel than this machine: give both the same")
 
     def _plan_case(self, case: str) -> CasePlan:
         if (known := self._known.get(case)) is not None:
@@ -149,8 +163,12 @@ class Workshop:
 
     @cached_property
     def _backend(self) -> Backend | None:
-        kind = discover().find("backend", self._order.backend) if self._order.backend else None
-        return kind.build() if kind else None
+        if self._order.backend is None:
+            return None
+        kind = discover().find("backend", self._order.backend["name"])
+        assert kind is not None  # noqa: S101 -- the command has found it
+        backend: Backend = kind.build()
+        return backend
 
     @cached_property
     def _cases(self) -> Mapping[str, tuple[Test, Case]]:

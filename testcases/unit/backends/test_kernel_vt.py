@@ -104,6 +104,18 @@ def test_an_example_has_a_counterpart_for_all_of_it(name: str) -> None:
         ),
         (CHAIN, NESTED, 8, "`g.inner` chooses for another scheduler"),
         (CHAIN, build_bands(17), 8, "`g.all`, order: the kernel has at most 16 priorities"),
+        (
+            "near.rx ->",
+            "tag = remark { colour = red }\n  near.rx -> tag ->",
+            8,
+            "`g.tag`, colour: ",
+        ),
+        (
+            "near.rx ->",
+            "tag = remark { dscp = { red: 10 } }\n  near.rx -> tag ->",
+            8,
+            "`g.tag`, dscp: the kernel knows of `colour` nothing",
+        ),
         ("size = 500 B @ip", "size = 30 B @ip", 18, "do not fill a frame"),
         (
             "expect f.lost",
@@ -135,12 +147,14 @@ def test_it_is_refused_to_run_too(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("workers", [(), ("-j", "2")])
 def test_without_a_kernel_it_is_said_how_to_build_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(kept, "find_private_folder", lambda _name: tmp_path)
     parts.describe_parts.cache_clear()
-    done = run_qos("run", "--on", "kernel-vt", write(tmp_path, BENCH), "--record", str(tmp_path))
+    path = write(tmp_path, BENCH)
+    done = run_qos("run", "--on", "kernel-vt", path, "--record", str(tmp_path), *workers)
     assert done.exit_code == exits.ERROR
     assert "there is no kernel in virtual time here: `make kernel` builds it" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["a.qos"]
@@ -154,8 +168,6 @@ def test_a_name_that_is_no_back_end_is_explained(tmp_path: Path) -> None:
         assert "`kernel-v` is no back end: did you mean `kernel-vt`?" in done.stderr
     twice = run_qos("run", "--on", "kernel-vt", "--on", "emulate", path)
     assert "one place and one back end may be given" in twice.stderr
-    workers = run_qos("run", "--on", "kernel-vt", "-j", "2", path)
-    assert "--on kernel-vt and -j exclude each other" in workers.stderr
 
 
 def test_a_shell_completes_the_name() -> None:

@@ -19,6 +19,8 @@ from distributed import LocalCluster
 from narrow import NARROW
 
 from qospec import cli
+from qospec.backends.emulate import Emulate
+from qospec.backends.kernel_vt import KernelVt
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.cli import exits
@@ -332,6 +334,38 @@ def test_a_scheduler_that_goes_away_ends_the_run_and_a_record_can_be_resumed(
         f"error: the Dask scheduler at {address} went away",
         f"go on: qos run --resume {record} --on dask://{address}",
     ]
+
+
+@pytest.fixture
+def digests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A back end that does as the emulation does; the list is of the digests that it tells."""
+    told = ["1"]
+    monkeypatch.setattr(KernelVt, "verify", lambda *_: None)
+    monkeypatch.setattr(
+        KernelVt,
+        "describe",
+        lambda _: {
+            "name": "kernel-vt",
+            "kernel": told[0] if len(told) == 1 else told.pop(),
+        },
+    )
+    monkeypatch.setattr(KernelVt, "carry_out", lambda _, *given: Emulate().carry_out(*given))
+    return told
+
+
+def test_workers_carry_trials_out_on_a_back_end(
+    tmp_path: Path, place: str, digests: list[str]
+) -> None:
+    path = tmp_path / "bench.qos"
+    path.write_text(LOADS)
+    on = ("-k", "loads", "--on", "kernel-vt")
+    alone, spread = run(path, tmp_path / "1", *on), run(path, tmp_path / "2", *on, "--on", place)
+    assert (alone.exit_code, spread.exit_code) == (exits.PASSED, exits.PASSED), spread.output
+    assert read_all(tmp_path / "1") == read_all(tmp_path / "2")
+    digests.append("2")  # is told to the command, and the other then to workers
+    other = run(path, tmp_path / "3", *on, "--on", place)
+    assert other.exit_code == exits.ERROR
+    assert "error: a worker has another kernel than this machine" in other.stderr
 
 
 @pytest.mark.parametrize("written", ["dask://here", "dask://h:0", "dask://h:99999"])

@@ -220,12 +220,6 @@ def _make_console(
 def _refuse_contradictions(asked: Mapping[str, Any]) -> None:
     """End the command if options exclude each other."""
     several = asked["jobs"] > 1
-    if asked["backend"] and (several or asked["place"]):
-        other = "-j" if several else "dask://"
-        raise click.UsageError(
-            f"--on {asked['backend']} and {other} exclude each other: one kernel does all cases,"
-            " one after the other"
-        )
     excluding = [("quiet", "verbose"), ("resume", "again"), ("resume", "watch"), ("watch", "again")]
     for one, other in (*excluding, *([("jobs", "place")] if several else [])):
         if asked[one] and asked[other]:
