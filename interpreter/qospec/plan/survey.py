@@ -12,8 +12,8 @@ from qospec.plan import channels, round_trips, slots
 from qospec.plan.assembly import assemble
 from qospec.plan.changes import stages, too_many_ways, with_changes
 from qospec.plan.findings import feasibility, marks, warnings
+from qospec.plan.findings.classes import UsedClasses
 from qospec.plan.findings.uses import tell_at_use
-from qospec.plan.findings.warnings import Classes
 from qospec.plan.forms import FormError, Forms, Survey, form_sent, frame_elements
 from qospec.plan.offered import (
     MOST_ITEMS,
@@ -42,7 +42,7 @@ class Overall:
     """What is so in no case of a suite: told once all of its cases have been surveyed."""
 
     def __init__(self) -> None:
-        self._classes, self._passages = Classes(), Passages()
+        self._classes, self._passages = UsedClasses(), Passages()
         self._arbitrations = Arbitrations()
         self._known: dict[Hashable, Network] = {}
 

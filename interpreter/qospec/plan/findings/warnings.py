@@ -1,11 +1,11 @@
 """Warnings of a plan: what is allowed but hardly intended; and schedulers that cannot serve.
 
 Quanta of a round robin below the packet size; queues and token buckets too small for some packets;
-classes that no flow sends items to; rates of meters and shapers that no line before them reaches;
-packets that reach the end of a tunnel without having entered it; flows of which no packet may be
-cut that must be; faults that nothing reaches which they could hit; associations of which a receiver
-knows nothing, that expire before they are replaced, or that nothing authenticates; contracts of
-cells that packets never become; elements that take several passages for one.
+rates of meters and shapers that no line before them reaches; packets that reach the end of a tunnel
+without having entered it; flows of which no packet may be cut that must be; faults that nothing
+reaches which they could hit; associations of which a receiver knows nothing, that expire before
+they are replaced, or that nothing authenticates; contracts of cells that packets never become;
+elements that take several passages for one.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check.device import predicates
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.fault import Fault
 from qospec.engine.security.association import SUCCESSORS, Association
-from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
 from qospec.plan.changes import stages
 from qospec.protocol.marks import LEG
@@ -35,8 +33,7 @@ if TYPE_CHECKING:
     from qospec.model.suite import Case, Flow, Instance, Network
     from qospec.plan.assembly import Draft
     from qospec.plan.forms import Survey
-    from qospec.plan.tables import Member, Routes
-    from qospec.source import Span
+    from qospec.plan.tables import Member
 
     Level = tuple[Scheduler, list[int]]
     """A scheduler, and the size in bytes of the largest packet at each of its inputs."""
@@ -167,65 +164,6 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 )
 
 
-class Classes:
-    """The classes that flows use, over all cases."""
-
-    def __init__(self) -> None:
-        self._written: dict[tuple[Span, int], str] = {}
-        self._used: set[tuple[Span, int]] = set()
-        self._changed: dict[tuple[Span | None, int], tuple[str, str]] = {}
-
-    def add(self, case: Case, routes: Routes) -> None:
-        """Note the classes that a case uses, of classifiers in its own file that packets reach."""
-        for index, table in routes.tables.items():
-            draft = routes.drafts[index]
-            if draft.duty == "classifier" and routes.reach.any.get(index):
-                self._add(case, draft.instance, table.used)
-                self._note_changes(index, draft.instance, routes)
-
-    def _add(self, case: Case, instance: Instance, used: frozenset[int]) -> None:
-        span = instance.span
-        if span is None:
-            return
-        # A library serves many tests, and no test need use all of it; nor one without any flow.
-        own = any(flow.span.source == span.source for flow in case.flows[:1])
-        for number, condition in enumerate(instance.predicates):
-            if own and not isinstance(condition, Constant):  # `otherwise` is for the unexpected
-                self._written[span, number] = instance.element.outputs[number]
-            if number in used:
-                self._used.add((span, number))
-
-    def _note_changes(self, index: int, instance: Instance, routes: Routes) -> None:
-        """Note where marks that unused classes read are changed on the way to a classifier."""
-        for number, condition in enumerate(instance.predicates):
-            key = (instance.span, number)
-            if instance.span is None or key in self._used or key in self._changed:
-                continue
-            for name in predicates.list_attributes(condition):
-                for ahead in _list_ahead(index, routes):
-                    if name in ahead.element.marks_written:
-                        self._changed[key] = ahead.path, predicates.spell_attribute(name)
-
-    def unfed(self) -> Iterator[Diagnostic]:
-        """Yield each class that no case uses."""
-        for (span, number), name in self._written.items():
-            if (span, number) not in self._used:
-                element, mark = self._changed.get((span, number), ("", ""))
-                changed = (f"`{element}` changes `{mark}` on the way",) if element else ()
-                way_out = (
-                    f"classify ahead of `{element}`"
-                    if element
-                    else f"add a flow whose packets are of class `{name}`"
-                )
-                yield Diagnostic(
-                    "W0605",
-                    f"nothing that arrives here is of class `{name}`",
-                    span,
-                    notes=("in any case of these tests", *changed),
-                    help=f"{way_out}, or leave the class out",
-                )
-
-
 def unauthenticated(survey: Survey) -> Iterator[Diagnostic]:
     """Yield each end that encrypts packets without authenticating them. Source: RFC 8221, 4."""
     for index, numbers in sorted(survey.reach.any.items()):
@@ -264,16 +202,6 @@ def unverified(survey: Survey) -> Iterator[Diagnostic]:
                 help="put an `esp_verify` behind the `processor` that verifies, or leave"
                 " `verify = false` out",
             )
-
-
-def _list_ahead(index: int, routes: Routes) -> list[Instance]:
-    """Return the elements on the way of some items to an element, in order of their numbers."""
-    before, found, waiting = feeders(routes.drafts), set[int](), [index]
-    while waiting:
-        fresh = {feeder for feeder in before[waiting.pop()] if routes.reach.any.get(feeder)} - found
-        found |= fresh
-        waiting += fresh
-    return [routes.drafts[number].instance for number in sorted(found)]
 
 
 def unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
