@@ -27,7 +27,7 @@ from qospec.check.topology.body import lay_out
 from qospec.diagnostics import Problems
 from qospec.model.checked import CaseMaker
 from qospec.model.suite import Case, Flow, Phase, Point, Run, Search, Suite
-from qospec.plan.phases import checked_ends
+from qospec.plan.phases import check_ends
 from qospec.plan.plan import Bounds, plan
 from qospec.reference.declarations import Declarations, Declared
 from qospec.reference.origins import trace_origins
@@ -261,7 +261,7 @@ def phase_text(phase: Phase) -> str:
 
 def sent_in(maker: CaseMaker, phase: Phase) -> Iterator[str]:
     """Yield the flows of a phase as its goals have found the lowest loads, with their rates."""
-    ends = checked_ends(maker, phase, Problems())
+    ends = check_ends(maker, phase, Problems())
     assert ends is not None
     for flow in ends.low.flows:
         sent = [flow, *(change.flow for change in flow.changes)]

@@ -35,7 +35,7 @@ from qospec.engine.graph import emulation
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.scheduler import Scheduler
 from qospec.engine.source.sizes import Sizes
-from qospec.plan.proofs.proofs import Proofs, proved
+from qospec.plan.proofs.proofs import Proofs, prove
 from qospec.traffic.replay import Replay
 
 some = settings(
@@ -204,14 +204,14 @@ def hop_servers(unit: Any) -> st.SearchStrategy[Any]:
 @some
 @given(tandems())
 def test_no_chain_takes_longer_than_is_proved(experiment: Experiment) -> None:
-    _compare(experiment, proved(experiment))
+    _compare(experiment, prove(experiment))
 
 
 @pytest.mark.slow
 @some
 @given(bottlenecks())
 def test_no_share_of_a_scheduler_is_less_than_is_proved(experiment: Experiment) -> None:
-    _compare(experiment, proved(experiment))
+    _compare(experiment, prove(experiment))
 
 
 @pytest.mark.slow
@@ -243,7 +243,7 @@ def _is_open(experiment: Experiment) -> bool:
 
 def _proofs(experiment: Experiment) -> Proofs:
     try:
-        return proved(experiment)
+        return prove(experiment)
     except ValueError:  # no plan has such packets: encrypted twice, or decrypted otherwise
         assume(condition=False)
         raise

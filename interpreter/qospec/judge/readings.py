@@ -144,7 +144,7 @@ class Readings:
                 tally = observation.tally(
                     population.first, population.stop, population.share_connections
                 )
-                proof = planned.proofs.delay(population.first, population.stop)
+                proof = planned.proofs.find_delay(population.first, population.stop)
                 tally = replace(tally, delay_bound_ps=proof.most_ps)
                 self._tallies[prefix + population.name] = tally
                 if population.flow in planned.packets and not KINDS[population.kind].are:
@@ -294,13 +294,13 @@ class Readings:
                 longest_ps, least = delays.max_ps, _to_seconds(delays.min_ps)
                 if longest_ps is None and population.kind != "user":
                     continue
-                most_ps, why, _ = planned.proofs.delay(population.first, population.stop)
+                most_ps, why, _ = planned.proofs.find_delay(population.first, population.stop)
                 what = f"delay of {prefix}{population.name}"
                 yield Bounded(what, _to_seconds(most_ps), _to_seconds(longest_ps), TIME, why, least)
             for path, seen in observation.occupancies.items():
                 waiting = planned.proofs.waiting.get(path)
                 most = None if waiting is None else Fraction(waiting)
-                why = planned.proofs.why_unbounded(path)
+                why = planned.proofs.explain_unbounded(path)
                 yield Bounded(f"items in {prefix}{path}", most, Fraction(seen.most), COUNT, why)
 
     def exchanged(self) -> list[FlowCount]:
@@ -427,7 +427,7 @@ def _check_bounds(
     """Raise BoundError if a delay or a backlog exceeds what is proved."""
     for population in planned.populations.values():
         longest_ps = tallies[prefix + population.name].delays.max_ps
-        proof = planned.proofs.delay(population.first, population.stop)
+        proof = planned.proofs.find_delay(population.first, population.stop)
         if longest_ps is not None and proof.most_ps is not None and longest_ps > proof.most_ps:
             terms = ", ".join(f"{path} {_format_time(ps)}" for path, ps in proof.path)
             raise BoundError(

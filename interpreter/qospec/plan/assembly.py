@@ -91,7 +91,7 @@ class Draft:
 Drafts = dict[int, Draft]
 
 
-def feeders(drafts: Drafts) -> dict[int, list[int]]:
+def list_feeders(drafts: Drafts) -> dict[int, list[int]]:
     """Return the elements that lead to each element."""
     found: dict[int, list[int]] = {index: [] for index in drafts}
     for index, draft in drafts.items():

@@ -63,7 +63,7 @@ class Stage(NamedTuple):
     rates: tuple[Fraction, ...]
 
 
-def stages(case: Case) -> list[Stage]:
+def list_stages(case: Case) -> list[Stage]:
     """Return the parts of a trial from change to change; if there are several, the whole, too."""
     run, flows = case.run, with_changes(case).flows
     changed_ps = sorted(
@@ -90,7 +90,7 @@ def _rate_at(flow: Flow, at_ps: int) -> Fraction:
     return Fraction(process.mean_rate(flow.connections))
 
 
-def too_many_ways(case: Case, members: Sequence[Member]) -> Iterator[Diagnostic]:
+def find_too_many_ways(case: Case, members: Sequence[Member]) -> Iterator[Diagnostic]:
     """Yield each flow whose ways have more legs than a mark can count, once."""
     found = dict.fromkeys(m.stream.flow for m in members if len(m.legs) > LEG.highest + 1)
     for flow in found:

@@ -16,7 +16,7 @@ from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.items.contract import Contract
 from qospec.engine.machine.placement import Placement
 from qospec.plan.assembly import assemble
-from qospec.plan.paths import Classes, MemberRouting, start_of
+from qospec.plan.paths import Classes, MemberRouting, find_start
 from qospec.plan.tables import Channel, Member, Table
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import set_marks
@@ -63,9 +63,9 @@ class _Port(NamedTuple):
     name: str
 
 
-def message_members(network: Network) -> Iterator[Member]:
+def list_message_members(network: Network) -> Iterator[Member]:
     """Yield a member for each two machines of which one may send messages to the other."""
-    programs = programs_of(network)
+    programs = list_programs(network)
     if not programs:
         return
     drafts = assemble(network)
@@ -80,7 +80,7 @@ def message_members(network: Network) -> Iterator[Member]:
 
 def _find_unheard(network: Network) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """Yield each port of a machine by which it sends what no machine there waits for, with that."""
-    programs = programs_of(network)
+    programs = list_programs(network)
     if not programs:
         return
     for port, reached in _list_reached(network, assemble(network), programs):
@@ -91,7 +91,7 @@ def _find_unheard(network: Network) -> Iterator[tuple[int, str, tuple[str, ...]]
             yield port.element, port.name, names
 
 
-def programs_of(network: Network) -> dict[int, Program]:
+def list_programs(network: Network) -> dict[int, Program]:
     """Return the program of each machine, by its element."""
     return {
         number: instance.element.program
@@ -136,12 +136,12 @@ def _list_reached(
     }
     for number, (port, member) in enumerate(zip(ports, members, strict=True)):
         walk = MemberRouting(drafts, made, network.entries, number, member, {})
-        yield port, walk.machines(start_of(member, network))
+        yield port, walk.list_machines(find_start(member, network))
 
 
 def with_machines(lowered: Lowered, members: Sequence[Member], network: Network) -> Lowered:
     """Return the same network with its machines in their places."""
-    programs = programs_of(network)
+    programs = list_programs(network)
     if not programs:
         return lowered
     by_path = {network.elements[number].path: number for number in programs}
@@ -235,12 +235,12 @@ class _Declared(NamedTuple):
     carried: Carried
 
 
-def disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]:
+def find_disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each message that two machines declare with other values, or in other units.
 
     Values travel in the order in which they are declared, without their names.
     """
-    programs = programs_of(network)
+    programs = list_programs(network)
     reported = set[tuple[int, int, str]]()
     for member in survey.members:
         channel = member.channel
@@ -288,7 +288,7 @@ def _describe_carried(carried: Carried) -> str:
     return ", ".join(named) or "nothing"
 
 
-def never_heard(network: Network) -> Iterator[Diagnostic]:
+def find_never_heard(network: Network) -> Iterator[Diagnostic]:
     """Yield a warning for each message that no machine on any of its ways waits for."""
     for number, port, names in _find_unheard(network):
         path, places = network.elements[number].path, network.elements[number].places

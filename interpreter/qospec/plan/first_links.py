@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
-from qospec.plan.forms import form_sent
-from qospec.plan.offered import asked_bps, members_of
+from qospec.plan.forms import build_sent_form
+from qospec.plan.offered import build_members, compute_asked_bps
 from qospec.units import RATE, format_value
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def list_overloads(case: Case) -> Iterator[Overload]:
         yield overload
 
 
-def offered_bps(case: Case, line: Instance, change: int) -> Fraction:
+def sum_offered_bps(case: Case, line: Instance, change: int) -> Fraction:
     """Return the bit/s that flows offer to a first link together, from a change on."""
     flows = list(_list_over_time(case))[change]
     elements = case.networks[""].elements
@@ -76,7 +76,7 @@ def offered_bps(case: Case, line: Instance, change: int) -> Fraction:
 def is_growing(lower: Case, higher: Case, overload: Overload) -> bool:
     """Return whether one trial offers an overloaded line less than another, at a higher load."""
     line, change = overload.line, overload.change
-    return offered_bps(lower, line, change) < offered_bps(higher, line, change)
+    return sum_offered_bps(lower, line, change) < sum_offered_bps(higher, line, change)
 
 
 def _list_over_time(case: Case) -> Iterator[tuple[Flow, ...]]:
@@ -95,13 +95,13 @@ def _sum_asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fractio
     """Return the bit/s that each flow asks of each line that a host sends on."""
     network = case.networks[""]
     asked: dict[int, dict[int, Fraction]] = {}
-    members = members_of(tuple(flows), network, case.run)
+    members = build_members(tuple(flows), network, case.run)
     for member in (member for member in members if member.stream.is_sent):
         host, flow = network.hosts[member.origin], flows[member.stream.flow]
         line = host.line
         if line >= 0 and member.stream.kind == "user" and flow.arrivals.first_rate(1):
             clock = network.elements[line].element.clock(stamps=True)
             shares = asked.setdefault(line, {})
-            share = (1 + host.tester.skew) * asked_bps(flow, form_sent(member), clock)
+            share = (1 + host.tester.skew) * compute_asked_bps(flow, build_sent_form(member), clock)
             shares[member.stream.flow] = shares.get(member.stream.flow, Fraction(0)) + share
     return asked

@@ -43,18 +43,18 @@ class FormError(Exception):
         super().__init__(str(reason))
 
 
-def form_sent(member: Member) -> Form:
+def build_sent_form(member: Member) -> Form:
     """Return the form of a member's items as they are sent."""
     if member.channel is not None:
         return Form(member.channel.carries, ((member.channel.size_bytes, 1),))
     if member.packets is None:
-        return form_of("cell", CELLS)
+        return build_form("cell", CELLS)
     family = str(member.packets.header_fields["family"])
-    return form_of("packet", member.packets.sizes)._replace(family=family)
+    return build_form("packet", member.packets.sizes)._replace(family=family)
 
 
 @functools.cache
-def form_of(carries: Carried, sizes: Sizes) -> Form:
+def build_form(carries: Carried, sizes: Sizes) -> Form:
     """Return the form of items of these sizes, as a source sends them."""
     counts: Counter[int] = Counter()
     for size, weight in zip(sizes.size_bytes, sizes.weights, strict=True):
@@ -98,39 +98,41 @@ class Forms:
             for hop, form in _follow_forms(straight, sent[number], routes.drafts, member):
                 self._straight.setdefault((hop.after.element, number), set()).add(form)
 
-    def sent(self, member: int) -> Form:
+    def get_sent(self, member: int) -> Form:
         """Return the form in which a member's items are sent."""
         return self._sent[member]
 
-    def at(self, element: int, member: int) -> Collection[Form]:
+    def list_at(self, element: int, member: int) -> Collection[Form]:
         """Return the forms in which a member's items arrive at an element."""
         return self._at.get((element, member)) or (self._sent[member],)
 
-    def at_input(self, element: int, number: int, member: int) -> Collection[Form]:
+    def list_at_input(self, element: int, number: int, member: int) -> Collection[Form]:
         """Return the forms in which a member's items arrive at an input of an element."""
         return self._at_input.get((element, number, member)) or (self._sent[member],)
 
-    def straight(self, element: int, member: int) -> Collection[Form]:
+    def list_straight(self, element: int, member: int) -> Collection[Form]:
         """Return the forms at an element of items that took no path but the usual one to it."""
         return self._straight.get((element, member)) or (self._sent[member],)
 
-    def at_end(self, member: int) -> Collection[Form]:
+    def list_at_end(self, member: int) -> Collection[Form]:
         """Return the forms in which a member's items arrive at its target."""
         return self._at_end.get(member) or (self._sent[member],)
 
-    def largest_bytes(self, element: int, member: int) -> int:
+    def find_largest_bytes(self, element: int, member: int) -> int:
         """Return the size of the largest items of a member that arrive at an element."""
-        return max(form.largest_bytes for form in self.at(element, member))
+        return max(form.largest_bytes for form in self.list_at(element, member))
 
-    def only_size(self, element: int, members: Iterable[int]) -> int:
+    def find_only_size_bytes(self, element: int, members: Iterable[int]) -> int:
         """Return the one size of items of these members that arrive at an element, or 0."""
-        forms = [form for member in members for form in self.at(element, member)]
+        forms = [form for member in members for form in self.list_at(element, member)]
         smallest = min((form.smallest_bytes for form in forms), default=0)
         largest = max((form.largest_bytes for form in forms), default=0)
         return largest if smallest == largest else 0
 
 
-def largest_carried_bytes(hops: Sequence[Hop], sent: Form, drafts: Drafts, member: Member) -> int:
+def find_largest_carried_bytes(
+    hops: Sequence[Hop], sent: Form, drafts: Drafts, member: Member
+) -> int:
     """Return the size of the largest packets that every line on a member's paths takes; 0 if none.
 
     `sent` is the form of what it sends, some of which is too large for a line. Sizes grow on the

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.form import Form
 from qospec.dataclass import NamedTuple
 from qospec.engine.line.relabel import Relabel
-from qospec.plan.forms import form_sent
+from qospec.plan.forms import build_sent_form
 from qospec.plan.tables import NO_OUTPUT, ItemClass, list_marks_after
 from qospec.protocol.marks import LEG
 
@@ -225,7 +225,7 @@ def _list_begun(
     at = {node.path: number for number, node in enumerate(subject.lowered.nodes)}
     for number, member in enumerate(subject.members):
         for marks in member.all_marks:
-            item = Arriving(number, ItemClass("user", marks), 0, form_sent(member))
+            item = Arriving(number, ItemClass("user", marks), 0, build_sent_form(member))
             if member.channel is not None:
                 machine = at[subject.network.elements[member.channel.origin].path]
                 wire = to.get((machine, member.channel.output))

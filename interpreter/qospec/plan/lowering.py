@@ -16,7 +16,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.experiment import DISCARD, END, Node, Wire
 from qospec.engine.line.relabel import Relabel, Turn
 from qospec.plan.assembly import Draft, Edge, redirect
-from qospec.plan.tables import members_using
+from qospec.plan.tables import list_members_using
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +66,7 @@ def lower(
     members, forms, drafts, made, found = survey
     reach = found.any
     for index, through in reach.items():
-        drafts[index].size_bytes = forms.only_size(index, through)
+        drafts[index].size_bytes = forms.find_only_size_bytes(index, through)
     for index in reach:
         if index in made:
             used = made[index].used
@@ -103,7 +103,7 @@ def _split_inputs(drafts: Drafts, made: dict[int, Table], found: Reach, index: i
     places: dict[int, int] = {}
     for entry in sorted(through):
         place = places[entry] = index if entry == min(through) else max(drafts) + 1
-        made[place] = whole.seen(through[entry])
+        made[place] = whole.keep_arriving(through[entry])
         reach[place] = {number for number, _ in through[entry]}
         mine = [
             replace(edge, rank=(*edge.rank, entry))
@@ -143,7 +143,7 @@ def _insert_multiplexer(
     onward = [replace(edge, output=0)]
     drafts[place], reach[place] = Draft(behind, onward, size_bytes=draft.size_bytes), set()
     for entry, node in meeting.items():
-        reach[place] |= members_using(edge.output, reach[node], made[node])
+        reach[place] |= list_members_using(edge.output, reach[node], made[node])
         drafts[node].edges = [
             Edge(old.output, "element", place, entry) if old.output == edge.output else old
             for old in drafts[node].edges
@@ -253,7 +253,7 @@ def _build_node(
     node = Node(path, element, clock, waiting, size_bytes=draft.size_bytes, clocks=draft.clocks)
     if table is None:
         return node
-    outputs, columns = table.by_connection(members, streams)
+    outputs, columns = table.tabulate_by_connection(members, streams)
     return node._replace(outputs=outputs, columns=columns)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic
 from qospec.engine.source.changing import compute_mean_items
-from qospec.plan.channels import message_members
+from qospec.plan.channels import list_message_members
 from qospec.plan.tables import Member, Way
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import set_marks
@@ -40,7 +40,7 @@ MOST_ITEMS = 10**9
 """How many items a trial may send, unless the user allows more."""
 
 
-def items_sent(case: Case) -> tuple[int, bool]:
+def count_items(case: Case) -> tuple[int, bool]:
     """Return how many items a trial sends at most, and true; on average, and false, if random.
 
     A call that is offered counts as one: it takes as long, even if it is refused.
@@ -51,7 +51,7 @@ def items_sent(case: Case) -> tuple[int, bool]:
 
 
 def list_counted(case: Case) -> list[str]:
-    """Return what `items_sent` counts, in words of one each."""
+    """Return what `count_items` counts, in words of one each."""
     found = {"cell" if flow.packets is None else "packet" for flow in case.flows}
     length_ps = case.run.warmup_ps + case.run.measure_ps
     offered = any(flow.arrivals.count_offered(length_ps) for flow in case.flows)
@@ -68,7 +68,7 @@ def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
     return len(flow.origins) * items, most is not None
 
 
-def asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:
+def compute_asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:
     """Return what a member of a flow asks of a line, its first or another, as it counts bits."""
     arrivals = flow.arrivals
     find_rate = arrivals.first_rate if clock.stamps else arrivals.mean_rate
@@ -85,10 +85,10 @@ def _compute_line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
     return form.compute_mean(framed.line_bytes)
 
 
-def members_of(flows: tuple[Flow, ...], network: Network, run: Run) -> Iterator[Member]:
+def build_members(flows: tuple[Flow, ...], network: Network, run: Run) -> Iterator[Member]:
     """Yield the members of all flows, messages of machines, and wholes, numbered in a row."""
     drafted = [draft for flow in enumerate(flows) for draft in _list_members(*flow, network, run)]
-    drafted += message_members(network)
+    drafted += list_message_members(network)
     drafted.sort(key=lambda member: member.stream.place)
     numbered = number_streams(member.stream for member in drafted)
     for member, stream in zip(drafted, numbered, strict=True):
@@ -144,7 +144,7 @@ def _describe_sent_packets(
     return contract, packets.marks, tuple(sorted(packets.header_fields.items()))
 
 
-def begun_together(case: Case) -> Iterator[Diagnostic]:
+def find_begun_together(case: Case) -> Iterator[Diagnostic]:
     """Yield the first of many flows that send in the same instants, since all begin at once."""
     alike: dict[tuple[Fraction, int], list[Flow]] = {}
     for flow in case.flows:

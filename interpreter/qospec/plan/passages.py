@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic
 from qospec.model.expression import list_measurements
-from qospec.plan.tables import list_members, members_using
+from qospec.plan.tables import list_members, list_members_using
 from qospec.protocol.streams import INSERTED, NO_FLOW, name_population
 from qospec.source import Span
 
@@ -53,7 +53,7 @@ class Passages:
                 else:
                     self._found[key] = None
 
-    def unused(self) -> Iterator[Diagnostic]:
+    def find_unused(self) -> Iterator[Diagnostic]:
         """Yield what is measured where nothing passes in any case."""
         yield from filter(None, self._found.values())
 
@@ -76,7 +76,7 @@ def _list_passing(place: Place, network: Network, routes: Routes) -> set[int]:
         if path in (draft.line, draft.instance.path):
             reached = routes.reach.any.get(index, set())
             table = routes.tables.get(index)
-            return reached if table is None else members_using(place.output, reached, table)
+            return reached if table is None else list_members_using(place.output, reached, table)
     return set()
 
 

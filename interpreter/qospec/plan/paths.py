@@ -77,7 +77,7 @@ class MemberRouting:
         distances, leading = self._compute_distances(start)
         lacking = next((way for way in range(len(self._member.ways)) if way not in leading), None)
         if lacking is not None:
-            machine, _ = next(iter(self.machines(start)), (-1, 0))
+            machine, _ = next(iter(self.list_machines(start)), (-1, 0))
             missed = self._find_missed(start, lacking)
             raise NoPathError(
                 self._member, start.item_class, machine=machine, missed=missed, way=lacking
@@ -209,7 +209,7 @@ class MemberRouting:
         number = edge.input if draft.queues else 0
         return [State(edge.to, item_class, entry, output, number) for output in outputs]
 
-    def machines(self, start: State) -> list[tuple[int, int]]:
+    def list_machines(self, start: State) -> list[tuple[int, int]]:
         """Return the machines that messages may reach, and by which input: the nearest first."""
         reached, waiting, found = {start}, deque([start]), dict[tuple[int, int], None]()
         while waiting:
@@ -238,7 +238,7 @@ class MemberRouting:
                 table = self._made.get(state.element)
                 taken = state.output
                 if table is not None:
-                    taken = table.output(self._number, state.item_class, state.entry)
+                    taken = table.find_output(self._number, state.item_class, state.entry)
                 edges = [edge for edge in edges if edge.output == taken]
             entry = self._find_entry(state)
             self._known[state] = [
@@ -282,7 +282,7 @@ class MemberRouting:
         table = self._made.get(state.element)
         if table is None:
             return steps
-        taken = table.output(self._number, state.item_class, state.entry)
+        taken = table.find_output(self._number, state.item_class, state.entry)
         if not table.settle(self._number, state.item_class, taken):
             raise AmbiguousRouteError(self._member, state.element)
         return [step for step in steps if step[0].output == taken]
@@ -308,7 +308,7 @@ class MemberRouting:
         return [ItemClass(kind, marks + next_leg) for kind, marks in classes]
 
 
-def start_of(member: Member, network: Network) -> State:
+def find_start(member: Member, network: Network) -> State:
     """Return where the items of a member are first."""
     item_class = ItemClass("user", member.marks)
     if member.channel is not None:
@@ -340,7 +340,7 @@ def route_members(
     for number, member in enumerate(members):
         if not member.stream.is_routed:
             continue
-        start = start_of(member, network)
+        start = find_start(member, network)
         if start.element < 0:
             raise NoPathError(member, start.item_class)  # no link is at the host
         starts = [start._replace(item_class=ItemClass("user", m)) for m in member.all_marks]
@@ -353,7 +353,8 @@ def route_members(
             walk.choose(begun)
         walk.follow(starts, reach)
     return {
-        index: table.seen(reach.item_classes.get(index, set())) for index, table in made.items()
+        index: table.keep_arriving(reach.item_classes.get(index, set()))
+        for index, table in made.items()
     }, reach
 
 
@@ -375,7 +376,7 @@ class Classes(Table):
         self._alike = [asked.setdefault((m.asked, m.stream.kind), len(asked)) for m in members]
         self._known: dict[tuple[int, ItemClass, str], int] = {}
 
-    def output(self, member: int, item_class: ItemClass, entry: str = "") -> int:
+    def find_output(self, member: int, item_class: ItemClass, entry: str = "") -> int:
         """Return the output of the first class whose condition such items meet."""
         key = (self._alike[member], item_class, entry)
         if key not in self._known:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Demand, Diagnostic, Label
 from qospec.model.suite import WIDEST, Case, GoalResult, Point, Search, list_tested
-from qospec.plan.first_links import is_growing, list_overloads, offered_bps
+from qospec.plan.first_links import is_growing, list_overloads, sum_offered_bps
 from qospec.plan.offered import compute_cell_rate
 from qospec.units import PS_PER_S, RATIO, TIME, format_number, format_value
 
@@ -57,7 +57,7 @@ class Examined(NamedTuple):
 TOO_SHORT = "E0610"
 
 
-def checked_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Ends | None:
+def check_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Ends | None:
     """Return the trials of a phase at both ends; None if one cannot be run.
 
     At a point, as if the goals that it depends on had found their lowest or highest loads. What
@@ -77,7 +77,7 @@ def checked_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Ends | N
     return None if any(problem.severity == "error" for problem in unfit) else ends
 
 
-def at_use(unfit: Iterable[Diagnostic], maker: CaseMaker) -> Iterator[Diagnostic]:
+def gather_at_use(unfit: Iterable[Diagnostic], maker: CaseMaker) -> Iterator[Diagnostic]:
     """Yield what is wrong with phases, those of a template at the test that is built on it.
 
     What follows from one argument in the same way is said once, with the other phases; so is that
@@ -123,7 +123,7 @@ MOST_TRIED = 100
 """How many loads between the ends are checked of a phase that depends on conditions."""
 
 
-def between_ends(maker: CaseMaker, phase: Phase, problems: Problems) -> Iterator[Case]:
+def make_trials_between(maker: CaseMaker, phase: Phase, problems: Problems) -> Iterator[Case]:
     """Yield the trials of a search at loads between its ends; the first mistake ends them.
 
     Only where something in them depends on a condition, such as `a if n > 9 else b`: else what fits
@@ -453,7 +453,7 @@ def _suggest_less(
         it = f"it does not depend on `{phase.name}`"
         return Remedy(f"lower the load, or what it follows from: {it}")
     low = phase.low if isinstance(phase, Search) else load / 2
-    at_low, at_load = (offered_bps(case, overload.line, 0) for case in (lower, trial))
+    at_low, at_load = (sum_offered_bps(case, overload.line, 0) for case in (lower, trial))
     most = load - (load - low) * (at_load - overload.most_bps) / (at_load - at_low)
     least = phase.low if isinstance(phase, Search) else Fraction(0)
 

@@ -36,9 +36,9 @@ from qospec.plan.channels import with_machines
 from qospec.plan.endpoints import with_endpoints
 from qospec.plan.findings import feasibility
 from qospec.plan.lowering import Lowered, lower
-from qospec.plan.offered import MOST_ITEMS, items_sent
-from qospec.plan.phases import at_use, between_ends, checked_ends
-from qospec.plan.proofs.proofs import Proofs, proved
+from qospec.plan.offered import MOST_ITEMS, count_items
+from qospec.plan.phases import check_ends, gather_at_use, make_trials_between
+from qospec.plan.proofs.proofs import Proofs, prove
 from qospec.plan.survey import Overall, survey_network
 from qospec.plan.tables import group_by_flow
 from qospec.protocol.streams import INSERTED, Population, Streams
@@ -98,7 +98,7 @@ class Planned:
     @cached_property
     def proofs(self) -> Proofs:
         """Return what is proved of its delays and queues."""
-        return proved(self.experiment)
+        return prove(self.experiment)
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def _plan_case(
     if case.phases:
         unfit, whole = Problems(), outline_plan(checked, test, case, seed)
         found = _plan_phased(whole, checked.makers[case.name], planning._replace(problems=unfit))
-        for problem in at_use(unfit.all, checked.makers[case.name]):
+        for problem in gather_at_use(unfit.all, checked.makers[case.name]):
             planning.problems.add(problem)
         return found
     draws = test.name if case.run.common_draws else case.name
@@ -238,10 +238,10 @@ def _plan_phased(
     plans: list[PhasePlan] = []
     networks: dict[str, Planned] = {}
     for number, phase in enumerate(case.phases):
-        ends = checked_ends(maker, phase, problems)
+        ends = check_ends(maker, phase, problems)
         if ends is None:
             return None
-        for made in between_ends(maker, phase, problems):
+        for made in make_trials_between(maker, phase, problems):
             survey_network(made, "", problems)
         if problems.errors:
             return None
@@ -272,9 +272,9 @@ def _plan_trial(
 ) -> CasePlan | None:
     bounds, problems = planning.bounds, planning.problems
     whole, case = case, with_outages(with_changes(case))
-    cells, bounded = items_sent(case)
+    cells, bounded = count_items(case)
     if cells > bounds.most_items:
-        problems.add(feasibility.too_many_cells(span, case, cells, bounds.most_items))
+        problems.add(feasibility.report_too_many_items(span, case, cells, bounds.most_items))
         return None
     networks = {}
     for name, network in case.networks.items():
@@ -297,8 +297,8 @@ def _plan_network(
     places = _list_places(case, name)
     lowered = _lower_by_passes(case, network, survey, streams, frozenset(p.path for p in places))
     for find, refuse in (
-        (find_zero_delay_cycle, feasibility.loop_without_time),
-        (find_cycle_in_batches, feasibility.loop_in_batches),
+        (find_zero_delay_cycle, feasibility.report_loop_without_time),
+        (find_cycle_in_batches, feasibility.report_loop_in_batches),
     ):
         loop = find(lowered.nodes, lowered.wires)
         if loop is not None:
@@ -306,7 +306,7 @@ def _plan_network(
             return None
     measurement = _build_measurement(case, name, streams)
     if (silent := find_silent(measurement, lowered.nodes)) is not None:
-        problems.add(feasibility.unreported_queue(silent, network, case))
+        problems.add(feasibility.report_unobservable_queue(silent, network, case))
         return None
     experiment = Experiment(
         contracts=tuple(c for m in members for c in [m.contract] * m.stream.connections),

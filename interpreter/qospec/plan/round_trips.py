@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qospec.plan.tables import Hop, State
 
 
-def short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow whose timeout expires before any answer can have come."""
     for number, flow in enumerate(case.flows):
         if not flow.traffic.is_answered:
@@ -42,7 +42,7 @@ def short_timeouts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             )
 
 
-def after_trials(case: Case) -> Iterator[Diagnostic]:
+def find_begun_too_late(case: Case) -> Iterator[Diagnostic]:
     """Yield each flow of which something begins, or is read, only when a trial is over."""
     length_ps = case.run.warmup_ps + case.run.measure_ps
     for flow in case.flows:
@@ -97,6 +97,6 @@ def _find_least_ps(survey: Survey, element: int, member: int) -> int:
     clock = draft.clock
     if clock is None or clock.encapsulation is None:
         return draft.element.lookahead_ps(clock)
-    least_bytes = min(form.smallest_bytes for form in survey.forms.at(element, member))
+    least_bytes = min(form.smallest_bytes for form in survey.forms.list_at(element, member))
     on_the_line = clock.encapsulation.line_bytes(least_bytes)
     return int(on_the_line * clock.byte_time_ps) + clock.arrival_ps

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic
 from qospec.engine.source.periodic import Periodic
-from qospec.plan.assembly import feeders
+from qospec.plan.assembly import list_feeders
 from qospec.protocol.atm import CELL_BYTES, SERVICE_CATEGORIES
 from qospec.protocol.streams import NO_FLOW
 from qospec.units import CELL_RATE, PS_PER_S, TIME, format_value
@@ -40,7 +40,7 @@ _ROUNDING_PS = 2
 """What a policer may forgive: it compares two times, each rounded down by less than a ps."""
 
 
-def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow at its full peak rate some of whose cells cannot conform at a policer."""
     policed = [
         (index, number)
@@ -49,7 +49,7 @@ def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         if survey.drafts[index].element.polices(survey.members[number].contract)
     ]
     if policed:
-        before = feeders(survey.drafts)
+        before = list_feeders(survey.drafts)
         for index, number in policed:
             policer, member = survey.drafts[index], survey.members[number]
             clock = _find_slots_before(index, number, survey, before)
@@ -71,15 +71,15 @@ def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 )
 
 
-def idle_policers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_idle_policers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow of packets whose cells pass policers, of which none can find a violation."""
-    before = feeders(survey.drafts)
+    before = list_feeders(survey.drafts)
     passed: dict[int, list[tuple[Instance, str]]] = {}
     for index, numbers in sorted(survey.reach.any.items()):
         draft = survey.drafts[index]
         for number in sorted(numbers):
             member = survey.members[number]
-            forms = survey.forms.at(index, number) if member.packets else ()
+            forms = survey.forms.list_at(index, number) if member.packets else ()
             kinds = (replace(member.contract, category=name) for name in SERVICE_CATEGORIES)
             if any(form.carries == "cell" for form in forms) and any(
                 map(draft.element.polices, kinds)
@@ -218,7 +218,7 @@ class Arbitrations:
             is_met = any(len(inputs) > 1 for inputs in met.values())
             self._idle[span] = None if may_decide else _warn(instance, span, is_met=is_met)
 
-    def idle(self) -> Iterator[Diagnostic]:
+    def find_idle(self) -> Iterator[Diagnostic]:
         """Yield what has nothing to decide in any case."""
         yield from filter(None, self._idle.values())
 
@@ -234,14 +234,14 @@ def _list_meetings(index: int, routes: Routes) -> dict[int, list[int]]:
     table, met = routes.tables.get(index), dict[int, set[int]]()
     for (to, number), arriving in routes.reach.inputs.items():
         for member, item_class in arriving if to == index else ():
-            output = 0 if table is None else table.output(member, item_class)
+            output = 0 if table is None else table.find_output(member, item_class)
             met.setdefault(output, set()).add(number)
     return {output: sorted(inputs) for output, inputs in met.items()}
 
 
 def _find_slots(index: int, number: int, routes: Routes) -> set[Slots]:
     """Return when items may come to an input of an element, by the lines that lead there."""
-    before, found = feeders(routes.drafts), set[Slots]()
+    before, found = list_feeders(routes.drafts), set[Slots]()
     waiting: list[tuple[int, int | None]] = [
         (feeder, 0)
         for feeder in before[index]

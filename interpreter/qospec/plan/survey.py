@@ -10,22 +10,28 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Problems
 from qospec.plan import channels, round_trips, slots
 from qospec.plan.assembly import assemble
-from qospec.plan.changes import stages, too_many_ways, with_changes
+from qospec.plan.changes import find_too_many_ways, list_stages, with_changes
 from qospec.plan.findings import feasibility, marks, warnings
 from qospec.plan.findings.classes import UsedClasses
 from qospec.plan.findings.uses import tell_at_use
-from qospec.plan.forms import FormError, Forms, Survey, form_sent, frame_elements
+from qospec.plan.forms import FormError, Forms, Survey, build_sent_form, frame_elements
 from qospec.plan.offered import (
     MOST_ITEMS,
-    asked_bps,
-    begun_together,
+    build_members,
+    compute_asked_bps,
     compute_cell_rate,
-    items_sent,
-    members_of,
+    count_items,
+    find_begun_together,
 )
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
-from qospec.plan.phases import Examined, ExaminedPhase, at_use, between_ends, checked_ends
+from qospec.plan.phases import (
+    Examined,
+    ExaminedPhase,
+    check_ends,
+    gather_at_use,
+    make_trials_between,
+)
 from qospec.plan.slots import Arbitrations
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
 
@@ -60,9 +66,9 @@ class Overall:
         """Report classes that no case uses, places that nothing passes, idle arbitrations."""
         found = Problems()
         for problem in (
-            *self._classes.unfed(),
-            *self._passages.unused(),
-            *self._arbitrations.idle(),
+            *self._classes.find_unfed(),
+            *self._passages.find_unused(),
+            *self._arbitrations.find_idle(),
         ):
             found.add(problem)
         tell_at_use(found, self._known.values(), problems)
@@ -86,7 +92,7 @@ def _survey_network(
     case: Case, name: str, problems: Problems, overall: Overall | None
 ) -> Survey | None:
     network = case.networks[name]
-    members = tuple(members_of(case.flows, network, case.run))
+    members = tuple(build_members(case.flows, network, case.run))
     within = _check_testers(case, network, members, problems)
     routes = _find_routes(case, network, members, problems) if within else None
     if routes is not None and overall is not None:
@@ -129,7 +135,7 @@ def _verify(
     plain = _list_plain_cases(checked, problems, examined, most_items)
     for case, name, network in ((one, *named) for one in plain for named in one.networks.items()):
         networks[id(network)] = network
-        members = tuple(members_of(case.flows, network, case.run))
+        members = tuple(build_members(case.flows, network, case.run))
         key = (id(network), tuple(map(_build_route_key, members)))
         if key not in known:
             known[key] = _find_routes(case, network, members, problems)
@@ -138,7 +144,7 @@ def _verify(
             continue
         overall.add(case, name, members, routes)
         sent = tuple(map(_build_size_key, members))
-        latencies = feasibility.latencies_asked(case, name)
+        latencies = feasibility.list_flows_with_latencies(case, name)
         load = (id(routes), sent, latencies, *_list_load_keys(case, members, routes))
         if load in fitting:
             continue
@@ -189,24 +195,24 @@ def _list_plain_cases(
                 continue
             unfit, phases, maker = Problems(), [], checked.makers[case.name]
             for phase in case.phases:
-                ends = checked_ends(maker, phase, unfit)
+                ends = check_ends(maker, phase, unfit)
                 yield from ends or ()
                 if ends:
                     for problem in _find_too_large(ends.high, phase.span, most_items):
                         unfit.add(problem)
-                    yield from between_ends(maker, phase, unfit)
+                    yield from make_trials_between(maker, phase, unfit)
                 phases.append(
                     ExaminedPhase(phase, tuple(f for end in ends or () for f in end.flows))
                 )
-            for problem in at_use(unfit.all, maker):
+            for problem in gather_at_use(unfit.all, maker):
                 problems.add(problem)
             examined.append(Examined(case, test.span, tuple(phases), maker))
 
 
 def _find_too_large(trial: Case, span: Span, most_items: int) -> Iterator[Diagnostic]:
-    items, _ = items_sent(with_changes(trial))
+    items, _ = count_items(with_changes(trial))
     if items > most_items:
-        yield feasibility.too_many_cells(span, trial, items, most_items)
+        yield feasibility.report_too_many_items(span, trial, items, most_items)
 
 
 def _check_testers(
@@ -214,9 +220,9 @@ def _check_testers(
 ) -> bool:
     """Return whether hosts can send what flows ask of them; `problems` says what they cannot."""
     unfit = [
-        *feasibility.too_slow_to_send(case, network, members),
-        *feasibility.too_many_of_aal5(case, network, members),
-        *too_many_ways(case, members),
+        *feasibility.find_too_slow_to_send(case, network, members),
+        *feasibility.find_too_many_of_aal5(case, network, members),
+        *find_too_many_ways(case, members),
     ]
     for problem in unfit:
         problems.add(problem)
@@ -231,13 +237,13 @@ def _find_routes(
         routes = Routes(drafts, *route_members(network, drafts, members))
         frame_elements(routes, members)
     except FormError as error:
-        problems.add(feasibility.form_refused(case, network, error, drafts))
+        problems.add(feasibility.report_refused_form(case, network, error, drafts))
         return None
     except NoPathError as error:
-        problems.add(feasibility.no_path(case, network, error))
+        problems.add(feasibility.report_missing_path(case, network, error))
         return None
     except AmbiguousRouteError as error:
-        problems.add(feasibility.ambiguous_route(case, network, error))
+        problems.add(feasibility.report_ambiguous_route(case, network, error))
         return None
     return routes
 
@@ -249,11 +255,11 @@ def _survey(
     routes: Routes,
     problems: Problems,
 ) -> Survey | None:
-    sent = [form_sent(member) for member in members]
+    sent = [build_sent_form(member) for member in members]
     try:
         return Survey(members, Forms(sent, routes, members), *routes)
     except FormError as error:
-        problems.add(feasibility.form_refused(case, network, error, routes.drafts))
+        problems.add(feasibility.report_refused_form(case, network, error, routes.drafts))
         return None
 
 
@@ -280,7 +286,9 @@ def _list_load_keys(case: Case, members: tuple[Member, ...], routes: Routes) -> 
     """Yield what the load of lines may depend on, and the use of associations that end."""
     yield () if case.run.overload else tuple(map(compute_cell_rate, case.flows))
     yield tuple(member.contract for member in members)
-    yield any(draft.element.rekeying for draft in routes.drafts.values()) and tuple(stages(case))
+    yield any(draft.element.rekeying for draft in routes.drafts.values()) and tuple(
+        list_stages(case)
+    )
 
 
 def _list_place_keys(case: Case) -> Iterator[Hashable]:
@@ -292,35 +300,35 @@ def _list_place_keys(case: Case) -> Iterator[Hashable]:
 def _check_forms(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
     """Report what does not fit of what arrives where, at any rates; return whether all does."""
     unfit = [
-        *feasibility.framing_mismatch(case, name, survey),
+        *feasibility.find_framing_mismatches(case, name, survey),
         *(
-            [*marks.uncarried_marks(case, survey.drafts, survey.reach)]
-            or marks.lost_identifiers(case, survey)
+            [*marks.find_uncarried_marks(case, survey.drafts, survey.reach)]
+            or marks.find_lost_identifiers(case, survey)
         ),
-        *feasibility.unknown_latency(case, name, survey),
-        *feasibility.left_in_parts(case, survey),
-        *feasibility.repeated_keys(case, survey),
-        *warnings.unfit_schedulers(case.networks[name], survey),
-        *channels.disagreements(case.networks[name], survey),
+        *feasibility.find_unknown_latencies(case, name, survey),
+        *feasibility.find_left_in_parts(case, survey),
+        *feasibility.find_repeated_keys(case, survey),
+        *warnings.find_unfit_schedulers(case.networks[name], survey),
+        *channels.find_disagreements(case.networks[name], survey),
     ]
     doubtful = [
-        *warnings.short_quanta(case.networks[name], survey),
-        *warnings.small_queues(survey),
-        *warnings.small_buckets(case, survey),
-        *warnings.unreachable_rates(survey),
-        *warnings.missing_headers(case, survey),
-        *warnings.refused_by_receivers(case, survey),
-        *warnings.left_encrypted(case, survey),
-        *warnings.unauthenticated(survey),
-        *warnings.unverified(survey),
-        *warnings.idle_faults(case, survey),
-        *warnings.idle_contracts(case, survey),
-        *warnings.taken_for_one(case, survey),
-        *begun_together(case),
-        *warnings.all_too_large(case, survey),
-        *channels.never_heard(case.networks[name]),
-        *round_trips.short_timeouts(case, survey),
-        *round_trips.after_trials(case),
+        *warnings.find_short_quanta(case.networks[name], survey),
+        *warnings.find_small_queues(survey),
+        *warnings.find_small_buckets(case, survey),
+        *warnings.find_unreachable_rates(survey),
+        *warnings.find_missing_headers(case, survey),
+        *warnings.find_refused_by_receivers(case, survey),
+        *warnings.find_left_encrypted(case, survey),
+        *warnings.find_unauthenticated(survey),
+        *warnings.find_unverified(survey),
+        *warnings.find_idle_faults(case, survey),
+        *warnings.find_idle_contracts(case, survey),
+        *warnings.find_taken_for_one(case, survey),
+        *find_begun_together(case),
+        *warnings.find_all_too_large(case, survey),
+        *channels.find_never_heard(case.networks[name]),
+        *round_trips.find_short_timeouts(case, survey),
+        *round_trips.find_begun_too_late(case),
     ]
     for problem in (*unfit, *doubtful):
         problems.add(problem)
@@ -334,11 +342,11 @@ def _load_fits(case: Case, name: str, survey: Survey, problems: Problems, *, for
     """
     unfit = []
     if formed and not case.run.overload:
-        unfit = [*feasibility.overloads(case, case.networks[name], survey, asked_bps)]
+        unfit = [*feasibility.find_overloads(case, case.networks[name], survey, compute_asked_bps)]
     doubtful = [
-        *warnings.late_keys(case, survey),
-        *slots.too_small(case, survey),
-        *slots.idle_policers(case, survey),
+        *warnings.find_late_keys(case, survey),
+        *slots.find_too_small(case, survey),
+        *slots.find_idle_policers(case, survey),
     ]
     for problem in (*unfit, *doubtful):
         problems.add(problem)

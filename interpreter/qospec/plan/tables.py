@@ -236,16 +236,16 @@ class Table:
 
     by_class: dict[tuple[int, ItemClass], int] = field(default_factory=dict)
 
-    def outputs(self, member: int) -> frozenset[int]:
+    def list_outputs(self, member: int) -> frozenset[int]:
         """Return the outputs that items of a member may take."""
         found = {output for (number, _), output in self.by_class.items() if number == member}
         return frozenset(found - {NO_OUTPUT})
 
-    def seen(self, item_classes: set[tuple[int, ItemClass]]) -> Table:
+    def keep_arriving(self, item_classes: set[tuple[int, ItemClass]]) -> Table:
         """Return the table for the classes of items that arrive; others have no output."""
         return Table({key: output for key, output in self.by_class.items() if key in item_classes})
 
-    def output(self, member: int, item_class: ItemClass, entry: str = "") -> int:  # noqa: ARG002
+    def find_output(self, member: int, item_class: ItemClass, entry: str = "") -> int:  # noqa: ARG002
         """Return the output of items of a member and class; NO_OUTPUT if none is known."""
         return self.by_class.get((member, item_class), NO_OUTPUT)
 
@@ -258,7 +258,7 @@ class Table:
         """Return the outputs that any item may take."""
         return frozenset(self.by_class.values()) - {NO_OUTPUT}
 
-    def by_connection(
+    def tabulate_by_connection(
         self, members: tuple[Member, ...], streams: Streams
     ) -> tuple[Marks, tuple[int, ...]]:
         """Return (indices, marks) outputs, by connection and column, and the marks of columns."""
@@ -271,9 +271,9 @@ class Table:
         return table, tuple(columns)
 
 
-def members_using(output: int, members: set[int], table: Table | None) -> set[int]:
+def list_members_using(output: int, members: set[int], table: Table | None) -> set[int]:
     """Return the members whose items may take this output."""
-    return {n for n in members if table is None or output in table.outputs(n)}
+    return {n for n in members if table is None or output in table.list_outputs(n)}
 
 
 class Routes(NamedTuple):

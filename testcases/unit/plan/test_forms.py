@@ -191,20 +191,20 @@ def followed(elements: Sequence[object], way: Sequence[int], sent: Form) -> Form
 
 def test_pieces_count_as_many_as_they_are():
     forms = followed([Halve(500), Encapsulate(20), Segment(1), Segment(1)], [0, 1, 2, 3], MIX)
-    assert forms.at(1, 0) == {Form("packet", ((100, 3), (500, 2)), 4)}
-    assert forms.at(2, 0) == {Form("packet", ((120, 3), (520, 2)), 4, (20,))}
+    assert forms.list_at(1, 0) == {Form("packet", ((100, 3), (500, 2)), 4)}
+    assert forms.list_at(2, 0) == {Form("packet", ((120, 3), (520, 2)), 4, (20,))}
     cells = 3 * 3 + 2 * 11
-    assert forms.straight(3, 0) == {Form("cell", ((53, cells),), 4)}
-    assert offered._compute_line_bytes(*forms.at(3, 0), None) == Fraction(cells * 53, 4)
-    assert forms.only_size(3, [0]) == 53
+    assert forms.list_straight(3, 0) == {Form("cell", ((53, cells),), 4)}
+    assert offered._compute_line_bytes(*forms.list_at(3, 0), None) == Fraction(cells * 53, 4)
+    assert forms.find_only_size_bytes(3, [0]) == 53
 
 
 def test_items_that_come_back_have_several_forms():
     forms = followed([Encapsulate(20), Halve(1)], [0, 1, 0, 1], Form("packet", ((64, 1),)))
-    assert {form.largest_bytes for form in forms.at(0, 0)} == {42}
-    assert {form.largest_bytes for form in forms.at(1, 0)} == {84, 62}
-    assert forms.largest_bytes(1, 0) == 84
-    assert forms.only_size(1, [0]) == 0
+    assert {form.largest_bytes for form in forms.list_at(0, 0)} == {42}
+    assert {form.largest_bytes for form in forms.list_at(1, 0)} == {84, 62}
+    assert forms.find_largest_bytes(1, 0) == 84
+    assert forms.find_only_size_bytes(1, [0]) == 0
 
 
 def test_a_loop_that_lengthens_packets_ends_at_the_largest_of_them():
@@ -217,7 +217,11 @@ def test_a_loop_that_lengthens_packets_ends_at_the_largest_of_them():
 
 def test_a_network_that_changes_nothing_is_not_followed():
     forms = followed([Draft(None), Draft(None)], [], MIX)
-    assert (forms.sent(0), forms.at(1, 0), forms.at_input(1, 0, 0)) == (MIX, (MIX,), (MIX,))
+    assert (forms.get_sent(0), forms.list_at(1, 0), forms.list_at_input(1, 0, 0)) == (
+        MIX,
+        (MIX,),
+        (MIX,),
+    )
 
 
 TUNNEL = """

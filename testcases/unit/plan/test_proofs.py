@@ -60,11 +60,11 @@ def test_a_bound_is_met_exactly(planned, ran, room: int, survivors: int, waiting
     readings = ran(case).readings
     (_, seen), *_ = readings._seen.values()
     longest = {f: readings._tallies[f].delays.max_ps for f in ("one", "two")}
-    bound = {f: proofs.delay(n, n + 1).most_ps for n, f in enumerate(longest)}
+    bound = {f: proofs.find_delay(n, n + 1).most_ps for n, f in enumerate(longest)}
     waits = 3 if room == 64 else 1
     assert max(longest.values()) == bound["one"] == bound["two"] == (1 + 5 + waits + 1) * US
     assert seen.occupancies["h.q[2]"].most == proofs.waiting["h.q[2]"] == waiting
-    assert proofs.delay(0, 1).path == (
+    assert proofs.find_delay(0, 1).path == (
         ("a -> h.p[0]", US),
         ("h.fabric", 5 * US),
         ("h.q[2]", (waits + 1) * US),
@@ -138,7 +138,7 @@ test t on row {
 def test_a_burst_is_paid_only_once(planned, ran, first: int, second: int) -> None:
     """It waits where it is served slowest; elsewhere each packet takes its own time."""
     case = case_of(planned, ROW, first=f"{first} us", second=f"{second} us")
-    proof = case.networks[""].proofs.delay(0, 1)
+    proof = case.networks[""].proofs.find_delay(0, 1)
     waits_ns = 4 * (max(first, second) * 1_000 - 9_600)
     lines_ns = 3 * (9_600 - 960) - 640
     longest_ps = ((first + second) * 1_000 + lines_ns + waits_ns) * US // 1_000
@@ -195,7 +195,7 @@ def test_what_others_have_begun_is_within_the_bound(
     case = case_of(planned, SHARED, scheduler=scheduler, first=first, others=others)
     measured_ps = ran(case).readings._tallies["fast"].delays.max_ps
     assert measured_ps == longest_ns * 1_000
-    assert case.networks[""].proofs.delay(0, 1).most_ps >= measured_ps
+    assert case.networks[""].proofs.find_delay(0, 1).most_ps >= measured_ps
 
 
 REORDERED = (
@@ -238,7 +238,7 @@ def test_a_shaper_and_the_line_behind_it_pay_a_burst_once(
     text = text.replace("at = [0 us, 0 us, 0 us]", f"at = [{', '.join(['0 us'] * 12)}]")
     text = text.replace("x.e -- b via media.fast_ethernet", "x.e -- b via media.ethernet")
     case = case_of(planned, text)
-    proof = case.networks[""].proofs.delay(0, 1)
+    proof = case.networks[""].proofs.find_delay(0, 1)
     longest_ps = (121_440 + last_ns - 11 * 123_040) * 1_000
     assert ran(case).readings._tallies["f"].delays.max_ps == longest_ps == proof.most_ps
     assert [where for where, _ in proof.path] == ["a -> x.w", "x.s to x.e -> b"]
@@ -247,7 +247,7 @@ def test_a_shaper_and_the_line_behind_it_pay_a_burst_once(
 def test_a_burst_is_paid_again_behind_what_lets_items_be_overtaken(planned, ran) -> None:
     """The second is held back, and then waits for those that overtook it."""
     case = case_of(planned, REORDERED, first="100 us", second="140 us")
-    proof = case.networks[""].proofs.delay(0, 1)
+    proof = case.networks[""].proofs.find_delay(0, 1)
     longest_ps = ran(case).readings._tallies["f"].delays.max_ps
     assert proof.most_ps >= longest_ps
     assert [where for where, _ in proof.path] == [
@@ -266,7 +266,7 @@ def test_what_follows_a_random_source_is_bounded_by_the_line_before_it(planned) 
     text = text.replace("from b to c", "from b to a")
     case = case_of(planned, text, room="64", survivors="0 cell")
     proofs = case.networks[""].proofs
-    assert proofs.delay(0, 1).most_ps == (1 + 5 + 1) * US
+    assert proofs.find_delay(0, 1).most_ps == (1 + 5 + 1) * US
     assert proofs.waiting["h.q[2]"] == 0
 
 
@@ -293,10 +293,10 @@ def test_each_reason_is_told(planned, ran) -> None:
         """
     )
     assert [judgement.verdict for judgement in ran(case).judgements] == ["inconclusive"]
-    proof = case.networks[""].proofs.delay(0, 1)
+    proof = case.networks[""].proofs.find_delay(0, 1)
     assert proof.most_ps is None
     assert proof.why == "x.e -> b: more may arrive than it serves"
-    assert case.networks[""].proofs.delay(5, 6).why == "none of it is sent"
+    assert case.networks[""].proofs.find_delay(5, 6).why == "none of it is sent"
 
 
 def test_a_bound_of_cells_is_none_of_their_frames(planned):
@@ -314,8 +314,8 @@ def test_a_bound_of_cells_is_none_of_their_frames(planned):
         """
     )
     proofs = case.networks[""].proofs
-    assert proofs.delay(0, 1).most_ps is not None
-    assert proofs.delay(1, 2).why == "what is proved is of cells, not of whole frames"
+    assert proofs.find_delay(0, 1).most_ps is not None
+    assert proofs.find_delay(1, 2).why == "what is proved is of cells, not of whole frames"
 
 
 def test_the_rate_of_the_path_is_that_of_the_arrivals(planned) -> None:
@@ -324,7 +324,7 @@ def test_the_rate_of_the_path_is_that_of_the_arrivals(planned) -> None:
     text = text.replace("pcr = 100_000 cell/s", "pcr = 1_000 cell/s, connections = 400")
     text = text.replace("from b to c", "from b to a")
     case = case_of(planned, text, room="64", survivors="0 cell")
-    assert case.networks[""].proofs.delay(0, 1).most_ps == Fraction(7 * US)
+    assert case.networks[""].proofs.find_delay(0, 1).most_ps == Fraction(7 * US)
 
 
 def test_criteria_may_be_about_bounds(planned, ran) -> None:
@@ -359,7 +359,7 @@ def test_a_long_chain_has_a_bound(planned) -> None:
         }
     """
     (case,) = planned(text)
-    assert case.networks[""].proofs.delay(0, 1).most_ps == 551 * US
+    assert case.networks[""].proofs.find_delay(0, 1).most_ps == 551 * US
 
 
 IN_CELLS = """
@@ -401,7 +401,7 @@ def test_packets_are_bounded_across_cells(planned, ran) -> None:
     case = case_of(planned, IN_CELLS)
     measured_ps = ran(case).readings._tallies["f"].delays.max_ps
     assert measured_ps == (121_440 + 96 * 100_000 - 2 * 123_040 + 122_080) * 1_000
-    proof = case.networks[""].proofs.delay(0, 1)
+    proof = case.networks[""].proofs.find_delay(0, 1)
     last_ns = 122_080 + 2 * (123_040 - 100_000)
     assert proof.most_ps == (121_440 + 96 * 100_000 + last_ns) * 1_000 > measured_ps
 
@@ -423,6 +423,6 @@ def test_what_all_flows_have_in_common_is_found_once(
     head, _, tail = ROUND.partition("  flow one")
     text = head + f"  for i in 0 .. 19 {{ {flow} }}\n  flow two" + tail.partition("  flow two")[2]
     case = case_of(planned, text.replace("one.rec", "one[0].rec"), room="64", survivors="4 cell")
-    assert case.networks[""].proofs.delay(0, 1).most_ps
+    assert case.networks[""].proofs.find_delay(0, 1).most_ps
     places = 8  # inputs: of two lines and their switch, queue and line, there and behind
     assert 0 < len(asked) <= 21 * places

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.check.device import predicates
 from qospec.diagnostics import Diagnostic
 from qospec.model.expression import Constant
-from qospec.plan.assembly import feeders
+from qospec.plan.assembly import list_feeders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ class UsedClasses:
                     if name in ahead.element.marks_written:
                         self._changed[key] = ahead.path, predicates.spell_attribute(name)
 
-    def unfed(self) -> Iterator[Diagnostic]:
+    def find_unfed(self) -> Iterator[Diagnostic]:
         """Yield each class that no case uses."""
         for (span, number), name in self._written.items():
             if (span, number) not in self._used:
@@ -78,7 +78,7 @@ class UsedClasses:
 
 def _list_ahead(index: int, routes: Routes) -> list[Instance]:
     """Return the elements on the way of some items to an element, in order of their numbers."""
-    before, found, waiting = feeders(routes.drafts), set[int](), [index]
+    before, found, waiting = list_feeders(routes.drafts), set[int](), [index]
     while waiting:
         fresh = {feeder for feeder in before[waiting.pop()] if routes.reach.any.get(feeder)} - found
         found |= fresh

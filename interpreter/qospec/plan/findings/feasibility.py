@@ -15,7 +15,7 @@ from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
 from qospec.model.expression import list_measurements
 from qospec.plan.changes import with_changes
-from qospec.plan.forms import largest_carried_bytes
+from qospec.plan.forms import find_largest_carried_bytes
 from qospec.plan.offered import list_counted
 from qospec.plan.tables import group_by_flow
 from qospec.protocol.marks import CLP
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 
-def overloads(
+def find_overloads(
     case: Case, network: Network, survey: Survey, asks: Callable[[Flow, Form, Clock], Fraction]
 ) -> Iterator[Diagnostic]:
     """Yield each line whose flows ask for more than it carries, in bit/s by `asks`."""
@@ -51,7 +51,7 @@ def overloads(
             * (1 + network.hosts[members[n].origin].tester.skew)
             * max(
                 asks(case.flows[members[n].stream.flow], form, clock)
-                for form in survey.forms.straight(index, n)
+                for form in survey.forms.list_straight(index, n)
             )
             for n, times in through.items()
             if members[n].stream.kind != "answers"
@@ -91,7 +91,7 @@ def _report_overload(
     )
 
 
-def too_slow_to_send(
+def find_too_slow_to_send(
     case: Case, network: Network, members: Sequence[Member]
 ) -> Iterator[Diagnostic]:
     """Yield each flow that sends less than a host of it can at any time, once."""
@@ -124,7 +124,7 @@ def _find_least_rate(flow: Flow, run: Run) -> tuple[Fraction, int]:
     return min(sent, default=(Fraction(0), 0))
 
 
-def too_many_of_aal5(
+def find_too_many_of_aal5(
     case: Case, network: Network, members: Sequence[Member]
 ) -> Iterator[Diagnostic]:
     """Yield the flow by which a host sends or takes more connections of AAL5 than it can."""
@@ -148,7 +148,7 @@ def too_many_of_aal5(
             )
 
 
-def no_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:
+def report_missing_path(case: Case, network: Network, error: NoPathError) -> Diagnostic:
     """Return the error for items of a member that do not reach its target."""
     member = error.member
     if member.channel is not None:
@@ -217,7 +217,7 @@ def _report_lost_messages(network: Network, error: NoPathError, case: Case) -> D
     )
 
 
-def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) -> Diagnostic:
+def report_ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) -> Diagnostic:
     """Return the error for a classifier that would need the port by which items came."""
     classifier = network.elements[error.element]
     name, span = error.member.name, _find_span((classifier.path,), network, case)
@@ -244,7 +244,7 @@ def _describe_cells(error: NoPathError, flow: Flow) -> str:
     return f"{'tagged ' if tagged else ''}cells of `{flow.name}`"
 
 
-def loop_without_time(paths: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
+def report_loop_without_time(paths: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
     """Return the error for a loop of elements that takes no time."""
     return Diagnostic(
         "E0409",
@@ -255,7 +255,7 @@ def loop_without_time(paths: tuple[str, ...], network: Network, case: Case) -> D
     )
 
 
-def loop_in_batches(paths: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
+def report_loop_in_batches(paths: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
     """Return the error for a loop that begins with an element that works in batches only."""
     return Diagnostic(
         "E0590",
@@ -269,7 +269,7 @@ def loop_in_batches(paths: tuple[str, ...], network: Network, case: Case) -> Dia
     )
 
 
-def unreported_queue(path: str, network: Network, case: Case) -> Diagnostic:
+def report_unobservable_queue(path: str, network: Network, case: Case) -> Diagnostic:
     """Return the error for a statement on a queue whose element works in batches only."""
     return Diagnostic(
         "E0590",
@@ -289,7 +289,7 @@ def _describe_loop(paths: tuple[str, ...]) -> str:
     return " -> ".join((*paths, paths[0]))
 
 
-def too_many_cells(span: Span, case: Case, cells: int, most_items: int) -> Diagnostic:
+def report_too_many_items(span: Span, case: Case, cells: int, most_items: int) -> Diagnostic:
     """Return the error for a trial beyond the limit, with the flag that raises it."""
     counted = " and ".join(f"{noun}s" for noun in list_counted(case))
     answered = [
@@ -317,7 +317,9 @@ def _list_bounds(answered: list[str]) -> Iterator[str]:
 FRAMING = "E0309"
 
 
-def form_refused(case: Case, network: Network, error: FormError, drafts: Drafts) -> Diagnostic:
+def report_refused_form(
+    case: Case, network: Network, error: FormError, drafts: Drafts
+) -> Diagnostic:
     """Return the error for an element that cannot take the items of a flow as they arrive."""
     element = network.elements[error.element]
     if error.member.channel is not None:
@@ -356,11 +358,11 @@ def _list_sent(survey: Survey) -> Iterator[tuple[int, Member]]:
     )
 
 
-def left_in_parts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_left_in_parts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow of which parts of packets arrive, once: a host takes only whole ones."""
     reported = set[int]()
     for number, member in _list_sent(survey):
-        at_end = survey.forms.at_end(number)
+        at_end = survey.forms.list_at_end(number)
         parts = [
             *(("fragments", "a `reassemble`") for form in at_end if form.fragmented),
             *(("cells", "an `aal_reassemble`") for form in at_end if form.frames),
@@ -377,7 +379,7 @@ def left_in_parts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             )
 
 
-def repeated_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_repeated_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each device that encrypts with the key that another one is given."""
     first: dict[tuple[str, Secret], Instance] = {}
     for index, members in sorted(survey.reach.any.items()):
@@ -409,7 +411,7 @@ def _describe_repeated(encryption: Encryption) -> tuple[str, str]:
     return "a nonce", f"no nonce may occur twice with one key ({source})"
 
 
-def latencies_asked(case: Case, name: str) -> frozenset[str]:
+def list_flows_with_latencies(case: Case, name: str) -> frozenset[str]:
     """Return the flows of which statements use latencies on a network."""
     leaves = (
         measurement for s in case.statements for measurement in list_measurements(s.expression)
@@ -419,16 +421,18 @@ def latencies_asked(case: Case, name: str) -> frozenset[str]:
     )
 
 
-def unknown_latency(case: Case, name: str, survey: Survey) -> Iterator[Diagnostic]:
+def find_unknown_latencies(case: Case, name: str, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow whose latency is asked for, which needs the sizes of packets as sent.
 
     They are those that arrive, or all the same.
     """
-    asked, of_flow = latencies_asked(case, name), group_by_flow(survey.members)
+    asked, of_flow = list_flows_with_latencies(case, name), group_by_flow(survey.members)
     for number, flow in enumerate(case.flows):
         mine = of_flow[number]
-        sent = survey.forms.sent(mine[0])
-        changed = any(form.sizes != sent.sizes for n in mine for form in survey.forms.at_end(n))
+        sent = survey.forms.get_sent(mine[0])
+        changed = any(
+            form.sizes != sent.sizes for n in mine for form in survey.forms.list_at_end(n)
+        )
         if flow.name in asked and changed and len(sent.sizes) > 1:
             yield Diagnostic(
                 "E0312",
@@ -440,7 +444,7 @@ def unknown_latency(case: Case, name: str, survey: Survey) -> Iterator[Diagnosti
             )
 
 
-def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnostic]:
+def find_framing_mismatches(case: Case, name: str, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow that a network's lines do not carry as planned; once for a flow."""
     drafts, reported = survey.drafts, set[int]()
     for number, member in _list_sent(survey):
@@ -452,20 +456,20 @@ def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnost
             reported.add(member.stream.flow)
             yield _report_framing(flow, name)
         if member.stream.flow not in reported and flow.packets is not None:
-            sent = survey.forms.sent(number)
+            sent = survey.forms.get_sent(number)
             for index, through in sorted(survey.reach.any.items()):
                 clock = drafts[index].clock
                 framed = None if clock is None else clock.encapsulation
                 if number not in through or framed is None:
                     continue
-                largest_bytes = survey.forms.largest_bytes(index, number)
+                largest_bytes = survey.forms.find_largest_bytes(index, number)
                 if largest_bytes > framed.largest_bytes:
                     reported.add(member.stream.flow)
                     # A queue or a scheduler has been joined with its line.
                     path = drafts[index].line or drafts[index].instance.path
                     link = next(e for e in case.networks[name].elements if e.path == path)
                     hops = survey.reach.hops.get(number, [])
-                    fits_bytes = largest_carried_bytes(hops, sent, drafts, member)
+                    fits_bytes = find_largest_carried_bytes(hops, sent, drafts, member)
                     sizes = (sent.largest_bytes, largest_bytes, framed.largest_bytes, fits_bytes)
                     yield _report_too_large(flow, member, link, sizes)
                     break

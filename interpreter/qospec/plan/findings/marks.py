@@ -27,7 +27,7 @@ WRITING, READING, DROPPING = ("writes", "leaves"), ("reads", "arrives"), ("drops
 Wires = dict[int, set[int]]
 
 
-def uncarried_marks(case: Case, drafts: Drafts, reach: Reach) -> Iterator[Diagnostic]:
+def find_uncarried_marks(case: Case, drafts: Drafts, reach: Reach) -> Iterator[Diagnostic]:
     """Yield each element with a mark for which no frame on its links has a field."""
     onward = _list_wires(drafts, reach)
     backward: Wires = {index: set() for index in drafts}
@@ -52,7 +52,7 @@ def uncarried_marks(case: Case, drafts: Drafts, reach: Reach) -> Iterator[Diagno
                     yield _report_refused(case, reader, name, does, _list_lines(ends, drafts))
 
 
-def lost_identifiers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_lost_identifiers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each classifier by VLAN behind a line that did not carry it."""
     lines = [n for n, draft in survey.drafts.items() if draft.clock is not None]
     for name in predicates.VLANS:

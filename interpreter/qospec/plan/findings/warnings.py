@@ -18,8 +18,8 @@ from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.fault import Fault
 from qospec.engine.security.association import SUCCESSORS, Association
-from qospec.plan.assembly import feeders
-from qospec.plan.changes import stages
+from qospec.plan.assembly import list_feeders
+from qospec.plan.changes import list_stages
 from qospec.protocol.marks import LEG
 from qospec.protocol.streams import NO_FLOW
 from qospec.units import PACKET_RATE, RATE, TIME, format_value
@@ -43,22 +43,22 @@ REASON = (
 )
 
 
-def short_quanta(network: Network, survey: Survey) -> Iterator[Diagnostic]:
+def find_short_quanta(network: Network, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each scheduler whose quantum for an input is below the size of a packet there."""
     for index, draft in survey.drafts.items():
         if draft.duty == "scheduler":
             scheduler: Scheduler = draft.instance.element
-            coming = [largest_arrival(survey, index, n) for n in range(len(scheduler.inputs))]
+            coming = [find_largest_bytes(survey, index, n) for n in range(len(scheduler.inputs))]
             for level, largest in _list_levels(scheduler, iter(coming)):
                 yield from _warn_of_quantum(level, largest, network)
 
 
-def unfit_schedulers(network: Network, survey: Survey) -> Iterator[Diagnostic]:
+def find_unfit_schedulers(network: Network, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each scheduler that cannot serve what arrives there, or not on its line."""
     for index, draft in survey.drafts.items():
         if draft.duty == "scheduler" and draft.clock is not None:
             scheduler: Scheduler = draft.instance.element
-            coming = [largest_arrival(survey, index, n) for n in range(len(scheduler.inputs))]
+            coming = [find_largest_bytes(survey, index, n) for n in range(len(scheduler.inputs))]
             for level, largest in _list_levels(scheduler, iter(coming)):
                 unfit = level.explain_unfit(draft.clock, largest)
                 found = next(element for element in network.elements if element.element is level)
@@ -67,10 +67,12 @@ def unfit_schedulers(network: Network, survey: Survey) -> Iterator[Diagnostic]:
                     yield Diagnostic("E0318", message, found.span, help=unfit.help)
 
 
-def largest_arrival(survey: Survey, element: int, entry: int) -> int:
+def find_largest_bytes(survey: Survey, element: int, entry: int) -> int:
     """Return the largest size in bytes of arrivals at an input of an element; 0 if none arrive."""
     members = {number for number, _ in survey.reach.inputs.get((element, entry), ())}
-    forms = (form for number in members for form in survey.forms.at_input(element, entry, number))
+    forms = (
+        form for number in members for form in survey.forms.list_at_input(element, entry, number)
+    )
     return max((form.largest_bytes for form in forms), default=0)
 
 
@@ -112,14 +114,14 @@ def _warn_of_quantum(
     )
 
 
-def small_queues(survey: Survey) -> Iterator[Diagnostic]:
+def find_small_queues(survey: Survey) -> Iterator[Diagnostic]:
     """Yield each queue whose limit is below the size of a packet that arrives there."""
     for index, draft in survey.drafts.items():
         for number, queue in enumerate(_list_queues(draft)):
             limit = queue.element.buffer if queue is not None else None
             if queue is None or queue.span is None or limit is None or limit.unit != "byte":
                 continue
-            largest = largest_arrival(survey, index, number)
+            largest = find_largest_bytes(survey, index, number)
             if limit.amount < largest:
                 yield Diagnostic(
                     "W0606",
@@ -136,7 +138,7 @@ def _list_queues(draft: Draft) -> list[Instance | None]:
     return [draft.instance] if draft.duty == "queue" else draft.queues
 
 
-def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each meter and shaper whose bucket never has tokens for packets of a flow.
 
     A meter's bucket of no bytes lets nothing pass on purpose; a shaper's loses all.
@@ -149,7 +151,7 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         largest: dict[int, int] = {}
         for number in _list_sent(survey, survey.reach.any[index]):
             of = survey.members[number].stream.flow
-            largest[of] = max(largest.get(of, 0), survey.forms.largest_bytes(index, number))
+            largest[of] = max(largest.get(of, 0), survey.forms.find_largest_bytes(index, number))
         for number, largest_bytes in sorted(largest.items()):
             flow, least = case.flows[number], bucket.count_tokens(largest_bytes)
             unit = {"": "pkt", "ip": "B"}.get(bucket.rate.layer, f"B @{bucket.rate.layer}")
@@ -164,7 +166,7 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 )
 
 
-def unauthenticated(survey: Survey) -> Iterator[Diagnostic]:
+def find_unauthenticated(survey: Survey) -> Iterator[Diagnostic]:
     """Yield each end that encrypts packets without authenticating them. Source: RFC 8221, 4."""
     for index, numbers in sorted(survey.reach.any.items()):
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
@@ -183,15 +185,15 @@ def unauthenticated(survey: Survey) -> Iterator[Diagnostic]:
             )
 
 
-def unverified(survey: Survey) -> Iterator[Diagnostic]:
+def find_unverified(survey: Survey) -> Iterator[Diagnostic]:
     """Yield each end whose packets arrive though nothing has done what it leaves to be verified."""
     arrives = [
-        any(form.unverified for form in survey.forms.at_end(number))
+        any(form.unverified for form in survey.forms.list_at_end(number))
         for number in range(len(survey.members))
     ]
     for index, numbers in sorted(survey.reach.any.items()) if any(arrives) else ():
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
-        forms = [form for n in numbers if arrives[n] for form in survey.forms.at(index, n)]
+        forms = [form for n in numbers if arrives[n] for form in survey.forms.list_at(index, n)]
         passing = [form for form in forms if not form.unverified]
         if instance.span and any(element.form_after(form).unverified for form in passing):
             yield Diagnostic(
@@ -204,9 +206,9 @@ def unverified(survey: Survey) -> Iterator[Diagnostic]:
             )
 
 
-def unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
+def find_unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
     """Yield each meter and shaper whose rate exceeds that of all lines before it together."""
-    before = feeders(survey.drafts)
+    before = list_feeders(survey.drafts)
     for index in sorted(survey.reach.any):
         instance = survey.drafts[index].instance
         bucket = survey.drafts[index].element.token_bucket
@@ -248,13 +250,13 @@ def _list_sent(survey: Survey, numbers: Iterable[int]) -> list[int]:
     return [number for number in sorted(numbers) if survey.members[number].stream.flow != NO_FLOW]
 
 
-def missing_headers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_missing_headers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each element that takes a header off packets around which nothing has put it."""
     for index, numbers in sorted(survey.reach.any.items()) if survey.forms.changed else ():
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
         for number in _list_sent(survey, numbers):
             member = survey.members[number]
-            for form in survey.forms.at(index, number):
+            for form in survey.forms.list_at(index, number):
                 taken = element.form_after(form).headers[len(form.headers) :]
                 if taken and taken[0] < 0:
                     answers = member.stream.kind == "answers"
@@ -280,14 +282,14 @@ def _warn_of_header(
     )
 
 
-def all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each element that loses all packets of a flow, since they may not be cut."""
     for index, numbers in sorted(survey.reach.any.items()) if survey.forms.changed else ():
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
         reported = set[int]()
         for number in _list_sent(survey, numbers):
             flow = survey.members[number].stream.flow
-            forms = [form for form in survey.forms.at(index, number) if form.sizes]
+            forms = [form for form in survey.forms.list_at(index, number) if form.sizes]
             if flow in reported or any(element.form_after(form).sizes for form in forms):
                 continue
             if forms:
@@ -304,7 +306,7 @@ def all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 )
 
 
-def idle_faults(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_idle_faults(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each fault that nothing reaches which it could hit."""
     arriving: dict[int, dict[str, int]] = {}
     for number, hops in sorted(survey.reach.hops.items()):
@@ -328,7 +330,7 @@ def idle_faults(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         )
 
 
-def refused_by_receivers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_refused_by_receivers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow that comes to what decrypts and is lost there as a whole, once.
 
     It comes in the clear, or with the index of another association.
@@ -340,7 +342,9 @@ def refused_by_receivers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         reported = {NO_FLOW}
         for number in sorted(numbers):
             flow = survey.members[number].stream.flow
-            found = {_find_refusal(form, element.spi) for form in survey.forms.at(index, number)}
+            found = {
+                _find_refusal(form, element.spi) for form in survey.forms.list_at(index, number)
+            }
             whys = sorted(why for why in found if why is not None)
             if len(whys) < len(found) or flow in reported:
                 continue
@@ -381,11 +385,11 @@ def _find_refusal(form: Form, spi: int) -> _Why | None:
     return None
 
 
-def left_encrypted(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_left_encrypted(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow that arrives encrypted as a whole where its bytes are compared, once."""
     reported = {NO_FLOW}
     for number, member in enumerate(survey.members if case.run.payload else ()):
-        encrypted = all(form.inside or form.keys for form in survey.forms.at_end(number))
+        encrypted = all(form.inside or form.keys for form in survey.forms.list_at_end(number))
         if encrypted and member.stream.flow not in reported:
             reported.add(member.stream.flow)
             flow = case.flows[member.stream.flow]
@@ -398,14 +402,14 @@ def left_encrypted(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             )
 
 
-def idle_contracts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_idle_contracts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow of packets with a contract for cells that none of them becomes."""
     forms, any_cells = survey.forms, dict[int, bool]()
     for number, member in enumerate(survey.members):
         if member.packets is not None and member.packets.cell_contract is not None:
             passed = (index for index, through in survey.reach.any.items() if number in through)
             are_cells = any(
-                form.carries == "cell" for index in passed for form in forms.at(index, number)
+                form.carries == "cell" for index in passed for form in forms.list_at(index, number)
             )
             any_cells[member.stream.flow] = any_cells.get(member.stream.flow, False) or are_cells
     for flow in (case.flows[number] for number, found in any_cells.items() if not found):
@@ -417,7 +421,7 @@ def idle_contracts(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         )
 
 
-def taken_for_one(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_taken_for_one(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each element that takes several passages of a flow for one connection, once."""
     for index, classes in sorted(survey.reach.item_classes.items()):
         draft = survey.drafts[index]
@@ -446,7 +450,7 @@ def _remembers_cells(instance: Instance, member: Member, flow: Flow) -> bool:
     return instance.element.polices(member.contract) or any(rule.is_of_frames for rule in rules)
 
 
-def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def find_late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each association that expires before its successor is there, at the load offered."""
     for index, members in sorted(survey.reach.offered.items()):
         instance = survey.drafts[index].instance
@@ -461,11 +465,11 @@ def late_keys(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         means = {
             number: max(
                 form.compute_mean(rekeying.encrypted_bytes)
-                for form in survey.forms.straight(index, number)
+                for form in survey.forms.list_straight(index, number)
             )
             for _, number in flows
         }
-        for stage in stages(case):
+        for stage in list_stages(case):
             rates = {number: stage.rates[survey.members[number].stream.flow] for number in means}
             packet_rate = sum(rates.values(), Fraction(0))
             byte_rate = sum((rates[number] * means[number] for number in means), Fraction(0))

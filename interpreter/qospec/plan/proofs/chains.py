@@ -34,19 +34,19 @@ MOST_PLACES = 32
 class Followed(Protocol):
     """What is known of an experiment: where items pass, and what is proved node by node."""
 
-    def guarantee(self, place: Place) -> Guarantee | None:
+    def get_guarantee(self, place: Place) -> Guarantee | None:
         """Return what is guaranteed at an input; None: nothing, or nothing that chains can use."""
 
-    def inputs(self, node: int) -> Sequence[Place]:
+    def list_inputs(self, node: int) -> Sequence[Place]:
         """Return the inputs of a node."""
 
-    def groups(self, place: Place) -> list[Group]:
+    def list_groups(self, place: Place) -> list[Group]:
         """Return what arrives at an input."""
 
     def resizes(self, place: Place, key: Key) -> bool:
         """Return whether a node changes the sizes of items."""
 
-    def onward(self, place: Place, key: Key) -> Sequence[tuple[Wire, Place]]:
+    def list_onward(self, place: Place, key: Key) -> Sequence[tuple[Wire, Place]]:
         """Return the wires by which items leave a node, and where to."""
 
     def comes_only_by(self, wire: Wire, place: Place, key: Key) -> bool:
@@ -88,7 +88,7 @@ class Chains:
         self._waiting: dict[Place, bool] = {}
         self._stages_known: dict[tuple[Place, frozenset[Key], int], tuple[Stage, ...]] = {}
 
-    def of(self, place: Place, key: Key) -> Iterator[Chain]:
+    def list_from(self, place: Place, key: Key) -> Iterator[Chain]:
         """Yield the chains of the items of a key that begin at an input, the shortest first.
 
         They begin and end where something may wait: elsewhere a node by itself is bounded as well.
@@ -97,7 +97,7 @@ class Chains:
             self._beginning[place] = _Bundle((place,), frozenset(self._list_arriving(place)))
         bundle = self._beginning[place]
         while key in bundle.keys and len(bundle.places) <= MOST_PLACES:
-            guarantee = self._followed.guarantee(bundle.places[-1])
+            guarantee = self._followed.get_guarantee(bundle.places[-1])
             if guarantee is None or (guarantee.server is None and guarantee.most_ps is None):
                 return
             waits = self._waits(bundle.places[-1])
@@ -116,7 +116,7 @@ class Chains:
         return self._waiting[place]
 
     def _may_wait(self, place: Place) -> bool:
-        guarantee = self._followed.guarantee(place)
+        guarantee = self._followed.get_guarantee(place)
         sizes = self._list_sizes(place, lambda _: True)
         if guarantee is None or guarantee.server is None or not sizes:
             return False
@@ -128,7 +128,7 @@ class Chains:
         return guarantee.most_ps > max(alone_ps, Fraction(0)) + server.after_ps
 
     def _list_arriving(self, place: Place) -> Iterator[Key]:
-        for group in self._followed.groups(place):
+        for group in self._followed.list_groups(place):
             yield from (key for key in group.parts if key.kind == "user")
 
     def _extend(self, bundle: _Bundle, key: Key) -> _Bundle:
@@ -136,7 +136,7 @@ class Chains:
 
         Kept, since it takes a time that grows with the number of keys, and each of them asks.
         """
-        ways = tuple(self._followed.onward(bundle.places[-1], key))
+        ways = tuple(self._followed.list_onward(bundle.places[-1], key))
         if (bundle, ways) not in self._longer_known:
             self._longer_known[bundle, ways] = self._find_longer(bundle, ways)
         return self._longer_known[bundle, ways]
@@ -149,7 +149,7 @@ class Chains:
         keys = frozenset(
             other
             for other in bundle.keys
-            if tuple(self._followed.onward(place, other)) == ways
+            if tuple(self._followed.list_onward(place, other)) == ways
             and self._followed.comes_only_by(wire, to, other)
         )
         return _Bundle((*bundle.places, to), keys)
@@ -190,7 +190,7 @@ class Chains:
             smallest_bytes: The least size of an item where the chain begins, if sizes have changed
                 since; else 0.
         """
-        guarantee = self._followed.guarantee(place)
+        guarantee = self._followed.get_guarantee(place)
         assert guarantee is not None  # noqa: S101 -- or no chain were here
         if guarantee.most_ps is not None:
             yield Stage(Fraction(guarantee.most_ps))
@@ -198,7 +198,7 @@ class Chains:
             return
         service, costs, after_ps, shared, saves = guarantee.server
         others = self._bound_part(place, lambda key: key not in keys)
-        for other in self._followed.inputs(place.node) if shared else ():
+        for other in self._followed.list_inputs(place.node) if shared else ():
             others = (
                 others if other == place else others.add(self._bound_part(other, lambda _: True))
             )
@@ -211,14 +211,14 @@ class Chains:
 
     def _bound_part(self, place: Place, chosen: Callable[[Key], bool]) -> Arrival:
         """Return a bound of some of what arrives at an input."""
-        parts = (group.part(chosen) for group in self._followed.groups(place))
+        parts = (group.bound_part(chosen) for group in self._followed.list_groups(place))
         return functools.reduce(Arrival.add, parts, SILENCE)
 
     def _list_sizes(self, place: Place, chosen: Callable[[Key], bool]) -> tuple[int, ...]:
         """Return the sizes that some of what arrives at an input may have."""
         found = {
             size
-            for group in self._followed.groups(place)
+            for group in self._followed.list_groups(place)
             for key, arrival in group.parts.items()
             if chosen(key)
             for size in arrival.sizes

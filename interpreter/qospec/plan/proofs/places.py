@@ -34,11 +34,11 @@ class Group(NamedTuple):
     parts: dict[Key, Arrival]
     together: Arrival
 
-    def total(self) -> Arrival:
+    def bound_all(self) -> Arrival:
         """Return the bound of all of it."""
-        return self.part(lambda _: True)
+        return self.bound_part(lambda _: True)
 
-    def part(self, chosen: Callable[[Key], bool]) -> Arrival:
+    def bound_part(self, chosen: Callable[[Key], bool]) -> Arrival:
         """Return the bound of some of it."""
         parts = [part for key, part in self.parts.items() if chosen(key)]
         if not parts:
@@ -46,17 +46,17 @@ class Group(NamedTuple):
         return functools.reduce(Arrival.add, parts).intersect(self.together)
 
 
-def alone(key: Key, arrival: Arrival) -> Group:
+def build_group(key: Key, arrival: Arrival) -> Group:
     """Return a group of one part."""
     return Group({key: arrival}, describe_unbounded(arrival.sizes))
 
 
-def joined(groups: Sequence[Group], leaves: Arrival) -> Group:
+def join_groups(groups: Sequence[Group], leaves: Arrival) -> Group:
     """Return several groups as one, of which together no more leaves than `leaves` says."""
     parts: dict[Key, Arrival] = {}
     for group in groups:
         for key, arrival in group.parts.items():
             parts[key] = parts[key].add(arrival) if key in parts else arrival
-    total = functools.reduce(Arrival.add, (group.total() for group in groups))
+    total = functools.reduce(Arrival.add, (group.bound_all() for group in groups))
     sizes = tuple(sorted({size for part in parts.values() for size in part.sizes}))
     return Group(parts, total.intersect(leaves)._replace(sizes=sizes))

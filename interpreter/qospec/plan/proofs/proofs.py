@@ -31,9 +31,9 @@ from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.graph.components import find_components, is_cyclic
 from qospec.engine.items.partition import MAX_OUTPUTS
 from qospec.engine.line.guarantee import bound_sending_ps
-from qospec.plan.forms import form_of
+from qospec.plan.forms import build_form
 from qospec.plan.proofs.chains import Chains
-from qospec.plan.proofs.places import Group, Key, Place, alone, joined
+from qospec.plan.proofs.places import Group, Key, Place, build_group, join_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -100,13 +100,13 @@ class Proofs:
     why: str = ""
     unbounded: Mapping[str, str] = field(default_factory=dict)
 
-    def why_unbounded(self, path: str) -> str:
+    def explain_unbounded(self, path: str) -> str:
         """Return why no backlog is proved of a queue; "" if one is."""
         if path in self.waiting:
             return ""
         return self.why or self.unbounded.get(path) or NOTHING_KNOWN.format(path)
 
-    def delay(self, first: int, stop: int) -> Proof:
+    def find_delay(self, first: int, stop: int) -> Proof:
         """Return the bound of the delay of some connections, by their indices."""
         begins, ends, order = self._intervals
         mine = sorted(order[bisect_right(ends, first) : bisect_left(begins, stop)])
@@ -126,11 +126,11 @@ class Proofs:
         return [begin for begin, _, _ in known], [end for _, end, _ in known], order
 
 
-def proved(experiment: Experiment) -> Proofs:
+def prove(experiment: Experiment) -> Proofs:
     """Return what network calculus proves of an experiment."""
     if any(node.element.makes for node in experiment.nodes):
         return Proofs({}, {}, "endpoints send when something arrives")
-    return _Analysis(experiment).proofs()
+    return _Analysis(experiment).prove()
 
 
 class _Analysis:
@@ -158,7 +158,7 @@ class _Analysis:
         ]
         self._chains = Chains(proxy(self))  # no cycle, so that all of it is freed at once
 
-    def proofs(self) -> Proofs:
+    def prove(self) -> Proofs:
         """Return what is proved."""
         onward: list[set[int]] = [set() for _ in self._nodes]
         for (number, _), ends in self._wires.items():
@@ -167,7 +167,7 @@ class _Analysis:
             for _ in range(ROUNDS if is_cyclic(component, onward) else 1):
                 for number in component:
                     self._pass(number)
-        delays = {self._find_indices(key): self._delay(key) for key in self._routes.begins}
+        delays = {self._find_indices(key): self._bound_delay(key) for key in self._routes.begins}
         for source in self._experiment.sources:
             if source.framing is not None:
                 first = source.framing.first
@@ -191,7 +191,7 @@ class _Analysis:
         key, start = Key(number, "user"), Place(source.node, source.input)
         carries = "cell" if source.encapsulation is None else "packet"
         routes.begins[key] = {start}
-        waiting = deque([(key, start, form_of(carries, source.sizes))])
+        waiting = deque([(key, start, build_form(carries, source.sizes))])
         while waiting:
             key, place, form = waiting.popleft()
             forms = routes.arriving.setdefault(place, {}).setdefault(key, set())
@@ -236,9 +236,9 @@ class _Analysis:
     def _pass(self, number: int) -> None:
         """Bound what leaves a node, given what arrives there."""
         node = self._nodes[number]
-        inputs = [self.groups(Place(number, n)) for n in range(len(node.element.inputs))]
+        inputs = [self.list_groups(Place(number, n)) for n in range(len(node.element.inputs))]
         arriving = tuple(
-            functools.reduce(Arrival.add, (group.total() for group in groups), SILENCE)
+            functools.reduce(Arrival.add, (group.bound_all() for group in groups), SILENCE)
             for groups in inputs
         )
         limits = tuple(queue.limit for queue in node.queues)
@@ -251,10 +251,10 @@ class _Analysis:
                 if (passed := self._bound_passed(group, Place(number, n), output, found)).parts
             ]
             if found is not None and found.leaves is not None and groups:
-                groups = [joined(groups, found.leaves)]
+                groups = [join_groups(groups, found.leaves)]
             self._leaving[number, output] = groups
 
-    def groups(self, place: Place) -> list[Group]:
+    def list_groups(self, place: Place) -> list[Group]:
         """Return what arrives at an input, by wire."""
         groups = [self._sent[number] for number in self._sources.get(place, ())]
         for wire in self._feeding.get(place, ()):
@@ -263,7 +263,7 @@ class _Analysis:
             else:  # it comes round
                 known = self._routes.arriving.get(place, {})
                 groups += [
-                    alone(key, describe_unbounded(_list_sizes(forms)))
+                    build_group(key, describe_unbounded(_list_sizes(forms)))
                     for key, forms in known.items()
                 ]
         return groups
@@ -313,14 +313,14 @@ class _Analysis:
 
     # ---- what chains need, as `chains.Followed`
 
-    def guarantee(self, place: Place) -> Guarantee | None:
+    def get_guarantee(self, place: Place) -> Guarantee | None:
         node, found = self._nodes[place.node], self._found.get(place.node)
         stamps = node.clock is not None and node.clock.stamps
         if found is None or stamps or not node.element.keeps_order:
             return None
         return found.inputs[place.input]
 
-    def inputs(self, node: int) -> list[Place]:
+    def list_inputs(self, node: int) -> list[Place]:
         return [Place(node, n) for n in range(len(self._nodes[node].element.inputs))]
 
     def resizes(self, place: Place, key: Key) -> bool:
@@ -328,7 +328,7 @@ class _Analysis:
         forms = self._routes.arriving[place][key]
         return any(element.form_after(form).sizes != form.sizes for form in forms)
 
-    def onward(self, place: Place, key: Key) -> list[tuple[tuple[int, int], Place]]:
+    def list_onward(self, place: Place, key: Key) -> list[tuple[tuple[int, int], Place]]:
         return [
             ((place.node, output), to)
             for output in self._routes.onward.get((place, key), ())
@@ -343,7 +343,7 @@ class _Analysis:
 
     # ---- bounds
 
-    def _delay(self, key: Key) -> Proof:
+    def _bound_delay(self, key: Key) -> Proof:
         """Return the bound of the delay of items: the longest of their paths."""
         if key in self._routes.unknown:
             return Proof(None, NOTHING_KNOWN.format(self._routes.unknown[key]))
@@ -358,7 +358,7 @@ class _Analysis:
             else:
                 here = self._bound_through(places[first], key)
                 found = _sum(here, [known[to] for to in onward[first]])
-                for chain in self._chains.of(places[first], key):
+                for chain in self._chains.list_from(places[first], key):
                     behind = self._list_following(chain.places[-1], key)
                     through = self._name_chain(chain)
                     found = _choose_least(
@@ -400,7 +400,7 @@ class _Analysis:
 def _bound_sent(number: int, source: Source) -> Group:
     """Return what a source sends."""
     curve = source.arrivals.curve(source.connections, source.phases)
-    return alone(Key(number, "user"), bound_items(curve, set(source.sizes.size_bytes)))
+    return build_group(Key(number, "user"), bound_items(curve, set(source.sizes.size_bytes)))
 
 
 def _list_sizes(forms: set[Form]) -> tuple[int, ...]:
