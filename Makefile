@@ -51,7 +51,7 @@ test-browser: setup ## Test reports in Chromium, on screen and printed; needs th
 	    { echo "test-browser needs the extra: $(BIN)/pip install --editable '.[browser]'" >&2; exit 1; }
 	$(BIN)/python -m pytest testcases/browser
 
-test-nightly: test-seeds coverage extension site ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; build the site; measure coverage and speed
+test-nightly: test-seeds coverage extension site test-kernel ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; build the site; measure coverage and speed
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/unit/shrink testcases/unit/run/test_ndr.py testcases/unit/cli/test_schema.py \
 	    testcases/language/test_help.py \
@@ -71,7 +71,8 @@ test-seeds: setup ## Run each suite at ten seeds: the verdicts must be the same
 kernel: .venv/users ## Build a kernel of Linux in virtual time into the cache, for `qos run --on kernel-vt`; takes gcc, make, flex, bison, bc
 	$(BIN)/python -m qospec.linux.build 2
 
-test-kernel: setup ## Compare drawn specifications on the emulation and on that kernel, packet by packet
+test-kernel: setup ## Compare drawn specifications on the emulation and on that kernel, packet by packet; builds it if need be
+	$(BIN)/python -m qospec.linux.build 2 --once
 	$(BIN)/python testcases/agreement.py 200
 
 test-versions: setup ## Run a short suite with the lowest versions that setup.cfg allows, and with the newest

@@ -16,10 +16,14 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qospec.backend import BackendError
 from qospec.dataclass import NamedTuple
 from qospec.linux.kept import ABOUT, KERNEL, find_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PACKAGE = "linux-source-6.1"
 CONFIGURATION = Path(__file__).with_name("kernel.config")
@@ -93,12 +97,29 @@ def build(jobs: int) -> Path:
             "release": version,
             "package": PACKAGE,
             "changes": [f"{change.file}: {change.reason}" for change in CHANGES],
+            "recipe": hash_recipe(),
             "sha256": hashlib.sha256((source / KERNEL).read_bytes()).hexdigest(),
         }
         (kept / ABOUT).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
         shutil.copy2(source / KERNEL, kept / f"{KERNEL}.part")
     (kept / f"{KERNEL}.part").replace(kept / KERNEL)
     return kept / KERNEL
+
+
+def hash_recipe() -> str:
+    """Return the SHA-256 of all that this file decides about a kernel."""
+    recipe = (PACKAGE, CHANGES, CONFIGURATION.read_text("utf-8"))
+    return hashlib.sha256(repr(recipe).encode()).hexdigest()
+
+
+def is_built() -> bool:
+    """Return whether there is a kernel that was built as this file would."""
+    about = find_folder() / ABOUT
+    try:
+        recipe: object = json.loads(about.read_text("utf-8")).get("recipe")
+    except (OSError, ValueError, AttributeError):
+        return False
+    return recipe == hash_recipe() and about.with_name(KERNEL).is_file()
 
 
 def _load_source(folder: Path) -> tuple[Path, str]:
@@ -145,11 +166,17 @@ def _run(command: list[str], folder: Path, more: dict[str, str] | None = None) -
         raise BackendError(f"`{' '.join(command[:3])}` failed:\n{last}")
 
 
-def main() -> int:
-    """Build a kernel and say where it is; return the exit code."""
+def main(arguments: Sequence[str]) -> int:
+    """Build a kernel and say where it is; return the exit code.
+
+    The first argument is the number of processes; with `--once` a kernel that is there stays.
+    """
+    jobs = int(arguments[0]) if arguments else os.cpu_count() or 1
     started_s = time.monotonic()
     try:
-        kernel = build(int(sys.argv[1]) if len(sys.argv) > 1 else os.cpu_count() or 1)
+        if "--once" in arguments and is_built():
+            return 0
+        kernel = build(jobs)
     except BackendError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201 -- it is a program
         return 1
@@ -159,4 +186,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
