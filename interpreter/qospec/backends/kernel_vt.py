@@ -41,9 +41,9 @@ class KernelVt(Backend):
     """Carry trials out on a kernel of Linux in virtual time, repeatably and without privileges.
 
     Lines are `htb` and `netem`, queues `pfifo` and `bfifo`, policers `police`, shapers `tbf`,
-    schedulers `prio` and `drr`, classifiers and routers filters.
+    schedulers `prio` and `drr`, classifiers and routers filters, markers `pedit`.
 
-    Not modelled: cells, marking, classes by size, answered traffic, and what changes during a
+    Not modelled: cells, colours, classes by size, answered traffic, and what changes during a
     trial.
     """
 
@@ -217,6 +217,17 @@ def _verify_delay(delay: Any) -> Iterator[Unfit]:
         yield "limit", f"a delay on {OF_KERNEL} has none", "leave `limit` out"
 
 
+def _verify_remark(remark: Any) -> Iterator[Unfit]:
+    for field in ("priority", "traffic_class", "colour"):
+        if getattr(remark, field) is not None:
+            message = f"packets on {OF_KERNEL} have neither tags nor labels nor colours"
+            yield field, message, "write the `dscp`, or the `precedence`"
+    if not {*remark.marks_read} <= {"dscp", "precedence"}:
+        message = f"{OF_KERNEL} knows of `{remark.key}` nothing"
+        field = next(name for name in ("dscp", "precedence") if getattr(remark, name))
+        yield field, message, "write a value for all packets, or one for each DSCP"
+
+
 def _verify_nothing(_element: Any) -> Iterator[Unfit]:
     yield from ()
 
@@ -241,6 +252,7 @@ ELEMENTS: Mapping[str, Callable[[Any], Iterator[Unfit]]] = {
     "line": _verify_line,
     "merge": _verify_ports,
     "police": _verify_police,
+    "remark": _verify_remark,
     "router": _verify_ports,
     "shape": _verify_shape,
     "strict": _verify_strict,

@@ -2,7 +2,8 @@
 
 A size that is given takes off the 14 bytes of Ethernet's header by which the kernel counts, so all
 disciplines count IP packets, as elements do; a line adds its own frames. Sources: tc(8),
-tc-stab(8), tc-htb(8), tc-tbf(8), tc-netem(8), tc-prio(8), tc-drr(8), tc-pfifo(8), tc-police(8).
+tc-stab(8), tc-htb(8), tc-tbf(8), tc-netem(8), tc-prio(8), tc-drr(8), tc-pfifo(8), tc-police(8),
+tc-pedit(8).
 """
 
 from __future__ import annotations
@@ -104,6 +105,11 @@ def describe_policing(node: Node) -> Policing:
         f" burst {bucket.size.amount} overhead {around}"
         " conform-exceed drop/pipe index {index}"
     )
+
+
+def write_remark(tos: int) -> str:
+    """Return the actions of a filter that write the octet of the DSCP, and go on."""
+    return f"action pedit ex munge ip dsfield set {tos:#x} pipe action csum ip4h pipe"
 
 
 def find_input_class(node: Node, number: int) -> str:

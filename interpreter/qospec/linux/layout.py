@@ -4,7 +4,7 @@ An element that lets packets wait, takes time or loses some has a pair of interf
 into the near one passes its discipline, and comes out of the far one, where it is seen. A line has
 a second pair, in which packets travel. From a far end, filters send each packet on to the near end
 of the element that is next on the way of its connection, which its address tells, and of its DSCP.
-Elements that do neither, such as classifiers, are filters alone.
+Elements that do neither, such as classifiers and markers, are filters alone.
 """
 
 from __future__ import annotations
@@ -25,16 +25,24 @@ if TYPE_CHECKING:
 
     from qospec.engine.experiment import Experiment, Node, Source, Wire
 
-PASSED = ("classify", "merge", "router")
+PASSED = ("classify", "merge", "remark", "router")
 """Elements that are filters alone, where they take no time."""
 MTU_BYTES = 9_000
 
 
 class Step(NamedTuple):
-    """A node on the way of packets, the input by which they come, and nodes `passed` before."""
+    """A node on the way of packets.
+
+    Attributes:
+        node: Its number.
+        input: The input by which they come.
+        tos: The octet of the IP header with the DSCP, as they come.
+        passed: Nodes that are passed before.
+    """
 
     node: int
     input: int
+    tos: int
     passed: tuple[int, ...] = ()
 
 
@@ -44,7 +52,7 @@ class Way(NamedTuple):
     Attributes:
         first: Index of the first connection.
         stop: Behind the last.
-        tos: The octet of the IP header with the DSCP.
+        marks: Their marks when they arrive.
         port: The near end that they are sent into.
         steps: The nodes with interfaces, in order.
         end: The number of the wire to where they arrive; -1 if they are discarded.
@@ -53,11 +61,16 @@ class Way(NamedTuple):
 
     first: int
     stop: int
-    tos: int
+    marks: int
     port: str
     steps: tuple[Step, ...]
     end: int
     ended: tuple[int, ...] = ()
+
+    @property
+    def tos(self) -> int:
+        """Return the octet of the IP header with the DSCP, as they are sent."""
+        return self.steps[0].tos
 
 
 class Layout(NamedTuple):
@@ -148,10 +161,9 @@ def _list_ways(experiment: Experiment, source: Source) -> Iterator[Way]:
     wires = {
         (wire.node, wire.output): (number, wire) for number, wire in enumerate(experiment.wires)
     }
-    dscp, ecn = MARKS["dscp"].of(source.marks), MARKS["ecn"].of(source.marks)
     found: list[Way] = []
     for connection in range(source.first, source.first + source.connections):
-        way = _follow(experiment, source, connection, wires)._replace(tos=dscp << 2 | ecn)
+        way = _follow(experiment, source, connection, wires)
         if found and way._replace(first=0, stop=0) == found[-1]._replace(first=0, stop=0):
             found[-1] = found[-1]._replace(stop=way.stop)
         else:
@@ -168,21 +180,28 @@ def _follow(
     """Return the way of a connection."""
     steps: list[Step] = []
     passed: list[int] = []
-    number, entry = source.node, source.input
+    number, entry, marks = source.node, source.input, source.marks
     while True:
         node = experiment.nodes[number]
         if _is_passed(node):
             passed.append(number)
         else:
-            steps.append(Step(number, entry, tuple(passed)))
+            steps.append(Step(number, entry, _write_octet(marks), tuple(passed)))
             passed = []
-        output = _find_output(node, connection, source.marks)
+        output = _find_output(node, connection, marks)
+        if _name(node) == "remark":
+            (marks,) = node.element.marks_after(marks, experiment.contracts[connection])
         place, wire = wires[number, output]
         if wire.to in (END, DISCARD):
             end = place if wire.to == END else -1
             port = f"n{steps[0].node}.0"
-            return Way(connection, connection + 1, 0, port, tuple(steps), end, tuple(passed))
+            return Way(connection, connection + 1, marks, port, tuple(steps), end, tuple(passed))
         number, entry = wire.to, wire.input
+
+
+def _write_octet(marks: int) -> int:
+    """Return the octet of the IP header that has the DSCP and the bits of ECN."""
+    return MARKS["dscp"].of(marks) << 2 | MARKS["ecn"].of(marks)
 
 
 def _find_output(node: Node, connection: int, marks: int) -> int:
@@ -206,11 +225,13 @@ def _write_filters(
     for way in ways:
         for before, after in itertools.pairwise(way.steps):
             device = far[before.node]
-            actions = " ".join(_list_actions(experiment.nodes[after.node], after, near))
+            rewritten = () if after.tos == before.tos else (disciplines.write_remark(after.tos),)
+            more = _list_actions(experiment.nodes[after.node], after, near)
+            actions = " ".join((*rewritten, *more))
             for address in list_prefixes(way.first, way.stop):
                 yield (
                     f"filter add dev {device} ingress protocol ip pref {preference[device]} u32"
-                    f" match ip dst {address} match ip tos {way.tos:#x} 0xff {actions}"
+                    f" match ip dst {address} match ip tos {before.tos:#x} 0xff {actions}"
                 )
 
 

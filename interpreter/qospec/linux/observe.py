@@ -51,7 +51,7 @@ class _Story:
         self, experiment: Experiment, layout: Layout, seen: Sightings, recorder: Recorder
     ) -> None:
         self._experiment, self._layout, self._recorder = experiment, layout, recorder
-        self._seen = seen.at_ns
+        self._seen, self._tos = seen.at_ns, seen.tos
         self._entries = {node.path: recorder.totals.no_entries() for node in experiment.nodes}
         self._arrived: dict[int, list[Batch]] = {}
         self._lost: list[tuple[str, Loss]] = []
@@ -75,6 +75,7 @@ class _Story:
         self._pass(way.ended, batch)
         if not batch.count:
             return
+        batch = batch.with_marks(np.full(batch.count, way.marks, np.uint32))
         if way.end < 0:
             path = self._experiment.nodes[way.ended[-1]].path
             self._lost.append((path, Loss("discarded", batch)))
@@ -91,8 +92,11 @@ class _Story:
     def _serve(self, step: Step, batch: Batch, packets: Whole) -> tuple[Batch, Whole]:
         """Return the packets that left an element, when they did; the others were lost there."""
         node = self._experiment.nodes[step.node]
-        left_ns = self._seen[self._layout.far[step.node]][packets]
+        far = self._layout.far[step.node]
+        left_ns = self._seen[far][packets]
         gone = left_ns < 0
+        if (self._tos[far][packets][~gone] != step.tos).any():
+            raise ValueError(f"packets left `{node.path}` with another DSCP than they came with")
         left, lost = batch.select(~gone), batch.select(gone)
         entry, totals = self._entries[node.path], self._recorder.totals
         entry[CAME] += totals.of(batch)

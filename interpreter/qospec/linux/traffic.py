@@ -108,9 +108,11 @@ class Sightings(NamedTuple):
 
     Attributes:
         at_ns: By watched interface, (packets,) when a packet was first seen there; -1: never.
+        tos: Likewise, the octet of the IP header with the DSCP that it had; 0 if never.
     """
 
     at_ns: Mapping[str, Whole]
+    tos: Mapping[str, Whole]
 
 
 def read_seen(written: bytes, planned: Planned, watched: Sequence[str], sizes: Whole) -> Sightings:
@@ -125,12 +127,14 @@ def read_seen(written: bytes, planned: Planned, watched: Sequence[str], sizes: W
         or (sizes[seen["number"]] != seen["size"]).any()
     ):
         raise ValueError("the kernel delivered a packet that was not sent")
-    at_ns = {}
+    at_ns, tos = {}, {}
     for point, name in enumerate(watched):
         mine = seen[seen["point"] == point]
         times = np.full(planned.packets, -1, np.int64)
         times[mine["number"]] = mine["at_ns"]
         if np.count_nonzero(times >= 0) != len(mine):
             raise ValueError(f"a packet passed the interface {name} twice")
-        at_ns[name] = times
-    return Sightings(at_ns)
+        octets = np.zeros(planned.packets, np.int64)
+        octets[mine["number"]] = mine["tos"]
+        at_ns[name], tos[name] = times, octets
+    return Sightings(at_ns, tos)

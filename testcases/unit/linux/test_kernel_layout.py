@@ -10,6 +10,7 @@ from qospec.linux.layout import lay_out, list_prefixes
 from qospec.linux.observe import observe
 from qospec.linux.traffic import PACKET, SEEN, plan_packets, read_seen, write_plan
 from qospec.plan.plan import Bounds, plan
+from qospec.protocol.marks import set_marks
 
 TEXT = """qos 1
 import std.media
@@ -41,13 +42,27 @@ test t on bench {
 """
 
 
-@pytest.fixture(scope="module")
-def trial(tmp_path_factory):
-    path = tmp_path_factory.mktemp("kernel") / "a.qos"
-    path.write_text(TEXT, encoding="utf-8")
+def build_trial(folder, text):
+    path = folder / "a.qos"
+    path.write_text(text, encoding="utf-8")
     checked = check((path,), discover(), Problems())
     (planned,) = plan(checked, "0", Bounds(), Problems())
     return planned.networks[""].experiment
+
+
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory):
+    return build_trial(tmp_path_factory.mktemp("kernel"), TEXT)
+
+
+@pytest.fixture(scope="module")
+def marking(tmp_path_factory):
+    """The same, where what is policed is marked by its code point, and sorted by the new one."""
+    text = TEXT.replace("-> meter -> sort", "-> meter -> tag -> sort").replace(
+        "46, data", "10, data"
+    )
+    text = text.replace("  sort =", "  tag = remark { dscp = { 46: 10, 0: 8 } }\n  sort =", 1)
+    return build_trial(tmp_path_factory.mktemp("kernel"), text)
 
 
 def test_each_element_is_what_the_manuals_say(trial):
@@ -93,17 +108,16 @@ def make_seen(trial, lost):
     """
     layout, planned = lay_out(trial), plan_packets(trial)
     watched = [layout.near[trial.sources[0].node], *layout.far.values()]
-    order = [*dict.fromkeys(step.node for way in layout.ways for step in way.steps)]
     rows = []
-    for first, batch in zip(planned.first, planned.batches, strict=True):
+    for first, batch, way in zip(planned.first, planned.batches, layout.ways, strict=True):
         for number, (at_ps, size) in enumerate(zip(batch.at_ps, batch.size_bytes, strict=True)):
             at_ns = int(at_ps) // 1_000
-            rows.append((at_ns, 0, first + number, size, 0, 0, 0))
-            for place, node in enumerate(order, 1):
+            rows.append((at_ns, 0, first + number, size, 0, way.tos, 0))
+            for place, step in enumerate(way.steps, 1):
                 if place > 1 and first + number in lost:
                     break
-                point = watched.index(layout.far[node])
-                rows.append((at_ns + place * 10**6, 0, first + number, size, point, 0, 0))
+                point = watched.index(layout.far[step.node])
+                rows.append((at_ns + place * 10**6, 0, first + number, size, point, step.tos, 0))
     return layout, planned, watched, np.array(rows, SEEN).tobytes()
 
 
@@ -118,6 +132,32 @@ def test_what_is_not_seen_behind_an_element_was_lost_there(trial):
     tally = seen.tally(0, 1)
     # Three elements, 1 ms each; the first bit is sent 8 bytes of preamble after the line begins.
     assert (tally.received, tally.delays.min_ps) == (4, 3 * 10**9 - 8 * 80_000)
+
+
+def test_a_marker_rewrites_the_code_point_behind_the_policer(marking):
+    """8 and 10 are 0x20 and 0x28 with the two bits of ECN; both classes are found by them."""
+    found = [line for line in lay_out(marking).commands if "pedit" in line]
+    ways = (("0xb8", "0x28", "10:1"), ("0x0", "0x20", "10:2"))
+    for line, (old, new, band) in zip(found, ways, strict=True):
+        assert f"ip tos {old} 0xff action pedit ex munge ip dsfield set {new} pipe" in line
+        assert f"pipe action csum ip4h pipe action skbedit priority {band} action mirred" in line
+
+
+def test_packets_arrive_with_the_marks_that_the_kernel_wrote(marking):
+    layout, planned, watched, written = make_seen(marking, lost=set())
+    sizes = np.concatenate([batch.size_bytes for batch in planned.batches])
+    measurement = marking.measurement._replace(followed=(("marks", 0, 2),))
+    experiment = marking._replace(measurement=measurement)
+    seen = observe(experiment, layout, planned, read_seen(written, planned, watched, sizes))
+    assert {marks: counts.tolist() for marks, counts in seen.marked.items()} == {
+        set_marks(dscp=10): [5, 0],
+        set_marks(dscp=8): [0, 4],
+    }
+    rows = np.frombuffer(written, SEEN).copy()
+    rows["tos"][rows["tos"] == 0x20] = 0
+    sightings = read_seen(rows.tobytes(), planned, watched, sizes)
+    with pytest.raises(ValueError, match="another DSCP"):
+        observe(experiment, layout, planned, sightings)
 
 
 def test_a_plan_holds_packets_in_order_of_time(trial):
