@@ -9,7 +9,6 @@ tc-pedit(8).
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import NamedTuple
@@ -32,9 +31,9 @@ PS_PER_NS = 1_000
 NS_PER_US = 1_000
 NS_PER_S = 10**9
 BITS_PER_BYTE = 8
-TICK_S = Fraction(64, 10**9)
-"""The unit of buckets. A line has the least that `tc` takes, a byte or a tick: after a pause it may
-begin the second packet earlier by so much. Without any, each timer's ns would be lost."""
+LINE_BURST_BYTES = 1
+"""The least that `tc` takes. What runs on the kernel then makes the bucket of a line still smaller,
+one tick of 64 ns: after a pause the second packet may begin earlier by so much."""
 
 Commands = tuple[str, ...]
 """Of `tc`, with `{device}` for the interface."""
@@ -126,7 +125,7 @@ def _write_line(clock: Clock) -> Commands:
     """Return a bucket that holds next to nothing: a packet begins when the one before has ended."""
     framing = clock.encapsulation.framing  # type: ignore[union-attr]
     around = framing.header_bytes + framing.extra_bytes
-    rate, burst = _write_rate(clock.bit_rate), max(1, ceil(TICK_S * clock.bit_rate / 8))
+    rate, burst = _write_rate(clock.bit_rate), LINE_BURST_BYTES
     return (
         f"qdisc add dev {{device}} root handle 1: {_write_sizes()} htb default 1",
         (

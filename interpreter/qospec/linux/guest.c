@@ -10,6 +10,9 @@
 #include <fcntl.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/netlink.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdint.h>
@@ -185,6 +188,77 @@ static void carry_out(void) {
   close_watch();
 }
 
+/* ---- buckets */
+
+#define TICKS 1 /* of 64 ns: with none, a full line would lose the ns by which each of its timers is late */
+
+struct request { struct nlmsghdr head; struct tcmsg about; uint8_t more[1 << 14]; };
+
+static int open_control(void) {
+  int control = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+  if (control < 0) fail("control of traffic");
+  return control;
+}
+
+static struct rtattr *find_attribute(struct rtattr *at, int left, int type) {
+  for (; RTA_OK(at, left); at = RTA_NEXT(at, left))
+    if ((at->rta_type & NLA_TYPE_MASK) == type) return at;
+  return 0;
+}
+
+static void add_attribute(struct request *request, const struct rtattr *attribute) {
+  memcpy((uint8_t *)request + request->head.nlmsg_len, attribute, attribute->rta_len);
+  request->head.nlmsg_len += RTA_ALIGN(attribute->rta_len);
+}
+
+/* Give a class of `htb`, as the kernel describes it, the bucket of a line. `tc` gives none below the time of a byte. */
+static void narrow_class(int control, struct nlmsghdr *found) {
+  static struct request request;
+  struct tcmsg *about = NLMSG_DATA(found);
+  int left = found->nlmsg_len - NLMSG_LENGTH(sizeof *about);
+  struct rtattr *kind = find_attribute(TCA_RTA(about), left, TCA_KIND);
+  struct rtattr *options = find_attribute(TCA_RTA(about), left, TCA_OPTIONS);
+  if (!kind || strcmp(RTA_DATA(kind), "htb")) return;
+  struct rtattr *parameters = options ? find_attribute(RTA_DATA(options), RTA_PAYLOAD(options), TCA_HTB_PARMS) : 0;
+  errno = EPROTO;
+  if (!parameters || found->nlmsg_len > sizeof request) fail("a class of htb");
+  struct tc_htb_opt *its = RTA_DATA(parameters);
+  its->buffer = its->cbuffer = TICKS;
+  request.head = (struct nlmsghdr){NLMSG_LENGTH(sizeof *about), RTM_NEWTCLASS, NLM_F_REQUEST | NLM_F_ACK, 0, 0};
+  request.about = *about;
+  add_attribute(&request, kind);
+  add_attribute(&request, options);
+  struct { struct nlmsghdr head; struct nlmsgerr error; uint8_t more[sizeof request]; } answer;
+  if (send(control, &request, request.head.nlmsg_len, 0) < 0 || recv(control, &answer, sizeof answer, 0) < 0) fail("htb");
+  errno = -answer.error.error;
+  if (answer.head.nlmsg_type != NLMSG_ERROR || errno) fail("the bucket of a line");
+}
+
+static void narrow_interface(int asking, int control, unsigned index) {
+  struct request request = {{NLMSG_LENGTH(sizeof request.about), RTM_GETTCLASS, NLM_F_REQUEST | NLM_F_DUMP, 0, 0}};
+  request.about.tcm_family = AF_UNSPEC, request.about.tcm_ifindex = index;
+  if (send(asking, &request, request.head.nlmsg_len, 0) < 0) fail("classes");
+  for (;;) {
+    static uint8_t answer[1 << 16];
+    int left = recv(asking, answer, sizeof answer, 0);
+    if (left < 0) fail("classes");
+    for (struct nlmsghdr *found = (void *)answer; NLMSG_OK(found, left); found = NLMSG_NEXT(found, left)) {
+      if (found->nlmsg_type == NLMSG_DONE || found->nlmsg_type == NLMSG_ERROR) return;
+      narrow_class(control, found);
+    }
+  }
+}
+
+/* Lines are the only ones that have classes of `htb`; see `qospec.linux.disciplines`. */
+static void narrow_lines(void) {
+  int asking = open_control(), control = open_control();
+  struct if_nameindex *all = if_nameindex();
+  if (!all) fail("interfaces");
+  for (struct if_nameindex *one = all; one->if_index; one++) narrow_interface(asking, control, one->if_index);
+  if_freenameindex(all);
+  close(asking), close(control);
+}
+
 /* ---- jobs */
 
 static void redirect(const char *name, int descriptor) {
@@ -211,6 +285,7 @@ static void do_job(void) {
   prctl(PR_SET_TIMERSLACK, 1ul);
   run("said", (char *[]){"ip", "-batch", name_file("ip"), 0});
   run("said", (char *[]){"tc", "-batch", name_file("tc"), 0});
+  narrow_lines();
   carry_out();
   run("counters", (char *[]){"tc", "-s", "-j", "qdisc", "show", 0});
   run("counters", (char *[]){"tc", "-s", "-j", "actions", "list", "action", "police", 0});
