@@ -17,7 +17,7 @@ from trials import SPAN, Repeat, delays_of
 
 from qospec.engine.measure.tally import Delays
 from qospec.judge.confidence import judge_repeats
-from qospec.judge.repeats import rare_share
+from qospec.judge.repeats import bound_rare_share
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.units import RATIO
@@ -53,7 +53,7 @@ class Row(NamedTuple):
     @property
     def excluded(self) -> bool:
         """Return whether so many repeats, all without a burst, would exclude that there are any."""
-        return Fraction(1, self.one_in) > rare_share(CONFIDENCE, self.repeats)
+        return Fraction(1, self.one_in) > bound_rare_share(CONFIDENCE, self.repeats)
 
 
 SHOWN = ((2, 5), (3, 10), (5, 20), (10, 40))

@@ -59,7 +59,7 @@ class Kept:
         of = [replace(leaf, statistic="", place=None, dimension=CELLS) for leaf in flows]
         sums = [replace(leaf, metric=name) for leaf in of for name in (*COUNTS, LATE)]
         self._values = {leaf: readings.read(leaf) for leaf in (*leaves, *sums)}
-        found = {leaf: readings.delays(leaf) for leaf in flows}
+        found = {leaf: readings.read_delays(leaf) for leaf in flows}
         packed = {delays: np.array(delays.buckets) for delays in found.values() if delays}
         self._delays = {
             leaf: delays and (replace(delays, buckets=()), packed[delays])
@@ -70,7 +70,7 @@ class Kept:
         """Return the value of a measurement."""
         return self._values.get(leaf)
 
-    def delays(self, leaf: Measured) -> Delays | None:
+    def read_delays(self, leaf: Measured) -> Delays | None:
         """Return the delays of a flow."""
         known = self._delays.get(leaf)
         return known and replace(known[0], buckets=tuple(map(tuple, known[1].tolist())))

@@ -137,7 +137,7 @@ def _find_in_search(
     network = planned.networks[""]
 
     def differs(seen: Observation) -> str:
-        flows = tuple(Readings(discover(), {"": (network, seen)}).exchanged())
+        flows = tuple(Readings(discover(), {"": (network, seen)}).count_exchanged())
         made = TrialResult(flows, frozenset(flow.name for flow in list_tested(planned.case.flows)))
         if (made.sent, made.lost) == (ran["sent"], ran["lost"]):
             return ""

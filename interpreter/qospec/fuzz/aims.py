@@ -44,7 +44,7 @@ def aims_of(readings: Readings, rooms: Mapping[str, float]) -> Iterator[tuple[st
         readings: Of the trial.
         rooms: By path of a queue, about how many items it may hold.
     """
-    for bounds in readings.bounds():
+    for bounds in readings.list_bounds():
         # Where nothing can wait, all delays are the bound, and that says nothing.
         if bounds.most and bounds.measured is not None and bounds.most != bounds.least:
             bound = format_value(bounds.most, bounds.dimension)

@@ -81,7 +81,7 @@ def _may_lose(template: Template) -> Iterator[str]:
 
 
 def _list_lost(_: Template, __: CasePlan, readings: Readings) -> Iterator[str]:
-    yield from _list_within(f"{loss.element} ({loss.cause})" for loss in readings.losses())
+    yield from _list_within(f"{loss.element} ({loss.cause})" for loss in readings.list_losses())
 
 
 # ---- queues
@@ -100,7 +100,9 @@ def _list_filled(_: Template, case: CasePlan, readings: Readings) -> Iterator[st
         buffer = limits[path]
         if buffer is not None and buffer.unit != "byte" and most >= buffer.amount:
             yield from _list_within([path])
-    yield from _list_within(loss.element for loss in readings.losses() if loss.cause == "overflow")
+    yield from _list_within(
+        loss.element for loss in readings.list_losses() if loss.cause == "overflow"
+    )
 
 
 # ---- wires

@@ -179,14 +179,14 @@ def _list_decisive_terms(
     One that must hold and does in all repeats is shown where it is nearest to failing.
     """
     for its in zip(
-        *(terms(statement, repeat_readings.read) for repeat_readings in seen), strict=True
+        *(list_terms(statement, repeat_readings.read) for repeat_readings in seen), strict=True
     ):
         judgements = [term.judgement for term in its]
         holds = all(judgement.verdict == "pass" for judgement in judgements)
         yield its[find_deciding(judgements) if holds else number]
 
 
-def terms(statement: Statement, read: Reader) -> list[Term]:
+def list_terms(statement: Statement, read: Reader) -> list[Term]:
     """Return the measured terms of an `and` or `or`; none of other criteria.
 
     A term of an `or` has no verdict if it does not hold, because another one may.
@@ -255,4 +255,4 @@ def _list_zero_notes(expression: Expression, repeats: Sequence[RepeatReadings]) 
     drawn = any(repeat.drawn for repeat in repeats)
     counted = pool_losses(leaf, repeats if drawn else repeats[:1]) if leaf is not None else None
     if counted is not None and not counted.lost:
-        yield counted.note(DEFAULT_CONFIDENCE)
+        yield counted.write_note(DEFAULT_CONFIDENCE)

@@ -19,23 +19,23 @@ from qospec.catalogue.statistics import is_from_histogram, parse_share
 from qospec.dataclass import NamedTuple
 from qospec.judge import quantiles
 from qospec.judge.found import decide_value, is_found
-from qospec.judge.found_repeats import FoundConstraint, found_constraint, median_interval
+from qospec.judge.found_repeats import FoundConstraint, bound_median, build_found_constraint
 from qospec.judge.losses import as_ratios, find_compared_count, is_count, pool_losses
 from qospec.judge.means import (
     MeanConstraint,
-    could_not_be_better,
+    assume_skewness_of_expression,
+    assume_skewness_of_leaf,
+    is_best_possible,
+    list_unseen,
     round_values,
-    skewness,
-    skewness_of,
-    unseen,
 )
 from qospec.judge.quantiles import (
     Quantile,
-    bonferroni_level,
-    interval_of,
-    item_noun,
-    needed_bounds,
-    value_of,
+    compute_bonferroni_level,
+    compute_interval,
+    compute_value,
+    find_needed_bounds,
+    name_items,
 )
 from qospec.judge.repeats import ConfidenceLevels, MeanReadings, MoreRepeats, looks_back
 from qospec.judge.verdict import (
@@ -45,7 +45,7 @@ from qospec.judge.verdict import (
     Side,
     find_dimension,
     judge,
-    side,
+    read_side,
 )
 from qospec.model.bounds import Limits
 from qospec.model.expression import (
@@ -138,7 +138,7 @@ def _judge_drawn(
     few = _note_too_few_items(expression, estimates, confidence, constraints)
     notes = [few if few and note == TOO_CLOSE else note for note in notes]
     if counted is not None and len(set(map(tuple, rows))) == 1:
-        notes.append(counted.note(confidence))
+        notes.append(counted.write_note(confidence))
     notes += _sample_sizes(expression, estimates, confidence)
     if all(map(is_measured, _split_sides(expression))):
         notes.append(SEPARATE_INTERVALS if estimates else BY_DIFFERENCE)
@@ -159,13 +159,13 @@ def _gather(expression: Operation, repeats: Sequence[RepeatReadings]) -> _Eviden
     leaf = None if averaged else find_compared_count(expression)
     counted = pool_losses(leaf, repeats) if leaf is not None else None
     if is_found(expression):
-        return _Evidence([found_constraint(expression, repeats)], {}, counted)
+        return _Evidence([build_found_constraint(expression, repeats)], {}, counted)
     estimates = {} if averaged or leaf is not None else _build_estimates(expression, repeats)
     if not estimates:
         return _Evidence(_list_mean_constraints(expression, repeats, counted), {}, counted)
-    if any(value_of(side, estimates) is None for side in expression.operands):
+    if any(compute_value(side, estimates) is None for side in expression.operands):
         return None
-    constraints = quantiles.constraints(expression, estimates, len(repeats))
+    constraints = quantiles.build_constraints(expression, estimates, len(repeats))
     return _Evidence(constraints, estimates, counted)
 
 
@@ -187,13 +187,13 @@ def _judge_before_last(
     expression = as_ratios(statement.expression)
     assert isinstance(statement.expression, Operation)  # noqa: S101 -- a comparison
     assert isinstance(expression, Operation)  # noqa: S101 -- likewise
-    below, *others = quantiles.constraints(statement.expression, {}, 1)
+    below, *others = quantiles.build_constraints(statement.expression, {}, 1)
     if others or statement.confidence is None:
         return None
     levels = ConfidenceLevels(statement.confidence, statement.confidence)
     held: bool | None = None
     while held is None and looks_back(len(repeats)):
-        if not could_not_be_better(below.expression, repeats[-1]):
+        if not is_best_possible(below.expression, repeats[-1]):
             return None
         rows, repeats = rows[:-1], repeats[:-1]
         evidence = _gather(expression, repeats)
@@ -224,9 +224,13 @@ def _judge_undrawn(statement: Statement, repeat: RepeatReadings) -> Judgement:
 
 def _sample_sizes(expression: Operation, estimates: Estimates, confidence: Fraction) -> list[str]:
     """Return the effective sample size of each quantile in words; once if all have the same."""
-    levels = bonferroni_level(confidence, estimates, expression) if estimates else confidence
+    levels = (
+        compute_bonferroni_level(confidence, estimates, expression) if estimates else confidence
+    )
     notes = {
-        leaf.text: estimate.note(levels, needed_bounds(expression, leaf), item_noun(leaf))
+        leaf.text: estimate.write_note(
+            levels, find_needed_bounds(expression, leaf), name_items(leaf)
+        )
         for leaf, estimate in estimates.items()
         if isinstance(estimate, Quantile)
     }
@@ -244,11 +248,11 @@ def _note_too_few_items(
     """Return a note if even very many repeats would have too few items to show what may hold."""
     if not estimates or any(constraint.mean > 0 for constraint in constraints):
         return ""
-    levels = bonferroni_level(confidence, estimates, expression)
+    levels = compute_bonferroni_level(confidence, estimates, expression)
     for leaf, estimate in estimates.items():
-        ends = needed_bounds(expression, leaf)
+        ends = find_needed_bounds(expression, leaf)
         if isinstance(estimate, Quantile) and not estimate.suffices(levels, ends, MAX_REPEATS):
-            few = f"too few independent {item_noun(leaf)}"
+            few = f"too few independent {name_items(leaf)}"
             return f"even {MAX_REPEATS:_} repeats would have {few}"
     return ""
 
@@ -276,7 +280,7 @@ def _decide(
         elif identical and more.least > MAX_REPEATS:
             notes.append(UNBOUNDED)
         else:
-            notes.append(more_repeats_note(more))
+            notes.append(describe_more_repeats(more))
     if identical and not {UNBOUNDED, OPEN} & set(notes):
         notes.append(SO_FEW_ALIKE if more else IDENTICAL_REPEATS)
     return verdict, notes, more
@@ -310,16 +314,16 @@ def _find_share(leaf: Observed) -> Fraction | None:
 def _estimate(leaf: Observed, repeats: Sequence[RepeatReadings]) -> Estimate:
     share = _find_share(leaf)
     if isinstance(leaf, Measured) and share is not None:
-        found = [repeat.delays(leaf) for repeat in repeats]
+        found = [repeat.read_delays(leaf) for repeat in repeats]
         return Quantile([delays for delays in found if delays is not None], share)
     counted = pool_losses(leaf, repeats) if isinstance(leaf, Measured) and is_count(leaf) else None
     if counted is not None:
         return counted
     return MeanConstraint(
         round_values(_list_values(leaf, repeats)),
-        skewness=skewness_of(leaf, repeats),
+        skewness=assume_skewness_of_leaf(leaf, repeats),
         possible=bound_expression(leaf),
-        unseen=unseen(leaf, repeats),
+        unseen=list_unseen(leaf, repeats),
     )
 
 
@@ -340,21 +344,23 @@ def _show_estimates(
 ) -> Judgement:
     """Return what to show: the estimate of one side, or of the difference, and its interval."""
     first, last, comparison = _order_sides(expression)
-    bound = Side(value_of(last, estimates), find_dimension(last))
+    bound = Side(compute_value(last, estimates), find_dimension(last))
     if list_measurements(last):
         first = Operation("-", (first, last), find_dimension(first))
         bound = replace(bound, value=Fraction(0))
     dimension = find_dimension(first)
-    found = interval_of(first, estimates, confidence, repeats)
+    found = compute_interval(first, estimates, confidence, repeats)
     lower, upper = (Side(end, dimension) for end in found)
     tolerance = None
     if comparison.startswith("within"):
         middle = expression.operands[1]
         share = comparison == "within share" and bool(list_measurements(last))
         width = Operation("*", (middle, Operation("abs", (last,)))) if share else middle
-        tolerance = Side(value_of(width, estimates), dimension if share else find_dimension(middle))
+        tolerance = Side(
+            compute_value(width, estimates), dimension if share else find_dimension(middle)
+        )
         comparison = "within"
-    measured = Side(value_of(first, estimates), dimension, approximate=True)
+    measured = Side(compute_value(first, estimates), dimension, approximate=True)
     shown = Interval(lower, upper, confidence, repeats)
     return Judgement(None, measured, comparison, bound, tolerance, shown)
 
@@ -416,7 +422,7 @@ def compute_mean_over_repeats(found: Sequence[Side], confidence: Fraction) -> Ju
         note = f"no data in {missing} of {len(found)} repeats"
         return Judgement(None, replace(shown, value=values[0]), note=note) if missing else None
     constraint = MeanConstraint(round_values(values))
-    ends = constraint.interval((1 + confidence) / 2, len(values))
+    ends = constraint.compute_interval((1 + confidence) / 2, len(values))
     low, middle, high = (
         replace(shown, value=value) for value in (ends.least, constraint.mean, ends.most)
     )
@@ -446,16 +452,16 @@ def _list_mean_constraints(
     if expression.operator in MIRRORED:
         first = isinstance(expression.operands[0], Measured)
         directions = [first == expression.operator.startswith("<")]
-    found = quantiles.constraints(expression, {}, len(repeats))
+    found = quantiles.build_constraints(expression, {}, len(repeats))
     return [
         MeanConstraint(
             round_values(_list_values(constraint.expression, repeats, counted)),
             strict=constraint.strict,
             losses=counted,
             increasing=increasing,
-            skewness=skewness(constraint.expression, repeats),
+            skewness=assume_skewness_of_expression(constraint.expression, repeats),
             possible=bound_expression(constraint.expression),
-            unseen=() if counted else unseen(constraint.expression, repeats),
+            unseen=() if counted else list_unseen(constraint.expression, repeats),
         )
         for constraint, increasing in zip(found, directions, strict=True)
     ]
@@ -469,7 +475,7 @@ def _count_more_repeats(
         constraint for constraint, known in zip(constraints, held, strict=True) if known is None
     ]
     against = [constraint for constraint in undecided if constraint.mean > 0]
-    needed = [constraint.more_repeats(levels) for constraint in against or undecided]
+    needed = [constraint.count_more_repeats(levels) for constraint in against or undecided]
     choose = min if against else max
     known = [more_repeats.most for more_repeats in needed if more_repeats.most is not None]
     enough = bool(known) and (bool(against) or len(known) == len(needed))
@@ -478,7 +484,7 @@ def _count_more_repeats(
     )
 
 
-def more_repeats_note(more: MoreRepeats) -> str:
+def describe_more_repeats(more: MoreRepeats) -> str:
     """Return in words how many more repeats would decide."""
     if more.least > MAX_REPEATS:
         return TOO_CLOSE
@@ -514,11 +520,11 @@ def _show_mean(
     constraint = MeanConstraint(
         round_values(lefts),
         losses=counted,
-        skewness=skewness(first, repeats),
+        skewness=assume_skewness_of_expression(first, repeats),
         possible=bound_expression(first),
-        unseen=() if counted else unseen(first, repeats),
+        unseen=() if counted else list_unseen(first, repeats),
     )
-    least, most = constraint.interval(confidence, len(rows))
+    least, most = constraint.compute_interval(confidence, len(rows))
     tolerance = None
     if comparison.startswith("within"):
         comparison = "within"
@@ -547,14 +553,14 @@ def _show_found(
     missing = len(repeats) - len(values)  # below all others
     places = [(len(repeats) - 1) // 2 - missing, len(repeats) // 2 - missing]
     middle = (values[places[0]] + values[places[1]]) / 2 if places[0] >= 0 else None
-    ends = median_interval(first, repeats, confidence)
+    ends = bound_median(first, repeats, confidence)
     lower, upper = (Side(end, find_dimension(first)) for end in ends)
     shown = replace(
         _show_mean(expression, rows, confidence, None, repeats),
         measured=Side(middle, find_dimension(first)),
         interval=Interval(lower, upper, confidence, len(repeats)),
     )
-    return with_limits(shown, [side(first, repeat.read) for repeat in repeats])
+    return with_limits(shown, [read_side(first, repeat.read) for repeat in repeats])
 
 
 def _find_tolerance(expression: Operation, rows: Sequence[Values], *, measured: bool) -> Side:

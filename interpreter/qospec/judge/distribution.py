@@ -21,7 +21,11 @@ from statistics import mean, variance
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
-from qospec.judge.statistics import clopper_pearson, normal_quantile, student_quantile
+from qospec.judge.statistics import (
+    compute_clopper_pearson,
+    compute_normal_quantile,
+    compute_student_quantile,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,7 +56,7 @@ class TailCounts(NamedTuple):
     items: Sequence[int]
 
     @classmethod
-    def of(cls, ends: Iterable[tuple[int, int]]) -> TailCounts:
+    def from_ends(cls, ends: Iterable[tuple[int, int]]) -> TailCounts:
         """Return the counts of buckets, given the end and the items of each."""
         found: dict[int, int] = {}
         for time_ps, items in ends:
@@ -61,7 +65,7 @@ class TailCounts(NamedTuple):
         falling = accumulate(found[time_ps] for time_ps in reversed(times_ps))
         return cls(times_ps, list(falling)[::-1])
 
-    def nth_largest_ps(self, number: int) -> int | None:
+    def find_nth_largest_ps(self, number: int) -> int | None:
         """Return the end of the bucket that holds the n-th largest item; None if there is none."""
         # the counts fall: the last end with as many items holds it
         place = bisect_left(self.items, 1 - number, key=operator.neg)
@@ -98,15 +102,22 @@ class Distribution:
 
     @cached_property
     def _rows(self) -> list[TailCounts]:
-        return [TailCounts.of((low, n) for low, _, n in repeat.buckets) for repeat in self._repeats]
+        return [
+            TailCounts.from_ends((low, n) for low, _, n in repeat.buckets)
+            for repeat in self._repeats
+        ]
 
     @cached_property
     def _lows(self) -> TailCounts:
-        return TailCounts.of((low, n) for repeat in self._repeats for low, _, n in repeat.buckets)
+        return TailCounts.from_ends(
+            (low, n) for repeat in self._repeats for low, _, n in repeat.buckets
+        )
 
     @cached_property
     def _highs(self) -> TailCounts:
-        return TailCounts.of((high, n) for repeat in self._repeats for _, high, n in repeat.buckets)
+        return TailCounts.from_ends(
+            (high, n) for repeat in self._repeats for _, high, n in repeat.buckets
+        )
 
     @cached_property
     def identical(self) -> bool:
@@ -137,10 +148,10 @@ class Distribution:
         """Return the distribution of all repeats but the last."""
         return Distribution(self._repeats[:-1], self.totals[:-1], self._lost[:-1])
 
-    def most_lost(self, confidence: Fraction) -> Fraction:
+    def bound_share_lost(self, confidence: Fraction) -> Fraction:
         """Return what share is lost at most if each repeat that loses anything may lose all."""
         losing = sum(lost > 0 for lost in self._lost)
-        _, most = clopper_pearson(losing, len(self.totals), 1 - confidence)
+        _, most = compute_clopper_pearson(losing, len(self.totals), 1 - confidence)
         return min(Fraction(1), most * max(self.totals) * len(self.totals) / self.count)
 
     @property
@@ -150,7 +161,7 @@ class Distribution:
         pairs = zip(self._lost, self.totals, strict=True)
         return min(lost / max(Fraction(total), usual) for lost, total in pairs)
 
-    def effect_of_losses(self, confidence: Fraction, repeats: int) -> Fraction:
+    def estimate_effect_of_losses(self, confidence: Fraction, repeats: int) -> Fraction:
         """Return the design effect, at least 1, that losses show without any delays.
 
         Losses in bursts need not leave a trace in delays, and few bursts hardly tell how long
@@ -167,27 +178,27 @@ class Distribution:
         """Return how many items the last repeat lost."""
         return self._lost[-1]
 
-    def reached_in_each_ps(self, share: Fraction) -> int | None:
+    def find_reached_in_each_ps(self, share: Fraction) -> int | None:
         """Return a time that in each repeat at least this share of all delays reach; None: none."""
         usual = Fraction(self.count, len(self.totals))
         found = [
-            row.nth_largest_ps(max(1, math.ceil(share * max(Fraction(total), usual))))
+            row.find_nth_largest_ps(max(1, math.ceil(share * max(Fraction(total), usual))))
             for row, total in zip(self._rows, self.totals, strict=True)
         ]
         known = [time_ps for time_ps in found if time_ps is not None]
         return min(known) if len(known) == len(found) else None
 
-    def nth_longest_ps(self, number: int) -> tuple[int, int] | None:
+    def bound_nth_longest_ps(self, number: int) -> tuple[int, int] | None:
         """Return bounds of the n-th longest delay, n from 1; None if that item was lost."""
         behind = number - sum(self._lost)
-        low, high = self._lows.nth_largest_ps(behind), self._highs.nth_largest_ps(behind)
+        low, high = self._lows.find_nth_largest_ps(behind), self._highs.find_nth_largest_ps(behind)
         if low is None or high is None:
             return None
         least_ps = min(repeat.min_ps for repeat in self._repeats if repeat.min_ps is not None)
         most_ps = max(repeat.max_ps for repeat in self._repeats if repeat.max_ps is not None)
         return max(low, least_ps), min(high, most_ps)
 
-    def design_effect(
+    def compute_design_effect(
         self, share: Fraction, confidence: Fraction, thresholds: int, repeats: int | None = None
     ) -> Fraction:
         """Return the design effect where `share` of all items lie beyond a threshold, at least 1.
@@ -235,7 +246,7 @@ class Distribution:
             yield self._lost
         while True:
             beyond = 1 - rarer if low else rarer
-            bound_ps = self._lows.nth_largest_ps(math.ceil(beyond * self.count) - lost)
+            bound_ps = self._lows.find_nth_largest_ps(math.ceil(beyond * self.count) - lost)
             if bound_ps is not None:
                 items = (row.count_from(bound_ps) for row in self._rows)
                 yield tuple(map(operator.add, self._lost, items))
@@ -251,7 +262,9 @@ def allow_for_few(effect: Fraction, items: Fraction) -> Fraction:
 
 def _compute_widening(confidence: Fraction, repeats: int) -> Fraction:
     """Return by how much a variance that so many repeats estimate is enlarged."""
-    return (student_quantile(confidence, repeats - 1) / normal_quantile(confidence)) ** 2
+    return (
+        compute_student_quantile(confidence, repeats - 1) / compute_normal_quantile(confidence)
+    ) ** 2
 
 
 class Dispersion(NamedTuple):

@@ -17,11 +17,16 @@ from qospec.diagnostics import Diagnostic, Label
 from qospec.judge.losses import (
     DEFAULT_CONFIDENCE,
     as_ratios,
-    counting,
     find_compared_count,
-    item_kinds,
+    get_counting,
+    list_item_kinds,
 )
-from qospec.judge.quantiles import bonferroni_level, item_noun, minimum_sample_size, needed_bounds
+from qospec.judge.quantiles import (
+    compute_bonferroni_level,
+    find_minimum_sample_size,
+    find_needed_bounds,
+    name_items,
+)
 from qospec.model.expression import Constant, Operation, list_measurements
 from qospec.model.suite import Point
 from qospec.plan.offered import compute_cell_rate
@@ -54,10 +59,10 @@ class Need(NamedTuple):
     together: bool
     text: str
 
-    def shortfall(self, items: int) -> tuple[str, str]:
+    def describe_shortfall(self, items: int) -> tuple[str, str]:
         """Return in words that `items` are too few, and how many are needed."""
         counted, needed = (format_number(n) for n in (items, self.items))
-        called = item_noun(self.leaf)
+        called = name_items(self.leaf)
         if not self.together:
             low = (parse_share(self.leaf.statistic) or 1) < HALF
             ends = ("shortest", "longest") if called == "delays" else ("least", "greatest")
@@ -70,8 +75,8 @@ class Need(NamedTuple):
                 f"{needed} are needed, none of them above",
             )
         if self.leaf.dimension == RATIO:
-            what = "cells" if "cell" in item_kinds(self.leaf) else "packets"
-            none = f"{needed} are needed, none of them {counting(self.leaf).counts}"
+            what = "cells" if "cell" in list_item_kinds(self.leaf) else "packets"
+            none = f"{needed} are needed, none of them {get_counting(self.leaf).counts}"
             what = what.removesuffix("s") if items == 1 else what
             return f"{counted} {what} cannot show `{self.text}`", none
         return (
@@ -201,7 +206,7 @@ def _find_seen(leaf: Measured, plan: CasePlan | Examined) -> _Seen | None:
 def _build_warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:
     """Return one warning for all cases of a criterion, with the numbers of the worst."""
     worst = max(found, key=lambda shortfall: shortfall.ratio)
-    message, note = worst.need.shortfall(worst.items)
+    message, note = worst.need.describe_shortfall(worst.items)
     short = len({shortfall.case for shortfall in found})
     notes = [note]
     if cases > 1:
@@ -232,7 +237,7 @@ def explain_caution(statement: Statement, repeats: Sequence[RepeatReadings]) -> 
         items = [_count_items(need.leaf, repeat) for repeat in repeats]
         found = sum(items) if need.together else min(items, default=0)
         if found < need.items:
-            return ": ".join(need.shortfall(found))
+            return ": ".join(need.describe_shortfall(found))
     return ""
 
 
@@ -268,10 +273,10 @@ def _needs_of_quantiles(part: Operation, statement: Statement) -> Iterator[Need]
         if statement.confidence is None:
             yield Need(leaf, math.ceil(1 / rarer), together=False, text=statement.text)
             continue
-        sure = bonferroni_level(statement.confidence, leaves, part)
-        ends = needed_bounds(part, leaf)
-        sizes = [minimum_sample_size(1 - share, sure)] * ends.upper + [
-            minimum_sample_size(share, sure)
+        sure = compute_bonferroni_level(statement.confidence, leaves, part)
+        ends = find_needed_bounds(part, leaf)
+        sizes = [find_minimum_sample_size(1 - share, sure)] * ends.upper + [
+            find_minimum_sample_size(share, sure)
         ] * ends.lower
         if sizes:
             yield Need(leaf, max(sizes), together=True, text=statement.text)
@@ -284,9 +289,11 @@ def _needs_of_ratios(part: Operation, statement: Statement) -> Iterator[Need]:
     ratios = [operand.value for operand in part.operands if isinstance(operand, Constant)]
     if len(ratios) != 1 or not isinstance(ratios[0], Fraction) or not 0 < ratios[0] < 1:
         return
-    if needed_bounds(part, leaf).upper:
+    if find_needed_bounds(part, leaf).upper:
         sure = statement.confidence or DEFAULT_CONFIDENCE
-        yield Need(leaf, minimum_sample_size(ratios[0], sure), together=True, text=statement.text)
+        yield Need(
+            leaf, find_minimum_sample_size(ratios[0], sure), together=True, text=statement.text
+        )
 
 
 def _bound_items(flow: Flow, member: int | None, length_ps: int) -> int:
@@ -303,8 +310,8 @@ def _bound_items(flow: Flow, member: int | None, length_ps: int) -> int:
 
 def _count_items(leaf: Measured, repeat: RepeatReadings) -> int:
     if leaf.dimension == RATIO and parse_bound(leaf.statistic) is None:
-        of = replace(leaf, metric=counting(leaf).out_of, statistic="", dimension=CELLS)
+        of = replace(leaf, metric=get_counting(leaf).out_of, statistic="", dimension=CELLS)
         sent = repeat.read(of)
         return int(sent) if isinstance(sent, Fraction) else 0
-    delays = repeat.delays(leaf)
+    delays = repeat.read_delays(leaf)
     return delays.count if delays is not None else 0

@@ -49,7 +49,7 @@ def is_found(expression: Expression) -> bool:
     return any(leaf.dimension is not None for leaf in found_in(expression))
 
 
-def loads(expression: Expression) -> list[Found]:
+def list_loads(expression: Expression) -> list[Found]:
     """Return the loads that were found in an expression, each once."""
     return list(dict.fromkeys(leaf for leaf in found_in(expression) if leaf.part in INTERVALS))
 
@@ -59,7 +59,7 @@ def decide_value(expression: Expression, read: Reader) -> Value:
     return evaluate(expression, _read_bounds(read))
 
 
-def limits(expression: Expression, read: Reader, *, ended: bool = True) -> Bounds | None:
+def bound_value(expression: Expression, read: Reader, *, ended: bool = True) -> Bounds | None:
     """Return the bounds of a value that depends on loads; None if something in it has no data.
 
     Unless `ended`, as if no load had an upper bound.
@@ -72,18 +72,18 @@ def _read_bounds(read: Reader, *, ended: bool = True) -> Reader:
     def read_bounds(leaf: Leaf) -> Value:
         if not isinstance(leaf, Found) or leaf.part not in INTERVALS:
             return read(leaf)
-        found = limits_of(leaf, read)
+        found = bound_load(leaf, read)
         return found if ended else found._replace(most=None)
 
     return read_bounds
 
 
-def uncertainty(expression: Expression, read: Reader) -> Limits | None:
+def find_uncertainty(expression: Expression, read: Reader) -> Limits | None:
     """Return between what a value is that depends on loads; None if it is known, or has no data.
 
     Without a lower bound of the load, a value of at least 0 has only an upper one.
     """
-    between_ends = limits(expression, read) if loads(expression) else None
+    between_ends = bound_value(expression, read) if list_loads(expression) else None
     if between_ends is None or between_ends == ANYTHING:
         return None
     least, most = between_ends
@@ -93,11 +93,11 @@ def uncertainty(expression: Expression, read: Reader) -> Limits | None:
         return None
     if None not in (least, most):
         return Limits(least, most)
-    beyond = limits(expression, read, ended=False)
+    beyond = bound_value(expression, read, ended=False)
     return Limits(least, most, beyond is not None and beyond != between_ends)
 
 
-def limits_of(leaf: Found, read: Reader) -> Bounds:
+def bound_load(leaf: Found, read: Reader) -> Bounds:
     """Return the bounds of a load: without a lower one, from 0; without an upper one, no end."""
     lower, upper = _ends(leaf, read)
     if _is_exact(leaf, lower, upper):
@@ -117,7 +117,7 @@ def _is_exact(leaf: Found, lower: Fraction | None, upper: Fraction | None) -> bo
     return leaf.whole and lower is not None and upper is not None and upper - lower <= 1
 
 
-def notes(expression: Expression, read: Reader) -> Iterator[str]:
+def write_notes(expression: Expression, read: Reader) -> Iterator[str]:
     """Yield a sentence for each load and each `regular`: between which bounds it is, or why not."""
     for leaf in dict.fromkeys(found_in(expression)):
         if leaf.part == "regular":

@@ -14,9 +14,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
-from qospec.judge.found import decide_value, limits
-from qospec.judge.repeats import LIKELY, MoreRepeats, first_to_decide
-from qospec.judge.statistics import binomial_critical_value, clopper_pearson
+from qospec.judge.found import bound_value, decide_value
+from qospec.judge.repeats import LIKELY, MoreRepeats, find_first_to_decide
+from qospec.judge.statistics import compute_clopper_pearson, find_binomial_critical_value
 from qospec.model.bounds import Bounds, find_excess
 from qospec.model.suite import MAX_REPEATS
 
@@ -65,23 +65,25 @@ class FoundConstraint(NamedTuple):
             return True
         return False if _is_most(self.failed, self.repeats, levels.failing) else None
 
-    def more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
+    def count_more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
         """Return how many more repeats like these would decide."""
         bad = self.mean > 0
         confidence = levels.failing if bad else levels.passing
         count = self.failed if bad else self.held
-        shares = clopper_pearson(count, self.repeats, 1 - LIKELY)
+        shares = compute_clopper_pearson(count, self.repeats, 1 - LIKELY)
         most, least = (self._count_more(share, confidence) for share in shares)
         return MoreRepeats(least, None if most > MAX_REPEATS else most)
 
     def _count_more(self, share: Fraction, confidence: Fraction) -> int:
         """Return how many more decide if such a share of them does; more than may be, if none."""
-        return first_to_decide(
+        return find_first_to_decide(
             lambda repeats: _is_most(math.floor(share * repeats), repeats, confidence), self.repeats
         )
 
 
-def found_constraint(expression: Operation, repeats: Sequence[RepeatReadings]) -> FoundConstraint:
+def build_found_constraint(
+    expression: Operation, repeats: Sequence[RepeatReadings]
+) -> FoundConstraint:
     """Return the constraint of a comparison of loads that were found."""
     verdicts = [decide_value(expression, repeat.read) for repeat in repeats]
     above = [_find_excess(expression, repeat) for repeat in repeats]
@@ -96,20 +98,20 @@ def found_constraint(expression: Operation, repeats: Sequence[RepeatReadings]) -
 
 def _find_excess(comparison: Operation, repeat: RepeatReadings) -> Bounds | None:
     """Return by how much a comparison does not hold; None if a side has no data."""
-    sides = [ends for operand in comparison.operands if (ends := limits(operand, repeat.read))]
+    sides = [ends for operand in comparison.operands if (ends := bound_value(operand, repeat.read))]
     complete = len(sides) == len(comparison.operands)
     return find_excess(comparison.operator, sides) if complete else None
 
 
-def median_interval(
+def bound_median(
     expression: Expression, repeats: Sequence[RepeatReadings], confidence: Fraction
 ) -> Bounds:
     """Return between what the median of an expression is, with that confidence on each side.
 
     The lower end is one of the worse ends of what was found, the upper one of the better ends.
     """
-    ends = [limits(expression, repeat.read) or Bounds() for repeat in repeats]
-    place = binomial_critical_value(len(repeats), HALF, 1 - confidence)
+    ends = [bound_value(expression, repeat.read) or Bounds() for repeat in repeats]
+    place = find_binomial_critical_value(len(repeats), HALF, 1 - confidence)
     low = _get_nth([None if end.least is None else end.least for end in ends], place)
     high = _get_nth([None if end.most is None else -end.most for end in ends], place)
     return Bounds(low, None if high is None else -high)
@@ -127,4 +129,4 @@ def _get_nth(values: Sequence[Fraction | None], place: int) -> Fraction | None:
 
 def _is_most(count: int, repeats: int, confidence: Fraction) -> bool:
     """Return whether more than half of all repeats are like `count` of these, with confidence."""
-    return repeats - count <= binomial_critical_value(repeats, HALF, 1 - confidence)
+    return repeats - count <= find_binomial_critical_value(repeats, HALF, 1 - confidence)

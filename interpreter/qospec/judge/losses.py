@@ -18,8 +18,8 @@ from qospec.dataclass import NamedTuple
 from qospec.engine.measure.metric import Counting
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
-from qospec.judge.repeats import looks_back, markov_share, rare_share
-from qospec.judge.statistics import assumed_skewness, clopper_pearson, half_width
+from qospec.judge.repeats import bound_rare_share, compute_markov_share, looks_back
+from qospec.judge.statistics import assume_skewness, compute_clopper_pearson, compute_half_width
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.units import CELLS, RATIO, format_number, format_value
@@ -53,12 +53,12 @@ def _list_counting() -> Mapping[str, Counting]:
     return {name: counting for name, kind in metrics if (counting := kind.build.counting)}
 
 
-def counting(leaf: Measured) -> Counting:
+def get_counting(leaf: Measured) -> Counting:
     """Return what is counted for a measured value that is a count."""
     return _list_counting().get(leaf.metric, Counting(ABOVE, ""))
 
 
-def item_kinds(leaf: Measured) -> frozenset[str]:
+def list_item_kinds(leaf: Measured) -> frozenset[str]:
     """Return the kinds of items that a metric measures: cells, packets, or both."""
     kind = discover().find("metric", leaf.metric)
     return frozenset() if kind is None else frozenset(kind.carries)
@@ -101,11 +101,13 @@ class Losses(NamedTuple):
         """Return the ratio over all repeats, or the mean number per repeat."""
         return Fraction(self.lost, self.repeats if self.sent_by_repeat else self.sent)
 
-    def interval(self, confidence: Fraction, repeats: int) -> Bounds:
+    def compute_interval(self, confidence: Fraction, repeats: int) -> Bounds:
         """Return the interval of `repeats` such repeats, with that confidence on each side."""
         return Bounds(*self._compute_limits(confidence, repeats))
 
-    def margins_of_error(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
+    def compute_margins_of_error(
+        self, confidence: Fraction, repeats: int
+    ) -> tuple[Fraction, Fraction]:
         """Return the distance of the value from the lower and upper end of its interval."""
         low, high = self._compute_limits(confidence, repeats)
         return self.value - low, high - self.value
@@ -121,9 +123,9 @@ class Losses(NamedTuple):
         mean, wide = Fraction(self.sent, self.repeats), Fraction(0)
         if len(set(self.sent_by_repeat)) > 1:
             confidence = (1 + confidence) / 2
-            wide = half_width(
+            wide = compute_half_width(
                 self.sent_by_repeat,
-                assumed_skewness(self.sent_by_repeat, Fraction(0)),
+                assume_skewness(self.sent_by_repeat, Fraction(0)),
                 confidence,
                 repeats,
             )
@@ -136,24 +138,24 @@ class Losses(NamedTuple):
         if self.identical:
             low, high = self._bound_equal_repeats(confidence, repeats)
         else:
-            effect = self.design_effect(confidence, repeats) * self.repeats / repeats
+            effect = self.compute_design_effect(confidence, repeats) * self.repeats / repeats
             sent = max(1, math.floor(self.sent / effect))
             fewest = math.floor((self.lost - self.uncertain) / effect)
             most = math.ceil(self.lost / effect)
-            low, _ = clopper_pearson(min(fewest, sent), sent, 1 - confidence)
-            _, high = clopper_pearson(min(most, sent), sent, 1 - confidence)
+            low, _ = compute_clopper_pearson(min(fewest, sent), sent, 1 - confidence)
+            _, high = compute_clopper_pearson(min(most, sent), sent, 1 - confidence)
             if repeats == self.repeats:
                 high = min(high, self._bound_before_last(confidence))
                 if self.counted != ABOVE:
-                    high = min(high, self.delays.most_lost(confidence))
+                    high = min(high, self.delays.bound_share_lost(confidence))
                 if effect > 1:  # else these bounds are exact
                     low = max(low, self._bound_each_repeat(confidence))
         return min(low, share), max(high, share)
 
     def _bound_each_repeat(self, confidence: Fraction) -> Fraction:
-        """Return the ratio that losses in each single repeat show: see `repeats.markov_share`."""
+        """Return the ratio that losses in each single repeat show, as of `compute_markov_share`."""
         least = Fraction(0) if self.uncertain else self.delays.least_share_lost
-        return markov_share(confidence, self.repeats) * least
+        return compute_markov_share(confidence, self.repeats) * least
 
     def _bound_before_last(self, confidence: Fraction) -> Fraction:
         """Return the upper bound that the repeats before a perfect one have shown.
@@ -173,20 +175,20 @@ class Losses(NamedTuple):
 
     def _bound_equal_repeats(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return the interval where what is drawn once per repeat may decide all of it."""
-        rare = rare_share(confidence, repeats)
+        rare = bound_rare_share(confidence, repeats)
         surely, possibly = self.lost - self.uncertain, Fraction(self.lost, self.sent)
         return Fraction(surely, self.sent) * (1 - rare), possibly + rare * (1 - possibly)
 
-    def design_effect(self, confidence: Fraction, repeats: int | None = None) -> Fraction:
+    def compute_design_effect(self, confidence: Fraction, repeats: int | None = None) -> Fraction:
         """Return the design effect of losses: n cells count as n divided by it."""
         share = Fraction(self.lost, self.sent)
         levels = THRESHOLDS.get(self.counted, OTHER_THRESHOLDS)
         return max(
-            self.delays.design_effect(share, confidence, levels, repeats),
-            self.delays.effect_of_losses(confidence, repeats or self.repeats),
+            self.delays.compute_design_effect(share, confidence, levels, repeats),
+            self.delays.estimate_effect_of_losses(confidence, repeats or self.repeats),
         )
 
-    def note(self, confidence: Fraction) -> str:
+    def write_note(self, confidence: Fraction) -> str:
         """Return the count in words, with the upper bound of the ratio."""
         cells = format_number(self.sent)
         _, most = self._bound_ratio(confidence, self.repeats)
@@ -197,7 +199,7 @@ class Losses(NamedTuple):
         )
         if self.lost or self.identical or self.repeats == 1:
             return found
-        rare = _format_rounded_up(rare_share(confidence, self.repeats))
+        rare = _format_rounded_up(bound_rare_share(confidence, self.repeats))
         return f"{found}; bursts in fewer than {rare} of repeats may not have been seen"
 
 
@@ -206,7 +208,7 @@ def pool_losses(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | N
     bound_ps = parse_bound(leaf.statistic)
     if bound_ps is not None:
         return _count_above_bound(leaf, bound_ps, repeats)
-    counted, out_of = counting(leaf)
+    counted, out_of = get_counting(leaf)
     of = replace(leaf, metric=out_of, statistic="", dimension=CELLS)
     sent = [int(_to_exact(repeat.read(of))) for repeat in repeats]
     if not sum(sent):
@@ -216,7 +218,7 @@ def pool_losses(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | N
         int(_to_exact(repeat.read(leaf)) * (of_all if share else 1))
         for repeat, of_all in zip(repeats, sent, strict=True)
     ]
-    delays = Distribution([repeat.delays(leaf) or Delays() for repeat in repeats], sent, found)
+    delays = Distribution([repeat.read_delays(leaf) or Delays() for repeat in repeats], sent, found)
     by_repeat = () if share else tuple(map(Fraction, sent))
     return Losses(sum(found), sum(sent), len(repeats), by_repeat, delays, counted)
 
@@ -224,7 +226,7 @@ def pool_losses(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | N
 def _count_above_bound(
     leaf: Measured, bound_ps: int, repeats: Sequence[RepeatReadings]
 ) -> Losses | None:
-    found = [repeat.delays(leaf) or Delays() for repeat in repeats]
+    found = [repeat.read_delays(leaf) or Delays() for repeat in repeats]
     totals = [delays.count for delays in found]
     if not sum(totals):
         return None
@@ -248,7 +250,7 @@ def pool_missing(
 
 def write_none_lost_note(sent: int) -> str:
     """Return in words what ratio independent losses may have if none of `sent` items was lost."""
-    _, most = clopper_pearson(0, sent, 1 - DEFAULT_CONFIDENCE)
+    _, most = compute_clopper_pearson(0, sent, 1 - DEFAULT_CONFIDENCE)
     return (
         f"0 of {format_number(sent)} lost: if losses are independent, with"
         f" {write_percent(DEFAULT_CONFIDENCE)} confidence the ratio is below"

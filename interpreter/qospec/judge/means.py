@@ -10,7 +10,7 @@ from what was offered. Each end of the interval is widened by the skewness on it
 Losses are counted and have the bounds of a proportion instead: see `losses`. What falls with them,
 such as a throughput or the score of a call, may be lower by all the losses that these bounds leave
 open, however little the repeats differ: see `Unseen`. Of other repeats that do not differ see
-`repeats.interval_without_spread`.
+`repeats.compute_interval_without_spread`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,12 @@ from qospec.dataclass import NamedTuple
 from qospec.engine.measure.metric import Metric
 from qospec.engine.measure.tally import Delays
 from qospec.judge.losses import pool_missing
-from qospec.judge.repeats import decide, interval_without_spread, rare_share, repeats_to_decide
+from qospec.judge.repeats import (
+    bound_rare_share,
+    compute_interval_without_spread,
+    count_repeats_to_decide,
+    decide,
+)
 from qospec.judge.statistics import (
     MAX_SKEWNESS_BELOW,
     MAX_SKEWNESS_BELOW_GREATEST,
@@ -32,11 +37,11 @@ from qospec.judge.statistics import (
     RESOLUTION,
     SKEWNESS_BELOW_GREATEST,
     Values,
-    assumed_skewness,
-    half_width,
-    mean,
+    assume_skewness,
+    compute_half_width,
+    compute_mean,
+    compute_variance,
     square_root,
-    variance,
 )
 from qospec.model.bounds import ANYTHING, Bounds
 from qospec.model.expression import (
@@ -88,17 +93,17 @@ class Unseen(NamedTuple):
     room: Fraction
     slope: Fraction
 
-    def margin(self, confidence: Fraction, repeats: int) -> Fraction:
+    def compute_margin(self, confidence: Fraction, repeats: int) -> Fraction:
         """Return by how much the constraint's value may change, with its sign.
 
         Each loss may make it fall by the most; where k independent ones were seen, that counts for
         one in k + 1, and else they are like these. That share is what is expected of the next one
         (Laplace), no bound: by calibration at most 5 of 100 false criteria pass with it.
         """
-        most = rare_share(confidence, repeats) * self.room
+        most = bound_rare_share(confidence, repeats) * self.room
         if self.fall is not None:
-            _, more = self.missing.margins_of_error(confidence, repeats)
-            effect = self.missing.design_effect(confidence, repeats)
+            _, more = self.missing.compute_margins_of_error(confidence, repeats)
+            effect = self.missing.compute_design_effect(confidence, repeats)
             independent = self.missing.lost * repeats / (self.missing.repeats * effect)
             most = min(most, (self.shown + (self.fall - self.shown) / (1 + independent)) * more)
         return -self.slope * most
@@ -128,12 +133,12 @@ class MeanConstraint(NamedTuple):
     @property
     def mean(self) -> Fraction:
         """Return the mean over the repeats."""
-        return mean(self.values)
+        return compute_mean(self.values)
 
     @property
     def variance(self) -> Fraction:
         """Return the sample variance."""
-        return variance(self.values)
+        return compute_variance(self.values)
 
     @property
     def identical(self) -> bool:
@@ -145,42 +150,44 @@ class MeanConstraint(NamedTuple):
         """Return the mean, as other estimates name it."""
         return self.mean
 
-    def interval(self, confidence: Fraction, repeats: int) -> Bounds:
+    def compute_interval(self, confidence: Fraction, repeats: int) -> Bounds:
         """Return the confidence interval of the mean of `repeats` such repeats."""
         middle = self.mean
         if self.losses is not None:
-            below, above = self.losses.margins_of_error(confidence, repeats)
+            below, above = self.losses.compute_margins_of_error(confidence, repeats)
             below, above = (below, above) if self.increasing else (above, below)
             return Bounds(middle - below, middle + above)
-        changes = [losses.margin(confidence, repeats) for losses in self.unseen]
+        changes = [losses.compute_margin(confidence, repeats) for losses in self.unseen]
         lower = middle + sum((change for change in changes if change < 0), Fraction(0))
         higher = middle + sum((change for change in changes if change > 0), Fraction(0))
         if self.identical:
-            least, most = interval_without_spread(middle, self.possible, confidence, repeats)
+            least, most = compute_interval_without_spread(
+                middle, self.possible, confidence, repeats
+            )
             return Bounds(lower if lower < middle else least, higher if higher > middle else most)
         below, above = (
-            half_width(self.values, skewed, confidence, repeats) for skewed in self.skewness
+            compute_half_width(self.values, skewed, confidence, repeats) for skewed in self.skewness
         )
         return Bounds(min(lower, middle - below), max(higher, middle + above))
 
     def holds(self, levels: ConfidenceLevels) -> bool | None:
         """Return whether the whole interval is on the good side; None if that is undecided."""
         count = len(self.values)
-        return decide(lambda level: self.interval(level, count), levels, strict=self.strict)
+        return decide(lambda level: self.compute_interval(level, count), levels, strict=self.strict)
 
-    def more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
+    def count_more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
         """Return how many more repeats like these would decide."""
         count = len(self.values)
         alike = self.identical if self.losses is None else not self.losses.lost
-        effect = self.design_effect(levels.passing, count) > 1
-        return repeats_to_decide(
-            self.interval, self.mean, levels, count, alike=alike, effect=effect
+        effect = self.compute_design_effect(levels.passing, count) > 1
+        return count_repeats_to_decide(
+            self.compute_interval, self.mean, levels, count, alike=alike, effect=effect
         )
 
-    def design_effect(self, confidence: Fraction, repeats: int) -> Fraction:
+    def compute_design_effect(self, confidence: Fraction, repeats: int) -> Fraction:
         """Return the design effect of losses; 1 of what is not counted."""
         losses = self.losses
-        return Fraction(1) if losses is None else losses.design_effect(confidence, repeats)
+        return Fraction(1) if losses is None else losses.compute_design_effect(confidence, repeats)
 
 
 def round_values(values: Values) -> Values:
@@ -190,10 +197,12 @@ def round_values(values: Values) -> Values:
     return [Fraction(round(value * RESOLUTION), RESOLUTION) for value in values]
 
 
-def skewness(expression: Expression, repeats: Sequence[RepeatReadings]) -> Skewness:
+def assume_skewness_of_expression(
+    expression: Expression, repeats: Sequence[RepeatReadings]
+) -> Skewness:
     """Return the skewness to assume for the values of an expression in the repeats."""
     leaves = list(dict.fromkeys(list_observed(expression)))
-    found = [skewness_of(leaf, repeats) for leaf in leaves]
+    found = [assume_skewness_of_leaf(leaf, repeats) for leaf in leaves]
     ends = bound_expression(expression, lambda _: Bounds(None, Fraction(1)))
     if len(leaves) == 1 and ends.least is None and ends.most is not None:
         return found[0]
@@ -203,7 +212,7 @@ def skewness(expression: Expression, repeats: Sequence[RepeatReadings]) -> Skewn
     return Skewness(most, most)
 
 
-def unseen(expression: Expression, repeats: Sequence[RepeatReadings]) -> tuple[Unseen, ...]:
+def list_unseen(expression: Expression, repeats: Sequence[RepeatReadings]) -> tuple[Unseen, ...]:
     """Return what losses that were not seen may change of an expression, which is linear.
 
     There is none if what it observes does not fall with losses, or not all of it.
@@ -214,10 +223,10 @@ def unseen(expression: Expression, repeats: Sequence[RepeatReadings]) -> tuple[U
     values = {leaf: _list_values(leaf, repeats) for leaf in observed}
     if len(falling) < len(leaves) or not all(values.values()):
         return ()
-    means: dict[Leaf, Value] = {leaf: mean(found) for leaf, found in values.items()}
+    means: dict[Leaf, Value] = {leaf: compute_mean(found) for leaf, found in values.items()}
     known = []
     for leaf in falling:
-        middle, missing = mean(values[leaf]), _find_missing(leaf, repeats)
+        middle, missing = compute_mean(values[leaf]), _find_missing(leaf, repeats)
         ends = [evaluate(expression, {**means, leaf: middle + step}.get) for step in (0, 1)]
         numbers = [end for end in ends if isinstance(end, Fraction)]
         if missing is None or len(numbers) < len(ends):
@@ -255,7 +264,7 @@ def _find_missing(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses |
     known = [[count for count in row if count is not None] for row in rows]
     if any(len(row) < len(names) for row in known):
         return None
-    delays = [repeat.delays(leaf) or Delays() for repeat in repeats]
+    delays = [repeat.read_delays(leaf) or Delays() for repeat in repeats]
     gone = [planned - received + sum(late) for planned, received, *late in known]
     return pool_missing([planned for planned, *_ in known], gone, delays)
 
@@ -264,7 +273,9 @@ def _list_values(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) ->
     return [value for repeat in repeats if isinstance(value := repeat.read(leaf), Fraction)]
 
 
-def skewness_of(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> Skewness:
+def assume_skewness_of_leaf(
+    leaf: Measured | Counted, repeats: Sequence[RepeatReadings]
+) -> Skewness:
     """Return the skewness to assume for a measured value.
 
     Above, it is that from the least possible value. Below, it is no less, since values may differ
@@ -275,13 +286,13 @@ def skewness_of(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> 
     mirrored = [-value for value in values]
     metric = _find_metric(leaf)
     passes = isinstance(leaf, Measured) and leaf.place is not None and not leaf.flow
-    above = assumed_skewness(values, min(values) if passes else _find_least(leaf, repeats, values))
+    above = assume_skewness(values, min(values) if passes else _find_least(leaf, repeats, values))
     if passes or _is_extreme(leaf) or metric.of_calls:
-        below = assumed_skewness(
+        below = assume_skewness(
             mirrored, -max(values), MAX_SKEWNESS_BELOW_GREATEST, SKEWNESS_BELOW_GREATEST
         )
     elif (most := find_declared_bounds(leaf).most) is not None:
-        below = assumed_skewness(mirrored, -most, MAX_SKEWNESS_OF_RATIO)
+        below = assume_skewness(mirrored, -most, MAX_SKEWNESS_OF_RATIO)
     elif isinstance(leaf, Measured) and metric.delivered:
         below = _compute_skewness(leaf, repeats, values)
     else:
@@ -289,7 +300,7 @@ def skewness_of(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) -> 
     return Skewness(max(above, below), above)
 
 
-def could_not_be_better(below: Expression, repeat: RepeatReadings) -> bool:
+def is_best_possible(below: Expression, repeat: RepeatReadings) -> bool:
     """Return whether what must be below 0 is as far below it in a repeat as it can be.
 
     All that was planned has arrived, or the value is the best that the metric can have.
@@ -344,7 +355,7 @@ def _find_least(
     """Return the least possible value: of delays the shortest, of all others 0."""
     if not isinstance(leaf, Measured) or leaf.statistic not in ("mean", "max"):
         return Fraction(0)
-    found = [repeat.delays(leaf) for repeat in repeats]
+    found = [repeat.read_delays(leaf) for repeat in repeats]
     shortest = [
         delays.min_ps for delays in found if delays is not None and delays.min_ps is not None
     ]
@@ -363,10 +374,10 @@ def _compute_skewness(
     counts = [_count_items(leaf, repeat) for repeat in repeats]
     known = [[count for count in pair if count is not None] for pair in counts]
     arrived = sum(pair[-1] for pair in known if len(pair) == len(COUNTS))
-    deviation = square_root(variance(values))
+    deviation = square_root(compute_variance(values))
     if not arrived or not deviation or any(len(pair) < len(COUNTS) for pair in known):
         return Fraction(0)
     deficits = [Fraction(planned - received) for planned, received in known]
-    scale = mean(values) * len(known) / arrived
-    part = min(Fraction(1), square_root(variance(deficits)) * scale / deviation)
-    return assumed_skewness(deficits, Fraction(0), MAX_SKEWNESS_BELOW) * part**3
+    scale = compute_mean(values) * len(known) / arrived
+    part = min(Fraction(1), square_root(compute_variance(deficits)) * scale / deviation)
+    return assume_skewness(deficits, Fraction(0), MAX_SKEWNESS_BELOW) * part**3

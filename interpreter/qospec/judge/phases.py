@@ -75,12 +75,12 @@ class TrialResult:
     @property
     def sent(self) -> int:
         """Return how many items the tested flows sent."""
-        return sum(flow.sent for flow in self.flows if self.tests(flow.population))
+        return sum(flow.sent for flow in self.flows if self.is_tested(flow.population))
 
     @property
     def lost(self) -> int:
         """Return how many of these were lost."""
-        return sum(flow.lost for flow in self.flows if self.tests(flow.population))
+        return sum(flow.lost for flow in self.flows if self.is_tested(flow.population))
 
     def judge_goal(self, goal: Goal) -> dict[str, Judgement]:
         """Return the judgements of a goal's condition by flow, "" if that names its flows."""
@@ -96,7 +96,7 @@ class TrialResult:
         found = self.judge_goal(goal).values()
         return any(judgement.verdict != "pass" for judgement in found)
 
-    def tests(self, population: str) -> bool:
+    def is_tested(self, population: str) -> bool:
         """Return whether a population is a tested flow, or a part of one."""
         return population.partition(".")[0] in self.tested
 
@@ -151,13 +151,13 @@ class PhaseReadings:
             return read_found(leaf, self._goals)
         return self.readings.read(leaf)
 
-    def delays(self, leaf: Measured) -> Delays | None:
+    def read_delays(self, leaf: Measured) -> Delays | None:
         """Return the delays of which a metric gives quantiles; for others, the transfer delays."""
-        return self.readings.delays(leaf)
+        return self.readings.read_delays(leaf)
 
-    def series(self, expression: Expression, every_ps: int) -> list[Value]:
+    def read_series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the value of an expression in each interval in order; None without data."""
-        return self.readings.series(expression, every_ps)
+        return self.readings.read_series(expression, every_ps)
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class PhasesResult:
         """Return whether all searches came to their end, and all points were run."""
         return all(map(_is_complete, (phase for phases in self.repeats for phase in phases)))
 
-    def readings(self) -> list[Readings]:
+    def list_readings(self) -> list[Readings]:
         """Return what was measured at points in each trial; one may have fewer than another."""
         readings = []
         for phases in self.repeats:
@@ -184,7 +184,7 @@ class PhasesResult:
                 readings.append(self._build_readings(here, number))
         return readings
 
-    def of(self, statement: Statement) -> tuple[list[Judged], int]:
+    def judge_statement(self, statement: Statement) -> tuple[list[Judged], int]:
         """Return the repeats in which a statement is judged, and how many there should be."""
         judged = self._judge_trials(statement)
         if judged:

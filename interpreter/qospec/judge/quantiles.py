@@ -23,8 +23,8 @@ from qospec.catalogue.kinds import discover
 from qospec.dataclass import NamedTuple
 from qospec.engine.measure.metric import Metric
 from qospec.judge.distribution import Distribution, allow_for_few
-from qospec.judge.repeats import decide, looks_back, markov_share, repeats_to_decide
-from qospec.judge.statistics import binomial_critical_value
+from qospec.judge.repeats import compute_markov_share, count_repeats_to_decide, decide, looks_back
+from qospec.judge.statistics import find_binomial_critical_value
 from qospec.judge.verdict import MIRRORED
 from qospec.model.bounds import Bounds
 from qospec.model.expression import (
@@ -58,10 +58,10 @@ class Estimate(Protocol):
     def identical(self) -> bool:
         """Return whether the repeats do not differ, so that a rare one may lie anywhere."""
 
-    def interval(self, confidence: Fraction, repeats: int) -> Bounds:
+    def compute_interval(self, confidence: Fraction, repeats: int) -> Bounds:
         """Return the interval of `repeats` such repeats, with that confidence on each side."""
 
-    def design_effect(self, confidence: Fraction, repeats: int) -> Fraction:
+    def compute_design_effect(self, confidence: Fraction, repeats: int) -> Fraction:
         """Return as how many items an independent one counts; 1 where repeats are not counted."""
 
 
@@ -91,28 +91,32 @@ class Quantile:
     def value(self) -> Fraction:
         """Return the sample quantile of all delays together."""
         number = self._delays.count - max(1, math.ceil((1 - self._beyond) * self._delays.count)) + 1
-        low, high = self._delays.nth_longest_ps(number) or (0, 0)
+        low, high = self._delays.bound_nth_longest_ps(number) or (0, 0)
         return Fraction(low + high, 2 * PS_PER_S)
 
-    def interval(self, confidence: Fraction, repeats: int) -> Bounds:
+    def compute_interval(self, confidence: Fraction, repeats: int) -> Bounds:
         """Return the confidence interval; a bound is None where there are too few delays for it."""
-        items = self.independent(confidence, repeats)
-        counts = self.design_effect(confidence, repeats) * self._repeats / repeats
-        few = binomial_critical_value(items, self._beyond, 1 - confidence)
-        many = items - binomial_critical_value(items, 1 - self._beyond, 1 - confidence)
-        highest = self._delays.nth_longest_ps(math.floor(few * counts) + 1) if few >= 0 else None
-        lowest = self._delays.nth_longest_ps(math.ceil(many * counts)) if many <= items else None
+        items = self.count_independent(confidence, repeats)
+        counts = self.compute_design_effect(confidence, repeats) * self._repeats / repeats
+        few = find_binomial_critical_value(items, self._beyond, 1 - confidence)
+        many = items - find_binomial_critical_value(items, 1 - self._beyond, 1 - confidence)
+        highest = (
+            self._delays.bound_nth_longest_ps(math.floor(few * counts) + 1) if few >= 0 else None
+        )
+        lowest = (
+            self._delays.bound_nth_longest_ps(math.ceil(many * counts)) if many <= items else None
+        )
         low_ps, high_ps = lowest and lowest[0], highest and highest[1]
         if repeats == self._repeats:
             high_ps = _choose_known(min, high_ps, self._bound_before_last_ps(confidence))
-            if self.design_effect(confidence, repeats) > 1:  # else these bounds are exact
+            if self.compute_design_effect(confidence, repeats) > 1:  # else these bounds are exact
                 low_ps = _choose_known(max, low_ps, self._bound_each_repeat_ps(confidence))
         return Bounds(_to_seconds(low_ps), _to_seconds(high_ps))
 
     def _bound_each_repeat_ps(self, confidence: Fraction) -> int | None:
-        """Return the lower bound that each single repeat shows: see `repeats.markov_share`."""
-        share = self._beyond / markov_share(confidence, self._repeats)
-        return self._delays.reached_in_each_ps(share) if share < 1 else None
+        """Return the lower bound that each single repeat shows, as of `compute_markov_share`."""
+        share = self._beyond / compute_markov_share(confidence, self._repeats)
+        return self._delays.find_reached_in_each_ps(share) if share < 1 else None
 
     def _bound_before_last_ps(self, confidence: Fraction) -> int | None:
         """Return the upper bound that the repeats before the last show, if none of its is longer.
@@ -122,24 +126,24 @@ class Quantile:
         """
         if not looks_back(self._repeats):
             return None
-        most = self._before_the_last.interval(confidence, self._repeats - 1).most
+        most = self._before_the_last.compute_interval(confidence, self._repeats - 1).most
         return None if most is None else max(int(most * PS_PER_S), self._of_repeats[-1].max_ps or 0)
 
     @functools.cached_property
     def _before_the_last(self) -> Quantile:
         return Quantile(self._of_repeats[:-1], 1 - self._beyond)
 
-    def independent(self, confidence: Fraction, repeats: int) -> int:
+    def count_independent(self, confidence: Fraction, repeats: int) -> int:
         """Return the effective sample size of `repeats` such repeats."""
         delays = Fraction(self._delays.count * repeats, self._repeats)
-        return max(1, math.floor(delays / self.design_effect(confidence, repeats)))
+        return max(1, math.floor(delays / self.compute_design_effect(confidence, repeats)))
 
-    def note(self, confidence: Fraction, ends: NeededBounds, items: str) -> str:
+    def write_note(self, confidence: Fraction, ends: NeededBounds, items: str) -> str:
         """Return the effective sample size in words, and the one needed if it is too small.
 
-        `items` is what the values are called: see `item_noun`.
+        `items` is what the values are called: see `name_items`.
         """
-        count, independent = self._delays.count, self.independent(confidence, self._repeats)
+        count, independent = self._delays.count, self.count_independent(confidence, self._repeats)
         ones = "one" if independent == 1 else "ones"
         words = f"{format_number(Fraction(count))} {items} count as"
         words += f" {format_number(Fraction(independent))} independent {ones}"
@@ -152,22 +156,26 @@ class Quantile:
 
     def suffices(self, confidence: Fraction, ends: NeededBounds, repeats: int) -> bool:
         """Return whether `repeats` such repeats would have the bounds needed."""
-        return self.independent(confidence, repeats) >= self._find_needed(confidence, ends)[0]
+        return self.count_independent(confidence, repeats) >= self._find_needed(confidence, ends)[0]
 
     def _find_needed(self, confidence: Fraction, ends: NeededBounds) -> tuple[int, str]:
         """Return how many independent items are needed, and for which bound."""
-        sizes = [(minimum_sample_size(self._beyond, confidence), "an upper")] if ends.upper else []
+        sizes = (
+            [(find_minimum_sample_size(self._beyond, confidence), "an upper")] if ends.upper else []
+        )
         sizes += (
-            [(minimum_sample_size(1 - self._beyond, confidence), "a lower")] if ends.lower else []
+            [(find_minimum_sample_size(1 - self._beyond, confidence), "a lower")]
+            if ends.lower
+            else []
         )
         return max(sizes, default=(0, ""))
 
-    def design_effect(self, confidence: Fraction, repeats: int) -> Fraction:
+    def compute_design_effect(self, confidence: Fraction, repeats: int) -> Fraction:
         """Return the design effect of `repeats` such repeats."""
         if self._delays.identical:
             # what each repeat draws once, such as phases, may decide all of it
             return Fraction(self._delays.count, self._repeats)
-        found = self._delays.design_effect(self._beyond, confidence, THRESHOLDS, repeats)
+        found = self._delays.compute_design_effect(self._beyond, confidence, THRESHOLDS, repeats)
         rarer = min(self._beyond, 1 - self._beyond) * self._delays.count * repeats / self._repeats
         return allow_for_few(found, rarer or Fraction(1))  # `p0` is the least delay alone
 
@@ -204,7 +212,7 @@ class EstimateConstraint(NamedTuple):
     @property
     def mean(self) -> Fraction:
         """Return the expression's value with all estimates."""
-        value = value_of(self.expression, self.estimates)
+        value = compute_value(self.expression, self.estimates)
         if value is None:
             raise ValueError("the estimates have no value")
         return value
@@ -215,11 +223,13 @@ class EstimateConstraint(NamedTuple):
             lambda level: self._compute_interval(level, self.repeats), levels, strict=self.strict
         )
 
-    def more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
+    def count_more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
         """Return how many more repeats like these would decide."""
         of = levels.passing, self.repeats
-        effect = any(estimate.design_effect(*of) > 1 for estimate in self.estimates.values())
-        return repeats_to_decide(
+        effect = any(
+            estimate.compute_design_effect(*of) > 1 for estimate in self.estimates.values()
+        )
+        return count_repeats_to_decide(
             self._compute_interval,
             self.mean,
             levels,
@@ -229,10 +239,10 @@ class EstimateConstraint(NamedTuple):
         )
 
     def _compute_interval(self, confidence: Fraction, repeats: int) -> Bounds:
-        return interval_of(self.expression, self.estimates, confidence, repeats)
+        return compute_interval(self.expression, self.estimates, confidence, repeats)
 
 
-def value_of(
+def compute_value(
     expression: Expression, estimates: Mapping[Measured | Counted, Estimate]
 ) -> Fraction | None:
     """Return an expression's value with estimates for what it measures; None if not a number."""
@@ -240,7 +250,7 @@ def value_of(
     return value if isinstance(value, Fraction) else None
 
 
-def bonferroni_level(
+def compute_bonferroni_level(
     confidence: Fraction, estimates: Collection[Measured | Counted], expression: Expression
 ) -> Fraction:
     """Return the confidence each bound needs for that of the whole expression.
@@ -260,18 +270,21 @@ def _uses_abs(expression: Expression) -> bool:
     return dropped or any(map(_uses_abs, expression.operands))
 
 
-def interval_of(
+def compute_interval(
     expression: Expression,
     estimates: Mapping[Measured | Counted, Estimate],
     confidence: Fraction,
     repeats: int,
 ) -> Bounds:
     """Return the interval of an expression's value, with that confidence on each side."""
-    level = bonferroni_level(confidence, estimates, expression)
-    return bound_expression(expression, lambda leaf: estimates[leaf].interval(level, repeats))  # type: ignore[index]
+    level = compute_bonferroni_level(confidence, estimates, expression)
+    return bound_expression(
+        expression,
+        lambda leaf: estimates[leaf].compute_interval(level, repeats),  # type: ignore[index]
+    )
 
 
-def constraints(
+def build_constraints(
     expression: Operation, estimates: Mapping[Measured | Counted, Estimate], repeats: int
 ) -> list[EstimateConstraint]:
     """Return the constraints that must hold for a comparison to hold."""
@@ -294,7 +307,7 @@ def constraints(
     ]
 
 
-def needed_bounds(comparison: Operation, leaf: Measured | Counted) -> NeededBounds:
+def find_needed_bounds(comparison: Operation, leaf: Measured | Counted) -> NeededBounds:
     """Return which bounds of a measured value a comparison needs in order to hold."""
     one = Fraction(1)
 
@@ -304,26 +317,26 @@ def needed_bounds(comparison: Operation, leaf: Measured | Counted) -> NeededBoun
 
         return any(
             bound_expression(constraint.expression, get_known).most is None
-            for constraint in constraints(comparison, {}, 1)
+            for constraint in build_constraints(comparison, {}, 1)
         )
 
     return NeededBounds(lower=is_needed(Bounds(None, one)), upper=is_needed(Bounds(one, None)))
 
 
-def item_noun(leaf: Measured | Counted) -> str:
+def name_items(leaf: Measured | Counted) -> str:
     """Return what the values of a metric are called: delays, or just values."""
     kind = discover().find("metric", leaf.metric) if isinstance(leaf, Measured) else None
     noun: str = Metric.noun if kind is None else kind.build.noun
     return noun
 
 
-def minimum_sample_size(beyond: Fraction, confidence: Fraction) -> int:
+def find_minimum_sample_size(beyond: Fraction, confidence: Fraction) -> int:
     """Return how many independent items include one of a share `beyond`, with that confidence."""
     low, high = 0, 1
-    while binomial_critical_value(high, beyond, 1 - confidence) < 0:
+    while find_binomial_critical_value(high, beyond, 1 - confidence) < 0:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        enough = binomial_critical_value(middle, beyond, 1 - confidence) >= 0
+        enough = find_binomial_critical_value(middle, beyond, 1 - confidence) >= 0
         low, high = (low, middle) if enough else (middle, high)
     return high

@@ -87,7 +87,7 @@ class FlowCount(NamedTuple):
     lost: int
     copies: int = 0
 
-    def plus(self, other: FlowCount) -> FlowCount:
+    def add(self, other: FlowCount) -> FlowCount:
         """Return the counts of both together, of the same flow."""
         sums = (a + b for a, b in zip(self[2:], other[2:], strict=True))
         return FlowCount(self.population, self.carries, *sums)
@@ -183,7 +183,7 @@ class Readings:
             return self._get_metric(leaf.metric).goes_on(tally)
         bound_ps = parse_bound(leaf.statistic)
         if bound_ps is not None:
-            return _share_above(self.delays(leaf), bound_ps)
+            return _share_above(self.read_delays(leaf), bound_ps)
         return self._measure(leaf.metric, tally, leaf.statistic)
 
     @property
@@ -191,12 +191,12 @@ class Readings:
         """Return whether anything in these trials was drawn at random."""
         return any(observation.drawn for _, observation in self._seen.values())
 
-    def delays(self, leaf: Measured) -> Delays | None:
+    def read_delays(self, leaf: Measured) -> Delays | None:
         """Return the delays of which a metric gives quantiles; for others, the transfer delays."""
         tally = self._get_tally(leaf)
         return None if tally is None else self._get_metric(leaf.metric).delays(tally)
 
-    def series(self, expression: Expression, every_ps: int) -> list[Value]:
+    def read_series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the value of an expression in each interval in order; None without data."""
         leaves: dict[Leaf, list[Fraction | None]] = {}
         for leaf in list_measurements(expression):
@@ -270,7 +270,7 @@ class Readings:
         metric: Metric = kind.build()
         return metric
 
-    def all(self) -> Iterator[tuple[str, str, Fraction | None, Dimension]]:
+    def list_all(self) -> Iterator[tuple[str, str, Fraction | None, Dimension]]:
         """Yield population, metric with statistic, value and dimension of everything measured."""
         for population, tally in self._tallies.items():
             for metric, dimension, statistics in _list_shown(
@@ -285,7 +285,7 @@ class Readings:
                 for statistic, shown in statistics:
                     yield population, shown, _measure_scaled(metric, tally, statistic), dimension
 
-    def bounds(self) -> Iterator[Bounded]:
+    def list_bounds(self) -> Iterator[Bounded]:
         """Yield the delays of flows and the queues that were observed, and what is proved."""
         for network, (planned, observation) in self._seen.items():
             prefix = f"{network}." if network else ""
@@ -303,7 +303,7 @@ class Readings:
                 why = planned.proofs.explain_unbounded(path)
                 yield Bounded(f"items in {prefix}{path}", most, Fraction(seen.most), COUNT, why)
 
-    def exchanged(self) -> list[FlowCount]:
+    def count_exchanged(self) -> list[FlowCount]:
         """Return how many items of each flow were sent, and how many of these were lost.
 
         Of flows between endpoints these are exchanges, since what is sent again was not lost for
@@ -331,7 +331,7 @@ class Readings:
                     counts.append(FlowCount(name, carries, tally.sent, tally.lost_count, again))
         return counts
 
-    def silent_flows(self) -> Iterator[str]:
+    def describe_silent_flows(self) -> Iterator[str]:
         """Yield a sentence for each flow that sent nothing within the window."""
         for flow in self._silent:
             yield f"{flow} sent no {self._carries(flow)} within the window"
@@ -361,12 +361,12 @@ class Readings:
         passages = observation.passages
         return {} if passages is None else {tap.place: passages.count(tap.place) for tap in taps}
 
-    def discarded(self, network: str, path: str, cause: str) -> int:
+    def count_discarded(self, network: str, path: str, cause: str) -> int:
         """Return how many items an element discarded for a cause in the whole trial."""
         _, observation = self._seen[network]
         return observation.ledger.lost.get((path, cause), 0)
 
-    def losses(self) -> Iterator[Loss]:
+    def list_losses(self) -> Iterator[Loss]:
         """Yield the losses, the largest first within a population."""
         for population, tally in self._tallies.items():
             for (element, cause), cells in sorted(
@@ -375,7 +375,7 @@ class Readings:
                 if cells:
                     yield Loss(population, self._carries(population), element, cause, cells)
 
-    def disciplines(self) -> Iterator[tuple[str, Discipline]]:
+    def list_disciplines(self) -> Iterator[tuple[str, Discipline]]:
         """Yield by path of an element the counters of a kernel's disciplines."""
         for network, (_, observation) in self._seen.items():
             for path, its in observation.disciplines.items():

@@ -51,10 +51,10 @@ class RepeatReadings(Protocol):
     def read(self, leaf: Leaf) -> Value:
         """Return the value of a measurement; None without data."""
 
-    def delays(self, leaf: Measured) -> Delays | None:
+    def read_delays(self, leaf: Measured) -> Delays | None:
         """Return the delays of which a metric gives quantiles; for others, the transfer delays."""
 
-    def series(self, expression: Expression, every_ps: int) -> list[Value]:
+    def read_series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the value of an expression in each interval in order; None without data."""
 
 
@@ -85,13 +85,13 @@ class MeanReadings:
             return any(value is True for value in values)
         return None if numbers else values[0]
 
-    def delays(self, leaf: Measured) -> Delays | None:
+    def read_delays(self, leaf: Measured) -> Delays | None:
         """Return the delays of the first trial."""
-        return self._trials[0].delays(leaf)
+        return self._trials[0].read_delays(leaf)
 
-    def series(self, expression: Expression, every_ps: int) -> list[Value]:
+    def read_series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the values by interval of the first trial."""
-        return self._trials[0].series(expression, every_ps)
+        return self._trials[0].read_series(expression, every_ps)
 
 
 class Constraint(Protocol):
@@ -108,13 +108,13 @@ class Constraint(Protocol):
     def holds(self, levels: ConfidenceLevels) -> bool | None:
         """Return whether it holds with the confidence needed; None if that is undecided."""
 
-    def more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
+    def count_more_repeats(self, levels: ConfidenceLevels) -> MoreRepeats:
         """Return how many more repeats like these would decide."""
 
 
-def rare_share(confidence: Fraction, repeats: int) -> Fraction:
+def bound_rare_share(confidence: Fraction, repeats: int) -> Fraction:
     """Return the greatest share of repeats with other values, where all of these gave the same."""
-    _, most = statistics.clopper_pearson(0, repeats, 1 - confidence)
+    _, most = statistics.compute_clopper_pearson(0, repeats, 1 - confidence)
     return most
 
 
@@ -130,16 +130,16 @@ def looks_back(repeats: int) -> bool:
     return MIN_REPEATS < repeats <= MOST_STEPS
 
 
-def markov_share(confidence: Fraction, repeats: int) -> Fraction:
+def compute_markov_share(confidence: Fraction, repeats: int) -> Fraction:
     """Return the share of the least value of all repeats that their mean is at least.
 
     Values are at least 0. The product of independent values over their mean has a mean of 1, so
     with a probability of at most s it reaches 1 / s (Markov's inequality), whatever they are.
     """
-    return 1 - rare_share(confidence, repeats)
+    return 1 - bound_rare_share(confidence, repeats)
 
 
-def interval_without_spread(
+def compute_interval_without_spread(
     value: Fraction, possible: Bounds, confidence: Fraction, repeats: int
 ) -> Bounds:
     """Return a confidence interval of the mean where all repeats gave the same value.
@@ -147,7 +147,7 @@ def interval_without_spread(
     A value that a repeat did not give may lie anywhere within `possible`: an end that is open there
     is open here.
     """
-    rare = rare_share(confidence, repeats)
+    rare = bound_rare_share(confidence, repeats)
     least, most = possible
     return Bounds(
         None if least is None else value - rare * (value - least),
@@ -177,7 +177,7 @@ By calibration, that number is then within its range in more than 8 of 10 cases.
 """
 
 
-def repeats_to_decide(
+def count_repeats_to_decide(
     interval: Callable[[Fraction, int], Bounds],
     mean: Fraction,
     levels: ConfidenceLevels,
@@ -200,7 +200,7 @@ def repeats_to_decide(
             end = found.least if value > 0 else found.most
             return end is not None and (value + end - mean) * (1 if value > 0 else -1) > 0
 
-        return first_to_decide(decide, repeats)
+        return find_first_to_decide(decide, repeats)
 
     ends = Bounds(mean, mean) if alike else interval(LIKELY, repeats)
     far, near = (ends.most, ends.least) if mean > 0 else ends
@@ -211,7 +211,7 @@ def repeats_to_decide(
     return MoreRepeats(least, None if most is None or most > MAX_REPEATS >= least else most)
 
 
-def first_to_decide(decides: Callable[[int], bool], repeats: int) -> int:
+def find_first_to_decide(decides: Callable[[int], bool], repeats: int) -> int:
     """Return how many more than these repeats decide first; too many if even the most do not."""
     low, high = repeats, MAX_REPEATS
     if not decides(high):

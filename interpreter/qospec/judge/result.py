@@ -34,6 +34,6 @@ class Result:
     repeats: tuple[Repeat, ...]
     errors: tuple[str, ...] = ()
 
-    def of(self, number: int) -> list[Judged]:
+    def list_judged(self, number: int) -> list[Judged]:
         """Return the statement of that number in each repeat."""
         return [Judged(repeat.readings, repeat.judgements[number]) for repeat in self.repeats]

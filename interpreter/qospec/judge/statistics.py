@@ -50,7 +50,7 @@ SKEWNESS_BELOW_GREATEST, MAX_SKEWNESS_BELOW_GREATEST = 20, 12
 Values = Sequence[Fraction]
 
 
-def student_cdf(t: float, degrees: int) -> float:
+def compute_student_cdf(t: float, degrees: int) -> float:
     """Return Student's cumulative distribution function at `t`, at least 0."""
     cosine_squared = degrees / (degrees + t * t)
     sine = t / math.sqrt(degrees + t * t)
@@ -69,16 +69,16 @@ def student_cdf(t: float, degrees: int) -> float:
 
 
 @functools.cache
-def student_quantile(confidence: Fraction, degrees: int) -> Fraction:
+def compute_student_quantile(confidence: Fraction, degrees: int) -> Fraction:
     """Return the quantile of Student's t at a confidence above 1/2 and below 1."""
     goal = float(confidence)
     high = 1.0
-    while student_cdf(high, degrees) < goal:
+    while compute_student_cdf(high, degrees) < goal:
         high *= 2
     low = 0.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if student_cdf(middle, degrees) < goal:
+        if compute_student_cdf(middle, degrees) < goal:
             low = middle
         else:
             high = middle
@@ -86,7 +86,7 @@ def student_quantile(confidence: Fraction, degrees: int) -> Fraction:
 
 
 @functools.cache
-def normal_quantile(confidence: Fraction) -> Fraction:
+def compute_normal_quantile(confidence: Fraction) -> Fraction:
     """Return the quantile of the standard normal distribution at a confidence."""
     from statistics import NormalDist
 
@@ -111,7 +111,9 @@ _MOST_STEPS = 100
 
 
 @functools.lru_cache(maxsize=4096)
-def clopper_pearson(lost: int, sent: int, significance: Fraction) -> tuple[Fraction, Fraction]:
+def compute_clopper_pearson(
+    lost: int, sent: int, significance: Fraction
+) -> tuple[Fraction, Fraction]:
     """Return the Clopper-Pearson lower and upper bounds of a loss ratio.
 
     Args:
@@ -130,7 +132,7 @@ _FAR = 12
 
 
 @functools.lru_cache(maxsize=4096)
-def binomial_critical_value(sent: int, ratio: Fraction, significance: Fraction) -> int:
+def find_binomial_critical_value(sent: int, ratio: Fraction, significance: Fraction) -> int:
     """Return the greatest k with P(X <= k) <= `significance`; -1 if that excludes even 0.
 
     Args:
@@ -175,7 +177,7 @@ def _compute_upper_limit(lost: int, sent: int, significance: Fraction) -> Decima
         - _compute_ln_factorial(lost)
         - _compute_ln_factorial(sent - lost)
     )
-    start = _compute_wilson_limit(lost, sent, float(normal_quantile(1 - significance)))
+    start = _compute_wilson_limit(lost, sent, float(compute_normal_quantile(1 - significance)))
     ratio = Decimal(_estimate_upper_limit(start, lost, sent, (float(ways), float(goal))))
     for _ in range(_MOST_STEPS):
         terms = Decimal(_sum_relative(lost, sent, float((1 - ratio) / ratio)))
@@ -243,26 +245,26 @@ def _compute_ln_factorial(number: int) -> Decimal:
     return (n + Decimal("0.5")) * n.ln() - n + _HALF_LN_TAU + rest
 
 
-def mean(values: Values) -> Fraction:
+def compute_mean(values: Values) -> Fraction:
     """Return the arithmetic mean."""
     return sum(values, Fraction(0)) / len(values)
 
 
-def variance(values: Values) -> Fraction:
+def compute_variance(values: Values) -> Fraction:
     """Return the sample variance of at least two values."""
-    middle = mean(values)
+    middle = compute_mean(values)
     return sum(((value - middle) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
 
 
-def assumed_skewness(
+def assume_skewness(
     values: Values,
     least: Fraction,
     greatest: int = MAX_SKEWNESS,
     per_deviation: int = SKEWNESS_PER_DEVIATION,
 ) -> Fraction:
     """Return the skewness to assume for values that cannot be below `least`, up to `greatest`."""
-    deviation = square_root(variance(values))
-    above = mean(values) - least
+    deviation = square_root(compute_variance(values))
+    above = compute_mean(values) - least
     if not deviation:
         return Fraction(0)
     if above <= 0:
@@ -270,9 +272,11 @@ def assumed_skewness(
     return min(Fraction(greatest), per_deviation * deviation / above)
 
 
-def half_width(values: Values, skewness: Fraction, confidence: Fraction, repeats: int) -> Fraction:
+def compute_half_width(
+    values: Values, skewness: Fraction, confidence: Fraction, repeats: int
+) -> Fraction:
     """Return the half width of the confidence interval of a mean of `repeats` such repeats."""
-    t = student_quantile(confidence, repeats - 1)
+    t = compute_student_quantile(confidence, repeats - 1)
     wider = skewness * (1 + 2 * t**2) / (6 * square_root(Fraction(repeats)))
-    exact = (t + wider) * square_root(variance(values) / repeats)
+    exact = (t + wider) * square_root(compute_variance(values) / repeats)
     return Fraction(math.ceil(exact * RESOLUTION), RESOLUTION)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from qospec.catalogue.statistics import GOES_ON, is_from_histogram, parse_bound
 from qospec.dataclass import dataclass
-from qospec.judge.found import decide_value, describe_bounds, notes, uncertainty
+from qospec.judge.found import decide_value, describe_bounds, find_uncertainty, write_notes
 from qospec.model.bounds import Bounds, Limits
 from qospec.model.expression import (
     Attribute,
@@ -197,7 +197,7 @@ def _find_width(tolerance: Side | None, bound: Side) -> Fraction | None:
 def judge(statement: Statement, read: Reader) -> Judgement:
     """Return the judgement of a statement in one trial; `read` returns what was measured."""
     expression = statement.expression
-    note = "; ".join(notes(expression, read))
+    note = "; ".join(write_notes(expression, read))
     if statement.kind == "report":
         return Judgement(None, _read_reported(expression, read), note=note)
     value = decide_value(expression, read)
@@ -213,7 +213,7 @@ def judge(statement: Statement, read: Reader) -> Judgement:
 
 def _read_reported(expression: Expression, read: Reader) -> Side:
     """Return what is reported: of an outage that went on when the trial ended, a lower limit."""
-    shown = side(expression, read)
+    shown = read_side(expression, read)
     if not isinstance(expression, Measured) or "outages" not in expression.needs:
         return shown
     if read(replace(expression, statistic=GOES_ON)) is not True:
@@ -240,7 +240,7 @@ def with_sides(verdict: Verdict | None, expression: Expression | None, read: Rea
     """Return a judgement with both sides of its comparison, if the expression is one."""
     if not isinstance(expression, Operation):
         return Judgement(verdict, None)
-    sides = [side(part, read) for part in expression.operands]
+    sides = [read_side(part, read) for part in expression.operands]
     if expression.operator in ("within", "within share"):
         value, tolerance, target = sides
         return Judgement(verdict, value, "within", target, tolerance)
@@ -254,15 +254,15 @@ def with_sides(verdict: Verdict | None, expression: Expression | None, read: Rea
     return Judgement(verdict, left, expression.operator, right)
 
 
-def side(expression: Expression, read: Reader) -> Side:
+def read_side(expression: Expression, read: Reader) -> Side:
     """Return one side of a comparison, or what is reported, for display."""
     if not isinstance(expression, Operation) or expression.operator != "list":
         approximate = any(
             _is_approximate(measurement, read) for measurement in list_measurements(expression)
         )
         value, dimension = evaluate(expression, read), find_dimension(expression)
-        return Side(value, dimension, approximate, uncertainty(expression, read))
-    texts = (_format_item(side(part, read)) for part in expression.operands)
+        return Side(value, dimension, approximate, find_uncertainty(expression, read))
+    texts = (_format_item(read_side(part, read)) for part in expression.operands)
     return Side(f"[{', '.join(texts)}]", None)
 
 

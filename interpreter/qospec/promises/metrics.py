@@ -25,7 +25,7 @@ def _find_inconsistent(trial: Trial) -> Iterator[str]:
     """Yield metrics that contradict each other."""
     catalogue = discover().select_role("metric")
     found: dict[tuple[str, str], Values] = {}
-    for population, shown, value, dimension in trial.readings.all():
+    for population, shown, value, dimension in trial.readings.list_all():
         name, _, statistic = shown.partition(".")
         if value is not None:
             found.setdefault((population, name), {})[statistic] = value, dimension

@@ -20,7 +20,7 @@ def bound_documents(repeats: Sequence[Readings]) -> list[Document]:
     measured: dict[str, Fraction] = {}
     found: dict[str, Bounded] = {}
     for readings in repeats:
-        for bound in readings.bounds():
+        for bound in readings.list_bounds():
             found[bound.what] = bound
             if bound.measured is not None:
                 measured[bound.what] = max(bound.measured, measured.get(bound.what, bound.measured))

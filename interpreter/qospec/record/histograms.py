@@ -58,7 +58,7 @@ def describe_histograms(
         key = _name_flow(leaf), leaf.metric
         if key in found or len(found) == MAX_HISTOGRAMS:
             continue
-        delays = [seen for repeat in repeats if (seen := repeat.delays(leaf)) and seen.buckets]
+        delays = [seen for repeat in repeats if (seen := repeat.read_delays(leaf)) and seen.buckets]
         if delays:
             found[key] = {"flow": key[0], "metric": key[1], **describe_histogram(delays)}
     return list(found.values())

@@ -71,7 +71,7 @@ def describe_case(plan: CasePlan, result: Result) -> Document:
     if plan.case.skip:
         return {**describe_not_run(plan), **_SKIPPED, "why": [plan.case.skip]}
     errors = bool(result.errors)
-    judged = [result.of(number) for number, _ in enumerate(plan.case.statements)]
+    judged = [result.list_judged(number) for number, _ in enumerate(plan.case.statements)]
     conclusions = [
         conclude(statement, its, plan.case.run.repeat, errors=errors)
         for statement, its in zip(plan.case.statements, judged, strict=True)
@@ -89,14 +89,14 @@ def describe_case(plan: CasePlan, result: Result) -> Document:
 def describe_phases(plan: CasePlan, result: PhasesResult) -> Document:
     """Return the document of a case with phases, as of `not_run`."""
     errors = bool(result.errors)
-    judged = [result.of(statement) for statement in plan.case.statements]
+    judged = [result.judge_statement(statement) for statement in plan.case.statements]
     conclusions = [
         conclude(statement, its, planned, errors=errors)
         for statement, (its, planned) in zip(plan.case.statements, judged, strict=True)
     ]
     verdict = conclude_case(plan.case, conclusions, errors=errors, complete=result.complete)
     document = _describe_run(
-        plan, verdict, conclusions, [its for its, _ in judged], result.readings()
+        plan, verdict, conclusions, [its for its, _ in judged], result.list_readings()
     )
     wrong = [
         statement.expression
@@ -194,7 +194,7 @@ def _describe_losses(repeats: Sequence[Readings]) -> list[Document]:
             "cells": loss.cells,
         }
         for number, readings in enumerate(repeats, 1)
-        for loss in readings.losses()
+        for loss in readings.list_losses()
     ]
 
 
@@ -203,7 +203,7 @@ def _describe_disciplines(repeats: Sequence[Readings]) -> Document:
     counted = [
         {"repeat": number, "element": element, **discipline._asdict()}
         for number, readings in enumerate(repeats, 1)
-        for element, discipline in readings.disciplines()
+        for element, discipline in readings.list_disciplines()
     ]
     return {"disciplines": counted} if counted else {}
 
@@ -223,7 +223,7 @@ def _explain_unjudged(case: Case) -> Iterator[str]:
 def describe_metrics(readings: Readings) -> Document:
     """Return the values of all metrics in one trial, by population."""
     metrics: Document = {}
-    for population, metric, value, dimension in readings.all():
+    for population, metric, value, dimension in readings.list_all():
         shown = describe_quantity(value, dimension)
         if shown is not None and metric.rpartition(".")[2] in QUANTILES:
             shown["error"] = HISTOGRAM_ERROR
@@ -237,7 +237,7 @@ def _explain_losses(plan: CasePlan, repeats: Sequence[Readings], *, erroneous: b
     After an error they could not show it.
     """
     lines = list(_explain_unjudged(plan.case))
-    lines += [words for readings in repeats for words in readings.silent_flows()]
+    lines += [words for readings in repeats for words in readings.describe_silent_flows()]
     lines += map(describe_loss, _describe_losses(repeats))
     if lines or erroneous or plan.case.chosen is not None:
         return list(dict.fromkeys(lines))
@@ -272,7 +272,7 @@ def _explain_nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> s
             could.update(discarders)
         for path, cause in dict.fromkeys((p, c) for p, causes in could.items() for c in causes):
             others[f"{path} ({{}} {describe_cause(cause)})"] += sum(
-                readings.discarded(network, path, cause) for readings in repeats
+                readings.count_discarded(network, path, cause) for readings in repeats
             )
     named = ", ".join(
         f"{path} (0 {' or '.join(dict.fromkeys(map(name_cause, causes)))})"

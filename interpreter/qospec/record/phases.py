@@ -210,7 +210,7 @@ def _list_flows_at_lower(goal: Goal, result: SearchResult) -> list[FlowCount]:
     for search_trial in _list_trials_at(result.goals[goal.name].lower, goal, result):
         for flow in search_trial.result.flows if is_good(goal, search_trial.trial) else ():
             before = found.get(flow.population)
-            found[flow.population] = flow if before is None else before.plus(flow)
+            found[flow.population] = flow if before is None else before.add(flow)
     return list(found.values())
 
 
@@ -275,7 +275,7 @@ def _list_losses_above(goal: Goal, found: GoalResult, result: SearchResult) -> I
             yield from (
                 loss
                 for loss in search_trial.result.losses
-                if search_trial.result.tests(loss.population)
+                if search_trial.result.is_tested(loss.population)
             )
 
 

@@ -27,7 +27,7 @@ def describe_series(statement: Statement, judged: Sequence[Judged], case: Case) 
     first = judged[0].readings if judged else None
     if statement.every_ps is None or first is None or dimension is None:
         return {}
-    values = first.series(statement.expression, statement.every_ps)
+    values = first.read_series(statement.expression, statement.every_ps)
     if not values:  # of a point that was not run
         return {}
     shown = (NO_DATA if value is None else str(value) for value in values)

@@ -102,10 +102,10 @@ class RecordedReadings:
         found: Mapping[str, Any] | None = self._metrics[_name_flow(leaf)][_name_metric(leaf)]
         return found
 
-    def delays(self, leaf: Measured) -> None:
+    def read_delays(self, leaf: Measured) -> None:
         """Return that the delays by themselves are not in the record."""
 
-    def series(self, _expression: Expression, _every_ps: int) -> list[Value]:
+    def read_series(self, _expression: Expression, _every_ps: int) -> list[Value]:
         """Return that nothing is there by interval."""
         return []
 

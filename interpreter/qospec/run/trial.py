@@ -184,7 +184,7 @@ def run_one(
     except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
         return TrialResult(error=f"{type(error).__name__}: {error}", senders=senders)
     return TrialResult(
-        flows=tuple(readings.exchanged()),
+        flows=tuple(readings.count_exchanged()),
         tested=frozenset(flow.name for flow in list_tested(flows)),
         drawn=readings.drawn,
         judgements={
@@ -192,7 +192,7 @@ def run_one(
             for statement in case.case.statements
             if statement.kind != "report"
         },
-        losses=tuple(readings.losses()),
+        losses=tuple(readings.list_losses()),
         seen=(planned, observation) if keeps else None,
         senders=senders,
         length_ps=case.case.run.measure_ps,

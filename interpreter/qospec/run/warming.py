@@ -112,7 +112,7 @@ def warm(plan: CasePlan, on_progress: Callable[[float], None]) -> None:
         networks={name: _shorten(planned) for name, planned in plan.networks.items()},
     )
     for repeat in trial.run(short, discover(), on_progress).repeats:
-        list(repeat.readings.all())
+        list(repeat.readings.list_all())
 
 
 def _shorten(planned: Planned) -> Planned:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.judge.statistics import binomial_critical_value, clopper_pearson
+from qospec.judge.statistics import compute_clopper_pearson, find_binomial_critical_value
 
 DOUBTS = (Fraction(1, 20), Fraction(1, 100_000), Fraction(49, 100))
 
@@ -24,7 +24,7 @@ def at_most(lost: int, sent: int, ratio: Fraction) -> Fraction:
 def test_at_the_bound_the_probability_is_the_doubt(data, doubt):
     sent = data.draw(st.integers(1, 40) | st.sampled_from([64, 70]), "sent")
     lost = data.draw(st.integers(0, sent) | st.sampled_from([0, 1, sent - 1, sent]), "lost")
-    low, high = clopper_pearson(lost, sent, doubt)
+    low, high = compute_clopper_pearson(lost, sent, doubt)
     digit = Fraction(1, 10**8)  # bounds have nine, and so does what they lack to 1
     if lost < sent:
         off = digit * (1 - high) + Fraction(1, 10**9)
@@ -38,8 +38,8 @@ def test_at_the_bound_the_probability_is_the_doubt(data, doubt):
 
 
 def test_all_or_nothing_has_one_bound():
-    assert clopper_pearson(0, 7, Fraction(1, 20))[0] == 0
-    assert clopper_pearson(7, 7, Fraction(1, 20))[1] == 1
+    assert compute_clopper_pearson(0, 7, Fraction(1, 20))[0] == 0
+    assert compute_clopper_pearson(7, 7, Fraction(1, 20))[1] == 1
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ def test_all_or_nothing_has_one_bound():
     ],
 )
 def test_bounds_as_printed(lost, sent, low, high):
-    found = [float(bound) for bound in clopper_pearson(lost, sent, Fraction(1, 20))]
+    found = [float(bound) for bound in compute_clopper_pearson(lost, sent, Fraction(1, 20))]
     assert found == pytest.approx([float(low), float(high)], rel=1e-5, abs=0)
 
 
 def test_a_billion_with_half_of_it_lost_is_no_longer_sum():
-    low, high = clopper_pearson(500_000_000, 1_000_000_000, Fraction(1, 20))
+    low, high = compute_clopper_pearson(500_000_000, 1_000_000_000, Fraction(1, 20))
     # the normal distribution: 1.644854 deviations, of 1 / (2 sqrt(n)) each
     assert float(high - Fraction(1, 2)) == pytest.approx(1.644854 / 2 / 1e9**0.5, rel=1e-4)
     assert float(Fraction(1, 2) - low) == pytest.approx(float(high - Fraction(1, 2)), rel=1e-4)
@@ -68,16 +68,16 @@ def test_a_billion_with_half_of_it_lost_is_no_longer_sum():
 )
 def test_a_critical_value_is_the_last_that_is_improbable(sent, ratio, significance):
     significance = Fraction(significance)
-    found = binomial_critical_value(sent, ratio, significance)
+    found = find_binomial_critical_value(sent, ratio, significance)
     assert found < 0 or at_most(found, sent, ratio) <= significance
     assert found == sent or at_most(found + 1, sent, ratio) > significance
 
 
 def test_a_critical_value_may_be_as_improbable_as_allowed():
-    assert binomial_critical_value(2, Fraction(1, 2), Fraction(1, 4)) == 0
+    assert find_binomial_critical_value(2, Fraction(1, 2), Fraction(1, 4)) == 0
 
 
 def test_far_below_the_mean_probabilities_are_negligible():
     mean, deviation = 500_000_000, 15_811  # of a billion at 1/2
-    found = binomial_critical_value(10**9, Fraction(1, 2), Fraction(1, 20))
+    found = find_binomial_critical_value(10**9, Fraction(1, 2), Fraction(1, 20))
     assert found == pytest.approx(mean - 1.644854 * deviation, abs=deviation / 1_000)

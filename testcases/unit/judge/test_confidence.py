@@ -48,7 +48,7 @@ class Seen:
         value = self._row.get(leaf.metric) if leaf.metric == "planned" else self._row[leaf.metric]
         return None if value is None else Fraction(value)
 
-    def delays(self, _leaf: Measured) -> Delays:
+    def read_delays(self, _leaf: Measured) -> Delays:
         return Delays()
 
 
@@ -274,7 +274,7 @@ def test_losses_are_judged_by_their_count_however_they_are_written(operator, mea
 class Delayed(Seen):
     """A repeat in which all that arrived came equally late."""
 
-    def delays(self, _leaf: Measured) -> Delays:
+    def read_delays(self, _leaf: Measured) -> Delays:
         return Delays(20, 2_000, 200_000, 100, 100, ((100, 101, 20),))
 
 
@@ -435,7 +435,7 @@ class Shortest(Seen):
     def read(self, leaf: Measured | Counted) -> Fraction | None:
         return super().read(MEAN if isinstance(leaf, Counted) else leaf)
 
-    def delays(self, _leaf: Measured) -> Delays:
+    def read_delays(self, _leaf: Measured) -> Delays:
         return Delays(min_ps=self._min_ps)
 
 

@@ -28,13 +28,13 @@ def of(*repeats: Delays, lost: tuple[int, ...] = (0, 0, 0, 0, 0)) -> Distributio
 )
 def test_what_was_lost_comes_before_the_longest_delays(number, found) -> None:
     both = of(delays((10, 20, 1), (30, 40, 2)), delays((10, 20, 1)), lost=(1, 1))
-    assert both.nth_longest_ps(number) == found
+    assert both.bound_nth_longest_ps(number) == found
 
 
 def test_buckets_that_overlap_bound_what_may_be_in_either() -> None:
     # the longest may be the 29 of the bucket that begins first
     both = of(delays((10, 30, 1)), delays((12, 22, 1)))
-    assert [both.nth_longest_ps(number) for number in (1, 2)] == [(12, 29), (10, 22)]
+    assert [both.bound_nth_longest_ps(number) for number in (1, 2)] == [(12, 29), (10, 22)]
 
 
 @pytest.mark.parametrize(
@@ -49,20 +49,22 @@ def test_repeats_of_any_length_are_held_to_the_share_of_all(quick, slow, effect)
     repeats = [delays((10, 20, items)) for items in quick]
     repeats += [delays((30, 40, items)) for items in slow]
     share = Fraction(sum(slow), 100)
-    found = of(*repeats).design_effect(share, DEFAULT_CONFIDENCE, 1)
+    found = of(*repeats).compute_design_effect(share, DEFAULT_CONFIDENCE, 1)
     assert float(found) == pytest.approx(float(effect * WIDER), rel=1e-3)
 
 
 def test_of_one_repeat_each_item_counts() -> None:
     assert (
-        of(delays((10, 20, 5), (30, 40, 5))).design_effect(Fraction(1, 2), DEFAULT_CONFIDENCE, 1)
+        of(delays((10, 20, 5), (30, 40, 5))).compute_design_effect(
+            Fraction(1, 2), DEFAULT_CONFIDENCE, 1
+        )
         == 1
     )
 
 
 def test_where_one_repeat_has_all_items_they_may_all_be_one() -> None:
     alone = of(delays((10, 20, 50), (30, 40, 50)), *[Delays()] * 4)
-    assert alone.design_effect(Fraction(1, 2), DEFAULT_CONFIDENCE, 1) >= 100
+    assert alone.compute_design_effect(Fraction(1, 2), DEFAULT_CONFIDENCE, 1) >= 100
 
 
 @pytest.mark.parametrize(("share", "effect"), [("0.05", 1), ("0.95", 50)])
@@ -70,7 +72,7 @@ def test_a_share_above_half_is_looked_at_from_below(share, effect) -> None:
     """The repeats agree in the longest delays, and one of them has all of the shortest."""
     shortest = [delays((10, 20, 30), (20, 30, 60), (30, 40, 10))]
     found = of(*shortest, *[delays((20, 30, 90), (30, 40, 10))] * 4)
-    assert float(found.design_effect(Fraction(share), DEFAULT_CONFIDENCE, 1)) >= effect
+    assert float(found.compute_design_effect(Fraction(share), DEFAULT_CONFIDENCE, 1)) >= effect
 
 
 def test_repeats_with_equal_losses_and_delays_are_identical() -> None:
@@ -113,7 +115,7 @@ def test_thresholds_with_enough_items_are_pooled_up_to_their_number(thresholds, 
 
     The 20 items beyond the second threshold are less than 10 by their effect, so the third counts.
     """
-    found = of(SLOW, *USUAL).design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, thresholds)
+    found = of(SLOW, *USUAL).compute_design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, thresholds)
     assert float(found) == pytest.approx(float(effect), rel=1e-3)
 
 
@@ -124,7 +126,7 @@ def test_items_that_depend_on_each_other_are_not_enough_for_a_threshold() -> Non
     """
     slow = delays((30, 40, 10), (40, 50, 10))
     others = [delays((10, 20, 15), (20, 30, 5))] * 4
-    found = of(slow, *others).design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1)
+    found = of(slow, *others).compute_design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1)
     assert float(found) == pytest.approx(float(580 / Fraction("39.2") * WIDER), rel=1e-3)
 
 
@@ -132,7 +134,7 @@ def test_what_is_asked_for_itself_counts_if_it_differs_most() -> None:
     """Ten items beyond 40 in one repeat, squares of 80 over 7.2; beyond 30, all have as many."""
     slow = delays((10, 20, 10), (40, 50, 10))
     others = [delays((10, 20, 10), (30, 40, 10))] * 4
-    found = of(slow, *others).design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1)
+    found = of(slow, *others).compute_design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1)
     assert float(found) == pytest.approx(float(80 / Fraction("7.2") * WIDER), rel=1e-3)
 
 
@@ -140,7 +142,7 @@ def test_of_more_repeats_a_design_effect_is_better_known() -> None:
     """Student's t of 19 degrees of freedom is 1.72913, the normal quantile 1.64485."""
     slow = delays((10, 20, 10), (40, 50, 10))
     both = of(slow, *[delays((10, 20, 10), (30, 40, 10))] * 4)
-    found = both.design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1, repeats=20)
+    found = both.compute_design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1, repeats=20)
     assert float(found) == pytest.approx(80 / 7.2 * (1.72913 / 1.64485) ** 2, rel=1e-4)
 
 
@@ -148,7 +150,7 @@ def test_a_rare_share_begins_with_the_longest_delay() -> None:
     """It is of one repeat, and the next of another; then all have as many."""
     longest = [delays((10, 20, 19), (50, 60, 1)), delays((10, 20, 19), (40, 50, 1))]
     others = [delays((10, 20, 20))] * 3
-    found = of(*longest, *others).design_effect(Fraction(1, 1_000), DEFAULT_CONFIDENCE, 1)
+    found = of(*longest, *others).compute_design_effect(Fraction(1, 1_000), DEFAULT_CONFIDENCE, 1)
     assert float(found) == pytest.approx(float(Fraction(100, 99) * WIDER), rel=1e-3)
 
 
@@ -157,10 +159,10 @@ def test_what_was_lost_is_the_first_beyond_a_threshold() -> None:
     slow = delays((10, 20, 14), (40, 50, 5))
     others = [delays((10, 20, 14), (30, 40, 5))] * 4
     found = of(slow, *others, lost=(1,) * 5)
-    effect = found.design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1)
+    effect = found.compute_design_effect(Fraction(1, 10), DEFAULT_CONFIDENCE, 1)
     assert float(effect) == pytest.approx(float(Fraction(25, 9) * WIDER), rel=1e-3)
 
 
 def test_one_item_alone_shows_nothing_of_how_repeats_differ() -> None:
     found = of(delays((10, 20, 1)), Delays())
-    assert found.design_effect(Fraction(9, 10), DEFAULT_CONFIDENCE, 1) == 1
+    assert found.compute_design_effect(Fraction(9, 10), DEFAULT_CONFIDENCE, 1) == 1

@@ -202,9 +202,11 @@ def test_a_quantile_is_of_delays_or_of_values() -> None:
         Measured("", "f", None, part="user", metric=name, statistic="p99", dimension=TIME, text="q")
         for name in ("transfer_delay", "jitter")
     ]
-    apart = [Need(leaf, 100, together=False, text="x").shortfall(20)[0] for leaf in asked]
+    apart = [Need(leaf, 100, together=False, text="x").describe_shortfall(20)[0] for leaf in asked]
     assert apart == ["of 20 delays, `q` is the longest", "of 20 values, `q` is the greatest"]
-    together = [Need(leaf, 299, together=True, text="x").shortfall(20)[0] for leaf in asked]
+    together = [
+        Need(leaf, 299, together=True, text="x").describe_shortfall(20)[0] for leaf in asked
+    ]
     assert together == ["20 delays cannot show `x`", "20 values cannot show `x`"]
 
 
@@ -213,11 +215,13 @@ def test_all_digits_of_the_numbers_are_given_and_the_median_is_among_the_longest
         Measured("", "f", None, part="user", metric=name, statistic=which, dimension=of, text="q")
         for name, which, of in (("transfer_delay", "p50", TIME), ("cell_loss_ratio", "", RATIO))
     )
-    assert Need(median, 2, together=False, text="x").shortfall(1) == (
+    assert Need(median, 2, together=False, text="x").describe_shortfall(1) == (
         "of 1 delays, `q` is the longest",
         "of 2, one is expected beyond it",
     )
-    assert Need(ratio, 29_957_322_737, together=True, text="x").shortfall(1_234_567_891) == (
+    assert Need(ratio, 29_957_322_737, together=True, text="x").describe_shortfall(
+        1_234_567_891
+    ) == (
         "1_234_567_891 cells cannot show `x`",
         "29_957_322_737 are needed, none of them lost",
     )
@@ -228,7 +232,7 @@ def test_the_unit_of_what_was_lost_is_what_the_metric_is_declared_for() -> None:
         Measured("", "f", None, part="user", metric=name, statistic="", dimension=RATIO, text="")
         for name in ("loss_ratio", "cell_loss_ratio")
     ]
-    said = [Need(leaf, 299, together=True, text="x").shortfall(20)[0] for leaf in of]
+    said = [Need(leaf, 299, together=True, text="x").describe_shortfall(20)[0] for leaf in of]
     assert said == ["20 packets cannot show `x`", "20 cells cannot show `x`"]
 
 
@@ -401,7 +405,7 @@ class Nothing:
     def read(self, _leaf: Measured) -> None:
         return None
 
-    def delays(self, _leaf: Measured) -> None:
+    def read_delays(self, _leaf: Measured) -> None:
         return None
 
 

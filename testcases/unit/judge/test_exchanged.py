@@ -34,8 +34,8 @@ def metrics(planned, room):
     result = run(case, discover(), lambda _: None)
     assert not result.errors
     (repeat,) = result.repeats
-    seen = {(whose, name): value for whose, name, value, _ in repeat.readings.all()}
-    counts = repeat.readings.exchanged()
+    seen = {(whose, name): value for whose, name, value, _ in repeat.readings.list_all()}
+    counts = repeat.readings.count_exchanged()
     assert [count.population for count in counts] == ["ask.exchanges", "one", "two"]
     return tuple(sum(count[part] for count in counts) for part in (2, 3)), seen
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.judge.found import decide_value, describe_bounds, limits, notes, read_found
+from qospec.judge.found import bound_value, decide_value, describe_bounds, read_found, write_notes
 from qospec.judge.verdict import judge
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Found, Measured, Operation
@@ -88,7 +88,7 @@ def test_an_ndr_whose_search_did_not_end_may_be_anything_above_its_lower_bound()
     read = reader((100, None), ended=False)
     assert decide_value(Operation(">=", (NDR, number(101))), read) is None
     assert decide_value(Operation(">=", (NDR, number(100))), read) is True
-    assert limits(NDR, read) == Bounds(Fraction(100), None)
+    assert bound_value(NDR, read) == Bounds(Fraction(100), None)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_bounds_of_ndr_are_numbers_and_regular_is_a_truth() -> None:
     assert decide_value(REGULAR, read) is True
     assert decide_value(REGULAR, reader((100, None))) is False
     assert decide_value(Operation("<", (UPPER, number(110))), reader((100, None))) is None
-    assert list(notes(LOWER, read)) == []
+    assert list(write_notes(LOWER, read)) == []
 
 
 def test_an_undecided_ndr_in_a_condition_of_several() -> None:
@@ -152,7 +152,7 @@ def test_ndr_in_a_list_of_numbers() -> None:
 
 def test_ndr_beside_something_without_data_is_undecided() -> None:
     part = Operation("*", (DELAY, NDR), CELL_RATE)
-    assert limits(part, reader()) is None
+    assert bound_value(part, reader()) is None
     assert decide_value(Operation(">=", (part, number(1))), reader()) is None
     assert decide_value(Operation(">=", (part, number(1))), reader(delay=Fraction(2))) is True
 
@@ -260,7 +260,7 @@ def test_a_report_of_ndr_shows_the_load_found() -> None:
     ],
 )
 def test_words_for_an_irregular_ndr(ndr, more, words) -> None:
-    assert list(notes(Operation("<", (NDR, number(3))), reader(ndr, **more))) == [words]
+    assert list(write_notes(Operation("<", (NDR, number(3))), reader(ndr, **more))) == [words]
 
 
 @pytest.mark.parametrize(("operator", "bound"), [("<", 200), ("<=", 100), ("==", 100), (">", 100)])
@@ -287,7 +287,9 @@ def test_bounds_one_apart_give_a_whole_number_exactly(operator, bound, expected)
     calls = Found("ndr", "load", CALLS, "ndr.n", whole=True)
     comparison = Operation(operator, (calls, number(bound)))
     assert decide_value(comparison, reader((470, 471))) is expected
-    assert list(notes(comparison, reader((470, 471)))) == ["`ndr.n` is 470 call: 471 call was bad"]
+    assert list(write_notes(comparison, reader((470, 471)))) == [
+        "`ndr.n` is 470 call: 471 call was bad"
+    ]
     apart = Operation("==", (calls, number(470)))
     assert decide_value(apart, reader((470, 472))) is None
 

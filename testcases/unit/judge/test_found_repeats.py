@@ -5,7 +5,7 @@ from math import comb
 
 import pytest
 
-from qospec.judge.confidence import OPEN, UNBOUNDED, judge_repeats, more_repeats_note
+from qospec.judge.confidence import OPEN, UNBOUNDED, describe_more_repeats, judge_repeats
 from qospec.judge.found import read_found
 from qospec.judge.found_repeats import FoundConstraint
 from qospec.judge.repeats import ConfidenceLevels, MoreRepeats
@@ -37,7 +37,7 @@ class Repeat:
     def read(self, leaf):
         return read_found(leaf, self._found)
 
-    def delays(self, leaf):  # noqa: ARG002
+    def read_delays(self, leaf):  # noqa: ARG002
         return None
 
 
@@ -140,7 +140,7 @@ def test_more_repeats_are_for_the_confidence_that_is_needed_to_pass_or_to_fail(
 ):
     levels = ConfidenceLevels(passing=Fraction(95, 100), failing=Fraction(90, 100))
     constraint = FoundConstraint(held, failed, repeats, unknown=0, identical=False)
-    assert (constraint.holds(levels), constraint.more_repeats(levels)) == (None, more)
+    assert (constraint.holds(levels), constraint.count_more_repeats(levels)) == (None, more)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_what_is_shown_without_some_bounds_is_the_median_of_all_repeats():
 
 def test_one_more_repeat_is_named_in_the_singular():
     assert judged(">=", NDR, limit(80), held(4, 4)).more == (1, 26)
-    assert more_repeats_note(MoreRepeats(1, 1)) == "1 more repeat would probably decide"
+    assert describe_more_repeats(MoreRepeats(1, 1)) == "1 more repeat would probably decide"
 
 
 def test_a_bound_is_judged_like_the_load():

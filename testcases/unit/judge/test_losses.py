@@ -14,7 +14,7 @@ from qospec.judge.losses import (
     write_none_lost_note,
     write_percent,
 )
-from qospec.judge.statistics import assumed_skewness, clopper_pearson, half_width
+from qospec.judge.statistics import assume_skewness, compute_clopper_pearson, compute_half_width
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.units import CELLS, RATIO
 
@@ -73,19 +73,19 @@ def test_a_number_is_as_uncertain_as_the_ratio_and_what_is_sent():
     """Each bound has half of the doubt where repeats send unequally many."""
     sent, lost = (900, 1_100, 900, 1_100, 1_100), (9, 11, 10, 10, 11)
     by_repeat = tuple(map(Fraction, sent))
-    low, high = counted(sent, lost, sent_by_repeat=()).interval(HALF_THE_DOUBT, 5)
-    wide = half_width(by_repeat, assumed_skewness(by_repeat, Fraction(0)), HALF_THE_DOUBT, 5)
+    low, high = counted(sent, lost, sent_by_repeat=()).compute_interval(HALF_THE_DOUBT, 5)
+    wide = compute_half_width(by_repeat, assume_skewness(by_repeat, Fraction(0)), HALF_THE_DOUBT, 5)
     assert 0 < wide < 1_020
     found = counted(sent, lost, sent_by_repeat=by_repeat)
     assert found.value == Fraction(51, 5)
-    assert found.interval(CONFIDENCE, 5) == (low * (1_020 - wide), high * (1_020 + wide))
+    assert found.compute_interval(CONFIDENCE, 5) == (low * (1_020 - wide), high * (1_020 + wide))
 
 
 def test_where_all_repeats_send_alike_a_number_is_the_ratio_times_that():
     sent, lost = (1_000,) * 5, (9, 11, 10, 12, 9)
-    low, high = counted(sent, lost, sent_by_repeat=()).interval(CONFIDENCE, 5)
+    low, high = counted(sent, lost, sent_by_repeat=()).compute_interval(CONFIDENCE, 5)
     found = counted(sent, lost, sent_by_repeat=(Fraction(1_000),) * 5)
-    assert found.interval(CONFIDENCE, 5) == (low * 1_000, high * 1_000)
+    assert found.compute_interval(CONFIDENCE, 5) == (low * 1_000, high * 1_000)
 
 
 def test_what_may_not_be_above_a_bound_counts_only_for_the_upper_end():
@@ -93,15 +93,15 @@ def test_what_may_not_be_above_a_bound_counts_only_for_the_upper_end():
     sent, lost = (1_000,) * 5, (9, 11, 10, 12, 9)
     found = counted(sent, lost, sent_by_repeat=(), uncertain=11)
     for times in (1, 2):
-        low, _ = clopper_pearson(40 * times, 5_000 * times, 1 - CONFIDENCE)
-        _, high = clopper_pearson(51 * times, 5_000 * times, 1 - CONFIDENCE)
-        assert found.interval(CONFIDENCE, 5 * times) == (low, high)
+        low, _ = compute_clopper_pearson(40 * times, 5_000 * times, 1 - CONFIDENCE)
+        _, high = compute_clopper_pearson(51 * times, 5_000 * times, 1 - CONFIDENCE)
+        assert found.compute_interval(CONFIDENCE, 5 * times) == (low, high)
 
 
 def test_where_the_repeats_send_very_unequally_a_number_may_be_0():
     sent = (10, 10, 10, 10, 100_000)
     found = counted(sent, (1, 1, 1, 1, 10_000), sent_by_repeat=tuple(map(Fraction, sent)))
-    assert found.interval(CONFIDENCE, 5).least == 0
+    assert found.compute_interval(CONFIDENCE, 5).least == 0
 
 
 def test_where_all_may_count_as_one_it_may_be_lost_or_not():
@@ -110,8 +110,8 @@ def test_where_all_may_count_as_one_it_may_be_lost_or_not():
         [Delays(100, min_ps=1, max_ps=9, buckets=((1, 10, 100),)), Delays()], (100, 0), (30, 0)
     )
     found = Losses(30, 100, 2, (), delays)
-    assert found.design_effect(CONFIDENCE) > 100
-    assert found.interval(CONFIDENCE, 2) == (0, 1)
+    assert found.compute_design_effect(CONFIDENCE) > 100
+    assert found.compute_interval(CONFIDENCE, 2) == (0, 1)
 
 
 def test_one_burst_hardly_tells_how_long_others_are():
@@ -121,13 +121,13 @@ def test_one_burst_hardly_tells_how_long_others_are():
     """
     found = counted((1_000,) * 5, (0, 0, 50, 0, 0), sent_by_repeat=())
     effect = (1 + 49.505 * (1 + 5 * 50.505 / 50)) * (2.13185 / 1.64485) ** 2
-    assert float(found.design_effect(CONFIDENCE)) == pytest.approx(effect, rel=1e-3)
+    assert float(found.compute_design_effect(CONFIDENCE)) == pytest.approx(effect, rel=1e-3)
 
 
 def test_repeats_that_lose_nothing_bound_what_others_lose():
     """All of 100 were lost in one repeat of five: clusters of 100 of 500 leave more open."""
     found = counted((100,) * 5, (0, 0, 100, 0, 0), sent_by_repeat=())
-    assert float(found.interval(CONFIDENCE, 5).most) == pytest.approx(0.6574, abs=1e-4)
+    assert float(found.compute_interval(CONFIDENCE, 5).most) == pytest.approx(0.6574, abs=1e-4)
 
 
 def test_of_equal_repeats_some_may_lose_all_or_nothing():
@@ -136,9 +136,9 @@ def test_of_equal_repeats_some_may_lose_all_or_nothing():
     found = Losses(
         50, 5_000, 5, (), Distribution([delays] * 5, [1_000] * 5, [10] * 5), uncertain=20
     )
-    _, rare = clopper_pearson(0, 5, 1 - CONFIDENCE)
+    _, rare = compute_clopper_pearson(0, 5, 1 - CONFIDENCE)
     low, high = Fraction(30, 5_000), Fraction(50, 5_000)
-    assert found.interval(CONFIDENCE, 5) == (low * (1 - rare), high + (1 - high) * rare)
+    assert found.compute_interval(CONFIDENCE, 5) == (low * (1 - rare), high + (1 - high) * rare)
 
 
 class Repeat:
@@ -152,7 +152,7 @@ class Repeat:
     def read(self, leaf):
         return self._values.get(leaf.metric)
 
-    def delays(self, leaf):  # noqa: ARG002
+    def read_delays(self, leaf):  # noqa: ARG002
         return self._delays
 
 
@@ -166,7 +166,7 @@ def test_what_is_above_a_bound_is_not_lost():
     delays = Delays(10, min_ps=10, max_ps=29, buckets=((10, 12, 4), (20, 30, 6)))
     found = pool_losses(above, [Repeat({}, delays), Repeat({}, delays)])
     assert (found.lost, found.sent, found.uncertain) == (12, 20, 0)
-    assert found.delays.nth_longest_ps(1) == (20, 29)
+    assert found.delays.bound_nth_longest_ps(1) == (20, 29)
 
 
 def test_delays_above_a_bound_depend_on_each_other_as_two_thresholds_show():
@@ -179,5 +179,5 @@ def test_delays_above_a_bound_depend_on_each_other_as_two_thresholds_show():
     usual = Delays(20, min_ps=10, max_ps=49, buckets=((10, 20, 8), (20, 30, 10), (40, 50, 2)))
     above = replace(DELAY, statistic="above_40", dimension=RATIO)
     found = pool_losses(above, [Repeat({}, losses) for losses in (slow, *[usual] * 4)])
-    effect = found.design_effect(CONFIDENCE)
+    effect = found.compute_design_effect(CONFIDENCE)
     assert float(effect) == pytest.approx(80 / 39.2 * 1.6797, rel=1e-3)

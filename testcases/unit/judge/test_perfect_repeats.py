@@ -45,8 +45,8 @@ def losses(rows: list[tuple[tuple[int, ...], int]]) -> Losses:
 @given(st.lists(st.tuples(COUNTS, LOST), min_size=5, max_size=9), COUNTS)
 def test_a_repeat_without_losses_raises_no_upper_bound(rows, perfect) -> None:
     before, after = losses(rows), losses([*rows, (perfect, 0)])
-    most = after.interval(CONFIDENCE, len(rows) + 1).most
-    assert most <= max(before.interval(CONFIDENCE, len(rows)).most, after.value)
+    most = after.compute_interval(CONFIDENCE, len(rows) + 1).most
+    assert most <= max(before.compute_interval(CONFIDENCE, len(rows)).most, after.value)
     assert after.value <= before.value
 
 
@@ -57,11 +57,11 @@ def test_a_repeat_without_losses_raises_no_upper_bound(rows, perfect) -> None:
 )
 def test_a_repeat_below_the_upper_bound_of_a_quantile_does_not_raise_it(rows, more, share) -> None:
     repeats = [delays(counts) for counts in rows]
-    bound = Quantile(repeats, share).interval(CONFIDENCE, len(rows)).most
+    bound = Quantile(repeats, share).compute_interval(CONFIDENCE, len(rows)).most
     last = delays(more)
     if bound is None or Fraction(last.max_ps, 10**12) > bound:
         return
-    after = Quantile([*repeats, last], share).interval(CONFIDENCE, len(rows) + 1).most
+    after = Quantile([*repeats, last], share).compute_interval(CONFIDENCE, len(rows) + 1).most
     assert after <= bound
 
 
@@ -74,7 +74,7 @@ class Arrivals(NamedTuple):
     def read(self, leaf: Measured) -> Fraction:
         return Fraction(1_000 if leaf.metric == "planned" else self.received)
 
-    def delays(self, _leaf: Measured) -> Delays:
+    def read_delays(self, _leaf: Measured) -> Delays:
         return Delays()
 
 
@@ -105,5 +105,5 @@ def test_longer_delays_without_a_loss_would_weaken_it_otherwise() -> None:
     calm, busy = (100, 20, 10, 0), (20, 20, 40, 50)
     five = losses([(calm, 0)] * 4 + [((99, 20, 11, 0), 0)])
     seven = losses([(calm, 0)] * 4 + [((99, 20, 11, 0), 0), (calm, 0), (busy, 0)])
-    assert seven.design_effect(CONFIDENCE) > 2 * five.design_effect(CONFIDENCE)
-    assert seven.interval(CONFIDENCE, 7).most < five.interval(CONFIDENCE, 5).most
+    assert seven.compute_design_effect(CONFIDENCE) > 2 * five.compute_design_effect(CONFIDENCE)
+    assert seven.compute_interval(CONFIDENCE, 7).most < five.compute_interval(CONFIDENCE, 5).most

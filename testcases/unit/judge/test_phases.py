@@ -41,7 +41,7 @@ def statement(*leaves, kind="expect", confidence=None):
 
 def of(asked, *repeats, planned=None):
     """Return the repeats in which a statement is judged, and how many there should be."""
-    return PhasesResult(None, repeats, planned or len(repeats)).of(asked)
+    return PhasesResult(None, repeats, planned or len(repeats)).judge_statement(asked)
 
 
 def counts(asked, *repeats, planned=None):
@@ -62,7 +62,7 @@ def test_a_case_is_complete_if_all_of_it_is(phases, complete):
 
 
 def test_without_points_nothing_is_measured():
-    assert PhasesResult(None, ((search(FOUND),),), 1).readings() == []
+    assert PhasesResult(None, ((search(FOUND),),), 1).list_readings() == []
 
 
 @pytest.mark.parametrize(

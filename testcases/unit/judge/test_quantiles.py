@@ -20,11 +20,11 @@ from qospec.judge.quantiles import (
     EstimateConstraint,
     NeededBounds,
     Quantile,
-    constraints,
-    minimum_sample_size,
+    build_constraints,
+    find_minimum_sample_size,
 )
 from qospec.judge.repeats import MeanReadings
-from qospec.judge.statistics import binomial_critical_value, clopper_pearson
+from qospec.judge.statistics import compute_clopper_pearson, find_binomial_critical_value
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.source import Source, Span
@@ -72,7 +72,7 @@ class Seen(NamedTuple):
     def read(self, leaf: Measured) -> Fraction:
         return Fraction(self.its.read(leaf.statistic)) / PS_PER_S
 
-    def delays(self, _leaf: Measured) -> Delays:
+    def read_delays(self, _leaf: Measured) -> Delays:
         return self.its
 
 
@@ -97,11 +97,11 @@ def ps(value: int) -> Constant:
     ],
 )
 def test_it_is_the_greatest_number_that_a_ratio_makes_unlikely(sent, ratio, doubt) -> None:
-    number = binomial_critical_value(sent, Fraction(ratio), Fraction(doubt))
+    number = find_binomial_critical_value(sent, Fraction(ratio), Fraction(doubt))
     # the bound of Clopper and Pearson of so many is below the ratio, that of one more is not
     if number >= 0:
-        assert clopper_pearson(number, sent, Fraction(doubt))[1] <= Fraction(ratio)
-    assert clopper_pearson(number + 1, sent, Fraction(doubt))[1] > Fraction(ratio)
+        assert compute_clopper_pearson(number, sent, Fraction(doubt))[1] <= Fraction(ratio)
+    assert compute_clopper_pearson(number + 1, sent, Fraction(doubt))[1] > Fraction(ratio)
 
 
 @pytest.mark.parametrize(
@@ -116,17 +116,17 @@ def test_it_is_the_greatest_number_that_a_ratio_makes_unlikely(sent, ratio, doub
     ],
 )
 def test_so_many_independent_items_have_an_upper_bound(beyond, confidence, items) -> None:
-    assert minimum_sample_size(Fraction(beyond), Fraction(confidence)) == items
-    assert binomial_critical_value(items, Fraction(beyond), 1 - Fraction(confidence)) == 0
-    assert binomial_critical_value(items - 1, Fraction(beyond), 1 - Fraction(confidence)) == -1
+    assert find_minimum_sample_size(Fraction(beyond), Fraction(confidence)) == items
+    assert find_binomial_critical_value(items, Fraction(beyond), 1 - Fraction(confidence)) == 0
+    assert find_binomial_critical_value(items - 1, Fraction(beyond), 1 - Fraction(confidence)) == -1
 
 
 def test_the_least_delay_is_below_all_and_has_nothing_below_it() -> None:
     assert [
-        binomial_critical_value(5, Fraction(ratio), 1 - DEFAULT_CONFIDENCE) for ratio in (0, 1)
+        find_binomial_critical_value(5, Fraction(ratio), 1 - DEFAULT_CONFIDENCE) for ratio in (0, 1)
     ] == [-1, 4]
     repeats = [delays(*range(10, 26), 26 + n, 38 - n) for n in range(5)]
-    lower, upper = Quantile(repeats, Fraction(0)).interval(DEFAULT_CONFIDENCE, 5)
+    lower, upper = Quantile(repeats, Fraction(0)).compute_interval(DEFAULT_CONFIDENCE, 5)
     assert (lower, upper * PS_PER_S) == (None, 11)
     assert judged("<=", P0, ps(11), repeats=repeats).verdict == "pass"
 
@@ -134,14 +134,14 @@ def test_the_least_delay_is_below_all_and_has_nothing_below_it() -> None:
 def test_the_bounds_of_independent_items_are_two_of_them() -> None:
     # 100 delays of 1 to 100 ps, five times: of 500 are 38 or fewer beyond p90 with less than 5 %
     found = Quantile(agreeing(5, range(1, 101)), Fraction(9, 10))
-    assert found.independent(DEFAULT_CONFIDENCE, 5) == 500
+    assert found.count_independent(DEFAULT_CONFIDENCE, 5) == 500
     few, many = (
-        binomial_critical_value(500, Fraction(1, 10), 1 - DEFAULT_CONFIDENCE),
-        500 - binomial_critical_value(500, Fraction(9, 10), 1 - DEFAULT_CONFIDENCE),
+        find_binomial_critical_value(500, Fraction(1, 10), 1 - DEFAULT_CONFIDENCE),
+        500 - find_binomial_critical_value(500, Fraction(9, 10), 1 - DEFAULT_CONFIDENCE),
     )
     assert (few, many) == (38, 62)
     # each value comes five times: the 39th longest is 93, and its bucket ends at 94; the 62nd is 88
-    lower, upper = found.interval(DEFAULT_CONFIDENCE, 5)
+    lower, upper = found.compute_interval(DEFAULT_CONFIDENCE, 5)
     assert (lower * PS_PER_S, upper * PS_PER_S) == (88, 94)
     assert found.value * PS_PER_S == Fraction(181, 2)  # the middle of the bucket of 90
 
@@ -149,17 +149,19 @@ def test_the_bounds_of_independent_items_are_two_of_them() -> None:
 def test_repeats_of_which_all_delays_are_the_same_count_as_one_each() -> None:
     """Phases that are drawn once in a repeat decide all that a constant flow meets there."""
     most_often = Quantile([delays(*[7] * n) for n in (20, 21, 20, 20, 21)], Fraction(9, 10))
-    assert most_often.independent(DEFAULT_CONFIDENCE, 5) == 5
+    assert most_often.count_independent(DEFAULT_CONFIDENCE, 5) == 5
     at_random = Quantile([delays(*[7] * n) for n in (20, 27, 18, 22, 13)], Fraction(9, 10))
-    assert at_random.independent(DEFAULT_CONFIDENCE, 5) == 100
+    assert at_random.count_independent(DEFAULT_CONFIDENCE, 5) == 100
     found = Quantile([delays(*range(1, 101))] * 5, Fraction(9, 10))
-    assert found.independent(DEFAULT_CONFIDENCE, 5) == 5
-    assert found.interval(DEFAULT_CONFIDENCE, 5).most is None
-    assert found.note(DEFAULT_CONFIDENCE, NeededBounds(lower=False, upper=True), "delays") == (
+    assert found.count_independent(DEFAULT_CONFIDENCE, 5) == 5
+    assert found.compute_interval(DEFAULT_CONFIDENCE, 5).most is None
+    assert found.write_note(
+        DEFAULT_CONFIDENCE, NeededBounds(lower=False, upper=True), "delays"
+    ) == (
         "500 delays count as 5 independent ones, because the repeats do not differ,"
         " and an upper bound needs 29"
     )
-    assert found.interval(DEFAULT_CONFIDENCE, 29).most is not None
+    assert found.compute_interval(DEFAULT_CONFIDENCE, 29).most is not None
 
 
 def test_repeats_that_differ_count_less() -> None:
@@ -172,7 +174,9 @@ def test_repeats_that_differ_count_less() -> None:
     # t of four degrees of freedom is wider by a factor of which the square is 1.68
     effect = Fraction(50, 9) * Fraction("1.6797")
     taken = 1 + (effect - 1) * (1 + SMALL_SAMPLE_CORRECTION * effect / 50)
-    assert found.independent(DEFAULT_CONFIDENCE, 5) == pytest.approx(500 / float(taken), abs=1)
+    assert found.count_independent(DEFAULT_CONFIDENCE, 5) == pytest.approx(
+        500 / float(taken), abs=1
+    )
 
 
 @pytest.mark.parametrize(
@@ -251,7 +255,7 @@ def test_repeats_that_differ_in_short_delays_count_less_for_a_low_quantile() -> 
     """They agree in the longest delay, which says nothing of the shortest."""
     repeats = [delays(*[1] * low, *[9] * (100 - low)) for low in (0, 0, 50, 0, 0)]
     # 10 % are short; their variance of 500 is that of 9 independent ones, 55.6 times as large
-    assert Quantile(repeats, Fraction(1, 10)).independent(DEFAULT_CONFIDENCE, 5) <= 5
+    assert Quantile(repeats, Fraction(1, 10)).count_independent(DEFAULT_CONFIDENCE, 5) <= 5
 
 
 def test_where_nothing_is_drawn_a_quantile_is_what_was_measured() -> None:
@@ -344,7 +348,7 @@ def test_delays_of_two_thresholds_show_how_much_they_depend_on_each_other() -> N
     usual = [delays(*[1] * 8, *[20] * 10, *[40] * 2)] * 4
     effect = 80 / 39.2 * 1.6797
     effect = 1 + (effect - 1) * (1 + 5 * effect / 10)
-    found = Quantile([slow, *usual], Fraction(9, 10)).independent(DEFAULT_CONFIDENCE, 5)
+    found = Quantile([slow, *usual], Fraction(9, 10)).count_independent(DEFAULT_CONFIDENCE, 5)
     assert found == int(100 / effect)
 
 
@@ -394,11 +398,11 @@ def test_the_bounds_of_other_numbers_of_repeats_are_at_the_same_shares() -> None
     """Of 1,000 are 84 or fewer beyond p90 with less than 5 %, so 42 of the 500 that there are."""
     found = Quantile(agreeing(5, range(1, 101)), Fraction(9, 10))
     doubt = 1 - DEFAULT_CONFIDENCE
-    few = binomial_critical_value(1_000, Fraction(1, 10), doubt)
-    many = 1_000 - binomial_critical_value(1_000, Fraction(9, 10), doubt)
+    few = find_binomial_critical_value(1_000, Fraction(1, 10), doubt)
+    many = 1_000 - find_binomial_critical_value(1_000, Fraction(9, 10), doubt)
     assert (few, many) == (84, 117)
     # each value comes five times: the 43rd longest is 92, and its bucket ends at 93; the 59th is 89
-    lower, upper = found.interval(DEFAULT_CONFIDENCE, 10)
+    lower, upper = found.compute_interval(DEFAULT_CONFIDENCE, 10)
     assert (lower * PS_PER_S, upper * PS_PER_S) == (89, 93)
 
 
@@ -406,9 +410,9 @@ def test_the_least_of_all_may_be_a_lower_bound() -> None:
     """0.96 ** 80 is less than 5 %: of 80 items the least is below p4."""
     repeats = [delays(*range(1, 15), 20 + n, 32 - n) for n in range(5)]
     found = Quantile(repeats, Fraction(1, 25))
-    assert found.independent(DEFAULT_CONFIDENCE, 5) == 80
-    assert binomial_critical_value(80, Fraction(1, 25), 1 - DEFAULT_CONFIDENCE) == 0
-    assert found.interval(DEFAULT_CONFIDENCE, 5).least * PS_PER_S == 1
+    assert found.count_independent(DEFAULT_CONFIDENCE, 5) == 80
+    assert find_binomial_critical_value(80, Fraction(1, 25), 1 - DEFAULT_CONFIDENCE) == 0
+    assert found.compute_interval(DEFAULT_CONFIDENCE, 5).least * PS_PER_S == 1
 
 
 def test_as_many_items_as_are_needed_suffice() -> None:
@@ -417,7 +421,7 @@ def test_as_many_items_as_are_needed_suffice() -> None:
     for repeats, words in ((29, ""), (28, ", and an upper bound needs 29")):
         found = Quantile([delays(*range(1, 101))] * repeats, Fraction(9, 10))
         assert found.suffices(DEFAULT_CONFIDENCE, upper, repeats) == (words == "")
-        assert found.note(DEFAULT_CONFIDENCE, upper, "delays") == (
+        assert found.write_note(DEFAULT_CONFIDENCE, upper, "delays") == (
             f"{repeats}00 delays count as {repeats} independent ones,"
             f" because the repeats do not differ{words}"
         )
@@ -426,7 +430,7 @@ def test_as_many_items_as_are_needed_suffice() -> None:
 def test_of_two_bounds_the_one_that_needs_more_is_named() -> None:
     """One item is a lower bound of p99, with any confidence up to 99 %."""
     found = Quantile([delays(*range(1, 101))] * 5, Fraction(99, 100))
-    note = found.note(DEFAULT_CONFIDENCE, NeededBounds(lower=True, upper=True), "delays")
+    note = found.write_note(DEFAULT_CONFIDENCE, NeededBounds(lower=True, upper=True), "delays")
     assert note.endswith(", and an upper bound needs 299")
 
 
@@ -434,7 +438,7 @@ def test_a_low_quantile_counts_as_the_high_one_of_mirrored_delays() -> None:
     high = [delays(*[10] * (100 - n), *[20] * n) for n in (10, 10, 10, 20, 0)]
     low = [delays(*[20] * (100 - n), *[10] * n) for n in (10, 10, 10, 20, 0)]
     counts = [
-        Quantile(repeats, Fraction(share)).independent(DEFAULT_CONFIDENCE, 5)
+        Quantile(repeats, Fraction(share)).count_independent(DEFAULT_CONFIDENCE, 5)
         for repeats, share in ((high, "0.9"), (low, "0.1"))
     ]
     assert counts[0] == counts[1] < 500
@@ -442,7 +446,7 @@ def test_a_low_quantile_counts_as_the_high_one_of_mirrored_delays() -> None:
 
 def test_both_sides_of_within_may_be_reached() -> None:
     within = Operation("within", (P90, ps(4), ps(91)))
-    assert [constraint.strict for constraint in constraints(within, {}, 5)] == [False, False]
+    assert [constraint.strict for constraint in build_constraints(within, {}, 5)] == [False, False]
 
 
 def test_not_to_differ_takes_all_that_is_measured() -> None:

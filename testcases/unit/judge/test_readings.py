@@ -73,11 +73,11 @@ def counted(observed, path="x.q", dimension=COUNT) -> Counted:
 
 def test_delays_and_queues_stand_beside_what_is_proved(seen):
     proofs = Proofs({(0, 1): Proof(5 * US_PS)}, {}, unbounded={"x.q": "it is open"})
-    assert list(readings(seen, proofs).bounds())[::3] == [
+    assert list(readings(seen, proofs).list_bounds())[::3] == [
         Bounded("delay of f", 5 * US, 2 * US, TIME, "", 2 * US),
         Bounded("items in x.q", None, Fraction(0), COUNT, "it is open"),
     ]
-    *_, queue = readings(seen).bounds()
+    *_, queue = readings(seen).list_bounds()
     assert (queue.most, queue.why) == (0, "")
 
 
@@ -115,11 +115,11 @@ def test_what_is_not_measured_has_no_value(seen):
 
 
 def test_flows_that_send_nothing_in_the_window_are_named(seen):
-    assert list(readings(seen).silent_flows()) == ["idle sent no cell within the window"]
+    assert list(readings(seen).describe_silent_flows()) == ["idle sent no cell within the window"]
 
 
 def test_all_that_is_recorded_is_measured_in_units_of_its_items(seen):
-    found = {(whose, name): row for whose, name, *row in readings(seen).all()}
+    found = {(whose, name): row for whose, name, *row in readings(seen).list_all()}
     assert found["f", "sent"] == [3, CELLS]
     assert found["web", "sent"] == [2, PACKETS]
     assert found["f", "transfer_delay.mean"] == [2 * US, TIME]
@@ -136,12 +136,12 @@ def test_anything_drawn_in_any_network_makes_seeds_differ(seen):
 def test_a_series_has_a_value_in_each_interval(seen):
     read = readings(seen)
     sent, oam = measured("sent"), measured("sent", part="oam")
-    assert read.series(sent, 10 * US_PS) == [3, 0]
-    assert read.series(Operation("+", (oam, sent)), 10 * US_PS) == [None, None]
-    assert read.series(Constant(Fraction(1), CELLS), 10 * US_PS) == []
-    assert readings(seen, series=None).series(sent, 10 * US_PS) == []
+    assert read.read_series(sent, 10 * US_PS) == [3, 0]
+    assert read.read_series(Operation("+", (oam, sent)), 10 * US_PS) == [None, None]
+    assert read.read_series(Constant(Fraction(1), CELLS), 10 * US_PS) == []
+    assert readings(seen, series=None).read_series(sent, 10 * US_PS) == []
     rates = [measured("bit_rate", flow, statistic="payload") for flow in ("f", "web")]
-    cells, packets = (read.series(rate, 10 * US_PS) for rate in rates)
+    cells, packets = (read.read_series(rate, 10 * US_PS) for rate in rates)
     assert cells == [number * 48 * 8 / (10 * US) for number in (2, 1)]  # the third arrives at 11 us
     assert sum(packets) / 2 == read.read(rates[1])
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.judge.repeats import ConfidenceLevels, MeanReadings, repeats_to_decide
+from qospec.judge.repeats import ConfidenceLevels, MeanReadings, count_repeats_to_decide
 from qospec.model.bounds import Bounds
 
 LEVELS = ConfidenceLevels(Fraction(95, 100), Fraction(95, 100))
@@ -46,7 +46,7 @@ def test_repeats_decide_once_0_is_outside_of_the_interval(mean):
     def interval(_, repeats):
         return Bounds(mean - Fraction(1, repeats), mean + Fraction(1, repeats))
 
-    assert repeats_to_decide(interval, mean, LEVELS, 1, alike=True) == (2, 2)
+    assert count_repeats_to_decide(interval, mean, LEVELS, 1, alike=True) == (2, 2)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -56,8 +56,8 @@ def test_the_nearer_to_0_it_may_be_the_more_repeats_are_needed(sign):
     def interval(_, repeats):
         return Bounds(sign - Fraction(3, repeats), sign + Fraction(3, repeats))
 
-    assert repeats_to_decide(interval, Fraction(sign), LEVELS, 4) == (1, 9)  # 3/13 < 1/4
+    assert count_repeats_to_decide(interval, Fraction(sign), LEVELS, 4) == (1, 9)  # 3/13 < 1/4
     # by the design effect half or six times as many
-    assert repeats_to_decide(interval, Fraction(sign), LEVELS, 4, effect=True) == (1, 54)
+    assert count_repeats_to_decide(interval, Fraction(sign), LEVELS, 4, effect=True) == (1, 54)
     # 2 have shown that it is from -1/2 to 5/2, where 3/3 is less
-    assert repeats_to_decide(interval, Fraction(sign), LEVELS, 2) == (1, None)
+    assert count_repeats_to_decide(interval, Fraction(sign), LEVELS, 2) == (1, None)

@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 
 from qospec.judge.statistics import (
-    assumed_skewness,
+    assume_skewness,
+    compute_student_cdf,
+    compute_student_quantile,
     square_root,
-    student_cdf,
-    student_quantile,
 )
 
 CONFIDENCES = ("0.90", "0.95", "0.975", "0.99", "0.995", "0.999")
@@ -31,30 +31,34 @@ TABLE = {
 
 @pytest.mark.parametrize("degrees", TABLE)
 def test_quantiles_are_those_of_the_published_table(degrees: int) -> None:
-    found = [student_quantile(Fraction(confidence), degrees) for confidence in CONFIDENCES]
+    found = [compute_student_quantile(Fraction(confidence), degrees) for confidence in CONFIDENCES]
     for value, printed in zip(found, TABLE[degrees], strict=True):
         assert float(value) == pytest.approx(float(printed), rel=2e-5, abs=1e-3)
 
 
 def test_with_many_degrees_it_is_nearly_the_normal_distribution() -> None:
-    assert float(student_quantile(Fraction("0.95"), 9_999)) == pytest.approx(1.644854, abs=2e-4)
-    assert float(student_quantile(Fraction("0.99999"), 9_999)) == pytest.approx(4.264891, abs=3e-3)
+    assert float(compute_student_quantile(Fraction("0.95"), 9_999)) == pytest.approx(
+        1.644854, abs=2e-4
+    )
+    assert float(compute_student_quantile(Fraction("0.99999"), 9_999)) == pytest.approx(
+        4.264891, abs=3e-3
+    )
 
 
 def test_one_degree_is_the_cauchy_distribution() -> None:
-    assert student_cdf(1.0, 1) == pytest.approx(0.75)
+    assert compute_student_cdf(1.0, 1) == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 7, 8, 199])
 def test_it_rises_from_a_half(degrees: int) -> None:
-    at = [student_cdf(t / 4, degrees) for t in range(24)]
+    at = [compute_student_cdf(t / 4, degrees) for t in range(24)]
     assert at[0] == 0.5
     assert at == sorted(at)
     assert at[-1] < 1
 
 
 def test_a_quantile_has_few_digits_so_that_no_machine_differs() -> None:
-    assert student_quantile(Fraction("0.95"), 4) == Fraction("2.13184679")
+    assert compute_student_quantile(Fraction("0.95"), 4) == Fraction("2.13184679")
 
 
 @pytest.mark.parametrize(
@@ -67,11 +71,11 @@ def test_a_root_squared_is_the_value(value: str) -> None:
 
 def test_ten_repeats_with_the_normal_quantile_have_intervals_too_narrow() -> None:
     """The UNH thesis writes 1.96 for ten repeats: the normal quantile, for a known deviation."""
-    of_ten_repeats = student_quantile(Fraction("0.975"), 9)
+    of_ten_repeats = compute_student_quantile(Fraction("0.975"), 9)
     assert round(float(of_ten_repeats), 3) == 2.262
     assert round(1.96 / float(of_ten_repeats), 3) == 0.866
     # Such an interval holds the mean in fewer than 92 of 100 cases instead of 95.
-    assert 2 * student_cdf(1.96, 9) - 1 == pytest.approx(0.9184, abs=1e-4)
+    assert 2 * compute_student_cdf(1.96, 9) - 1 == pytest.approx(0.9184, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -90,5 +94,5 @@ def test_ten_repeats_with_the_normal_quantile_have_intervals_too_narrow() -> Non
 def test_the_skewness_assumed_is_a_multiple_of_deviation_over_distance(
     values, least, skewness
 ) -> None:
-    found = assumed_skewness([Fraction(value) for value in values], Fraction(least))
+    found = assume_skewness([Fraction(value) for value in values], Fraction(least))
     assert float(found) == pytest.approx(float(skewness), rel=1e-5)

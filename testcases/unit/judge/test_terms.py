@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.judge.conclusions import format_expression, terms
+from qospec.judge.conclusions import format_expression, list_terms
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.source import Source, Span
@@ -29,7 +29,7 @@ def found(expression, kind="expect", **losses):
     statement = Statement(kind, "label", "text", expression, NOWHERE)
     return [
         (term.text, term.judgement.verdict, term.judgement.measured.value)
-        for term in terms(statement, lambda leaf: losses[leaf.flow])
+        for term in list_terms(statement, lambda leaf: losses[leaf.flow])
     ]
 
 

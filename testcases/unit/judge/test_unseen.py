@@ -43,7 +43,7 @@ class Seen:
         value = self._values.get(leaf.flow + "." + leaf.metric, self._values.get(leaf.metric))
         return None if value is None else Fraction(value)
 
-    def delays(self, _leaf: Measured) -> Delays:
+    def read_delays(self, _leaf: Measured) -> Delays:
         return Delays()
 
 

@@ -48,7 +48,9 @@ def readings(case):
     """Return what is measured of each flow."""
     result = run(case, discover(), lambda _: None)
     assert not result.errors
-    return {(flow, metric): value for flow, metric, value, _ in result.repeats[0].readings.all()}
+    return {
+        (flow, metric): value for flow, metric, value, _ in result.repeats[0].readings.list_all()
+    }
 
 
 def received(planned, condition: str, fields: str = "dscp = 46", tags: int = 1) -> int:

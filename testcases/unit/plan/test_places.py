@@ -236,7 +236,7 @@ STATEMENTS
     report = "  report rate: f.bit_rate.cell every 50 ms"
     (case,) = planned(text.replace("STATEMENTS", report))
     (leaf,) = list_measurements(case.case.statements[0].expression)
-    assert ran(case).readings.series(leaf, 50 * 10**9) == [424_000, 424_000]
+    assert ran(case).readings.read_series(leaf, 50 * 10**9) == [424_000, 424_000]
 
 
 def test_members_of_a_flow_between_arrays_are_counted_apart_and_together(planned, ran):

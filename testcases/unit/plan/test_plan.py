@@ -36,8 +36,8 @@ test t on star {
     whole = planned(text)
     sizes = [len(case.networks[""].experiment.nodes) for (case,) in (lean, whole)]
     assert sizes[0] < sizes[1]
-    assert list(ran(lean[0]).readings.all()) == list(ran(whole[0]).readings.all())
-    assert list(ran(lean[0]).readings.losses()) == list(ran(whole[0]).readings.losses())
+    assert list(ran(lean[0]).readings.list_all()) == list(ran(whole[0]).readings.list_all())
+    assert list(ran(lean[0]).readings.list_losses()) == list(ran(whole[0]).readings.list_losses())
 
 
 def test_a_control_is_sent_the_same(planned, star: str, ran: Ran) -> None:

@@ -127,7 +127,7 @@ def test_sound_devices_keep_all_promises(cases):
     for case in cases.values():
         result = trial.run(case, discover(), lambda _: None, promises=ALL)
         assert result.errors == ()
-        lost |= {(loss.element, loss.cause) for loss in result.repeats[0].readings.losses()}
+        lost |= {(loss.element, loss.cause) for loss in result.repeats[0].readings.list_losses()}
     wanted = {("dut.upc", "policed_pcr"), ("dut.queue", "overflow"), ("dut.smooth", "overflow")}
     assert lost == wanted, "they have something to keep"
 

@@ -52,7 +52,7 @@ def test_the_most_of_all_repeats_counts_whichever_comes_last() -> None:
     def repeat(measured: int | None) -> SimpleNamespace:
         most = None if measured is None else Fraction(measured)
         found = Bounded("items in q", Fraction(8), most, COUNT)
-        return SimpleNamespace(bounds=lambda: [found])
+        return SimpleNamespace(list_bounds=lambda: [found])
 
     (document,) = bound_documents([repeat(2), repeat(6), repeat(4), repeat(None)])
     assert document["measured"]["value"] == "6"

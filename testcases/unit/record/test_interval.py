@@ -53,7 +53,7 @@ class Seen:
         value = self._row.get(leaf.metric)
         return None if value is None else Fraction(value)
 
-    def delays(self, _leaf: Measured) -> Delays:
+    def read_delays(self, _leaf: Measured) -> Delays:
         return Delays()
 
 

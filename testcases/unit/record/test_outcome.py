@@ -199,7 +199,7 @@ def test_the_metrics_of_a_case_are_those_of_its_first_repeat(planned) -> None:
     assert len(set(sent)) == 3
     assert found["metrics"] == found["repeats"][0]
     assert int(found["metrics"]["f"]["sent"]["value"]) == sent[0]
-    first = {name: value for _, name, value, _ in ran.repeats[0].readings.all()}
+    first = {name: value for _, name, value, _ in ran.repeats[0].readings.list_all()}
     assert first["sent"] == sent[0]
 
 

@@ -109,5 +109,5 @@ def assert_drawn(text, planned, problems, ran, *, drawn: bool) -> None:
     repeats = [ran(case) for (case,) in plans]
     assert {repeat.readings.drawn for repeat in repeats} == {drawn}
     if not drawn:
-        first, second = (list(repeat.readings.all()) for repeat in repeats)
+        first, second = (list(repeat.readings.list_all()) for repeat in repeats)
         assert first == second

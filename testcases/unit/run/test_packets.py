@@ -58,7 +58,7 @@ def test_the_urgent_class_is_served_first_and_bulk_fills_what_is_left(planned):
     assert not result.errors
     measured = {
         (population, metric): value
-        for population, metric, value, _ in result.repeats[0].readings.all()
+        for population, metric, value, _ in result.repeats[0].readings.list_all()
     }
     assert measured["voice", "lost"] == 0
     assert measured["voice", "sent"] == 20
@@ -94,7 +94,7 @@ test t on wire {{
 """
     )
     result = run(case, discover(), lambda _: None)
-    seen = {(flow, name): v for flow, name, v, _ in result.repeats[0].readings.all()}
+    seen = {(flow, name): v for flow, name, v, _ in result.repeats[0].readings.list_all()}
     layers = {layer: seen["f", f"bit_rate.{layer}"] / 8 for layer in ("line", "frame", "ip")}
     assert layers == {"line": 238_000, "frame": 218_000, "ip": 200_000}
     assert seen["f", "bit_rate.payload"] / 8 == 1_000 * payload
@@ -148,7 +148,7 @@ test t on secured {
     result = run(case, discover(), lambda _: None)
     measured = {
         (population, metric): value
-        for population, metric, value, _ in result.repeats[0].readings.all()
+        for population, metric, value, _ in result.repeats[0].readings.list_all()
     }
     frames = Fraction(10**7, 8 * (8 + 64 + 32 + 12))
     assert round(frames, 3) == Fraction("10775.862")

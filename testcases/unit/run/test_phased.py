@@ -428,9 +428,9 @@ def test_what_a_point_has_seen_can_be_sent_to_another_process(planned) -> None:
     sent = pickle.loads(pickle.dumps(result))  # noqa: S301 -- our own bytes
     assert sent.judgements == result.judgements
     first, second = (Readings(discover(), {"": trial.seen}) for trial in (result, sent))
-    assert list(first.all()) == list(second.all())
+    assert list(first.list_all()) == list(second.list_all())
     (report,) = (statement for statement in plan.case.statements if statement.every_ps)
-    assert first.series(report.expression, report.every_ps) == second.series(
+    assert first.read_series(report.expression, report.every_ps) == second.read_series(
         report.expression, report.every_ps
     )
 
@@ -448,7 +448,7 @@ def test_more_lost_than_sent_is_an_error_and_no_result(planned, monkeypatch) -> 
     def count(_readings):
         return [FlowCount("f", "cell", 10, 11)]
 
-    monkeypatch.setattr("qospec.run.trial.Readings.exchanged", count)
+    monkeypatch.setattr("qospec.run.trial.Readings.count_exchanged", count)
     case = document(phased(planned))
     impossible = "has lost 11 items of 10, which cannot be"
     assert case["errors"] == [f"a trial of `rate` at 300_000 cell/s {impossible}"]

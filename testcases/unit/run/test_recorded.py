@@ -59,7 +59,7 @@ def measured(planned, text):
     result = run(case, discover(), lambda _: None)
     assert not result.errors
     (repeat,) = result.repeats
-    shown = {(whose, metric): value for whose, metric, value, _ in repeat.readings.all()}
+    shown = {(whose, metric): value for whose, metric, value, _ in repeat.readings.list_all()}
     return shown, [judgement.verdict for judgement in repeat.judgements]
 
 

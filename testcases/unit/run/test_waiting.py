@@ -49,7 +49,7 @@ def test_the_mean_delay_is_that_of_pollaczek_and_khinchine(planned, ran, load):
     links_s = (mean_s - GAP_BYTES * BYTE_S) * (1 + SHARE_OF_THE_FIRST_LINK)
     (case,) = planned(QUEUE.replace("RATE", str(rate)))
     readings = ran(case).readings
-    seen = {name: value for _, name, value, _ in readings.all()}
+    seen = {name: value for _, name, value, _ in readings.list_all()}
     # With 600,000 packets and more the mean has a standard error of some 0.5 and 1 %.
     assert float(seen["transfer_delay.mean"]) == pytest.approx(float(waiting_s + links_s), rel=0.03)
     # Waiting is what the law makes: packets of one size would wait for half as long.
