@@ -29,6 +29,9 @@ LARGEST_BYTES = 2_000
 SMALLEST_BYTES = 46
 """Of an IP packet: one that fills a frame of 64 bytes, since disciplines count no padding."""
 LEAST_FRAME_BYTES = 64
+LEAST_MTU_BYTES = 82
+"""Of a queue: an interface has at least 68 B (RFC 791, 3.2), and 14 B around a packet."""
+PS_PER_US = 10**6
 MOST_BANDS = 16
 """Priorities of `prio`."""
 BITS_PER_BYTE = 8
@@ -40,8 +43,8 @@ OF_KERNEL = "the kernel"
 class KernelVt(Backend):
     """Carry trials out on a kernel of Linux in virtual time, repeatably and without privileges.
 
-    Lines are `htb` and `netem`, queues `pfifo` and `bfifo`, policers `police`, shapers `tbf`,
-    schedulers `prio` and `drr`, classifiers and routers filters, markers `pedit`.
+    Lines are `htb` and `netem`, queues `pfifo`, `bfifo` and `codel`, policers `police`, shapers
+    `tbf`, schedulers `prio` and `drr`, classifiers and routers filters, markers `pedit`.
 
     Not modelled: cells, colours, classes by size, answered traffic, and what changes during a
     trial.
@@ -178,6 +181,21 @@ def _verify_fifo(fifo: Any) -> Iterator[Unfit]:
     yield from _verify_limit(fifo.limit)
 
 
+def _verify_codel(codel: Any) -> Iterator[Unfit]:
+    if codel.limit.unit != "packet":
+        yield "limit", f"`codel` of {OF_KERNEL} counts packets", "give the limit in packets"
+    if codel.ecn:
+        yield "ecn", f"packets on {OF_KERNEL} are not marked by queues", "leave `ecn` out"
+    if codel.mtu < LEAST_MTU_BYTES:
+        yield "mtu", f"{OF_KERNEL} has larger ones", f"write at least {LEAST_MTU_BYTES} B"
+    for field in ("target", "interval"):
+        time_ps = getattr(codel, field)
+        if time_ps % PS_PER_US:
+            message = f"`codel` of {OF_KERNEL} has times in whole us"
+            remedy = f"write whole us, such as {max(1, round(time_ps / PS_PER_US))} us"
+            yield field, message, remedy
+
+
 def _verify_limit(limit: Any) -> Iterator[Unfit]:
     if limit.unit == "cell":
         yield "limit", f"{OF_KERNEL} has no cells", "give the limit in packets or bytes"
@@ -246,6 +264,7 @@ def _verify_ports(element: Any) -> Iterator[Unfit]:
 
 ELEMENTS: Mapping[str, Callable[[Any], Iterator[Unfit]]] = {
     "classify": _verify_nothing,
+    "codel": _verify_codel,
     "delay": _verify_delay,
     "drr": _verify_nothing,
     "fifo": _verify_fifo,

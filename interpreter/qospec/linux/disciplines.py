@@ -3,7 +3,7 @@
 A size that is given takes off the 14 bytes of Ethernet's header by which the kernel counts, so all
 disciplines count IP packets, as elements do; a line adds its own frames. Sources: tc(8),
 tc-stab(8), tc-htb(8), tc-tbf(8), tc-netem(8), tc-prio(8), tc-drr(8), tc-pfifo(8), tc-police(8),
-tc-pedit(8).
+tc-pedit(8), tc-codel(8).
 """
 
 from __future__ import annotations
@@ -151,14 +151,44 @@ def _write_travel(clock: Clock) -> Commands:
 
 def _write_waiting(node: Node) -> Commands:
     """Return what waits for a line: in one queue, or in those before a scheduler."""
+    if drops_at_head(node):
+        return (_write_controlled_delay(node),)
     if not _find_handle(node):
         limit = getattr(node.element, "buffer", None)
         return (_write_queue("1:1", "10:", limit),)
     limits = [queue.limit for queue in node.queues]
     makers = {"strict": _write_priorities, "drr": _write_deficits}
+    return makers[_name(node)](node, limits)
+
+
+def drops_at_head(node: Node) -> bool:
+    """Return whether what waits for a line can be dropped when its turn comes."""
+    return _name(node) == "codel"
+
+
+def find_mtu(node: Node) -> int | None:
+    """Return the MTU that an interface must have for its discipline; None if any will do.
+
+    `codel` takes the size of the largest packet from there, with the header of Ethernet.
+    """
+    if not drops_at_head(node):
+        return None
+    mtu: int = node.element.mtu  # type: ignore[attr-defined]
+    return mtu - ETHERNET_BYTES
+
+
+def _write_controlled_delay(node: Node) -> str:
+    codel: Any = node.element
+    return (
+        f"qdisc add dev {{device}} parent 1:1 handle 10: codel limit {codel.limit.amount}"
+        f" target {_write_time(codel.target)} interval {_write_time(codel.interval)} noecn"
+    )
+
+
+def _name(node: Node) -> str:
     from qospec.catalogue.kinds import read_declaration
 
-    return makers[read_declaration(type(node.element)).name](node, limits)
+    return read_declaration(type(node.element)).name
 
 
 def _write_priorities(node: Node, limits: Sequence[Buffer | None]) -> Commands:  # noqa: ARG001

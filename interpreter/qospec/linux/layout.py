@@ -82,6 +82,7 @@ class Layout(NamedTuple):
         ways: All that are used.
         near: By node, its near end.
         far: By node, its far end.
+        begun: By node that drops at its head, the end where packets are seen as their turn comes.
     """
 
     links: tuple[str, ...]
@@ -89,6 +90,7 @@ class Layout(NamedTuple):
     ways: tuple[Way, ...]
     near: dict[int, str]
     far: dict[int, str]
+    begun: dict[int, str]
 
 
 def lay_out(experiment: Experiment) -> Layout:
@@ -105,7 +107,7 @@ def lay_out(experiment: Experiment) -> Layout:
         pairs = [(f"n{number}.{stage}", f"f{number}.{stage}") for stage in range(len(stages))]
         near[number], far[number] = pairs[0][0], pairs[-1][1]
         for (one, other), stage in zip(pairs, stages, strict=True):
-            links += _write_pair(one, other)
+            links += _write_pair(one, other, disciplines.find_mtu(node) or MTU_BYTES)
             commands += [command.format(device=one) for command in stage.commands]
             commands.append(f"qdisc add dev {other} clsact")
         for (_, before), (after, _) in itertools.pairwise(pairs):
@@ -117,7 +119,9 @@ def lay_out(experiment: Experiment) -> Layout:
             policing = disciplines.describe_policing(node)
             commands.append(policing.command.format(index=number + 1))
     commands += _write_filters(experiment, ways, near, far)
-    return Layout(tuple(links), tuple(commands), ways, near, far)
+    heads = [number for number in used if disciplines.drops_at_head(experiment.nodes[number])]
+    begun = {number: f"f{number}.0" for number in heads}
+    return Layout(tuple(links), tuple(commands), ways, near, far, begun)
 
 
 def _name(node: Node) -> str:
@@ -147,8 +151,8 @@ def _describe(node: Node) -> tuple[Discipline, ...]:
     return disciplines.describe_line(node)
 
 
-def _write_pair(one: str, other: str) -> Iterator[str]:
-    yield f"link add {one} mtu {MTU_BYTES} type veth peer name {other} mtu {MTU_BYTES}"
+def _write_pair(one: str, other: str, mtu_bytes: int) -> Iterator[str]:
+    yield f"link add {one} mtu {mtu_bytes} type veth peer name {other} mtu {MTU_BYTES}"
     yield f"link set {one} up"
     yield f"link set {other} up"
 

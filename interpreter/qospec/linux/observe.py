@@ -5,6 +5,7 @@ A packet that was last seen behind one element, and never behind the next, was l
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
@@ -12,10 +13,13 @@ from qospec.engine.element import Loss
 from qospec.engine.items.batch import join_batches
 from qospec.engine.items.totals import CAME, LEFT, LOST
 from qospec.engine.measure.observation import Recorder
+from qospec.linux.causes import find_overflows
 from qospec.linux.traffic import PS_PER_NS
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Whole
+    from collections.abc import Mapping
+
+    from qospec.engine.arrays import Truths, Whole
     from qospec.engine.experiment import Experiment, Node
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observation import Observation
@@ -28,7 +32,8 @@ def observe(
 ) -> Observation:
     """Return what a recorder observes of a trial, told what was seen."""
     recorder = Recorder(experiment)
-    story = _Story(experiment, layout, seen, recorder)
+    overflows = _list_overflows(experiment, layout, planned, seen)
+    story = _Story(experiment, layout, seen, overflows, recorder)
     for source, batch, first in zip(
         experiment.sources, planned.batches, planned.first, strict=True
     ):
@@ -44,13 +49,41 @@ def observe(
     return story.report(drawn=planned.drawn)
 
 
+def _list_overflows(
+    experiment: Experiment, layout: Layout, planned: Planned, seen: Sightings
+) -> dict[int, Truths]:
+    """Return by node that drops at its head, (packets,) which found no room there."""
+    connection = np.concatenate([batch.connection for batch in planned.batches])
+    found = {}
+    for number, begun in layout.begun.items():
+        came_ns = np.full(planned.packets, -1, np.int64)
+        for way in layout.ways:
+            mine = (connection >= way.first) & (connection < way.stop)
+            for before, after in itertools.pairwise(way.steps):
+                if after.node == number:
+                    came_ns[mine] = seen.at_ns[layout.far[before.node]][mine]
+        (came,) = np.nonzero(came_ns >= 0)
+        order = came[np.argsort(came_ns[came], kind="stable")]
+        limit = experiment.nodes[number].element.limit.amount  # type: ignore[attr-defined]
+        overflows = np.zeros(planned.packets, np.bool_)
+        overflows[order] = find_overflows(came_ns[order], seen.at_ns[begun][order], limit)
+        found[number] = overflows
+    return found
+
+
 class _Story:
     """Follows packets from one element to the next, and tells a recorder of them."""
 
     def __init__(
-        self, experiment: Experiment, layout: Layout, seen: Sightings, recorder: Recorder
+        self,
+        experiment: Experiment,
+        layout: Layout,
+        seen: Sightings,
+        overflows: Mapping[int, Truths],
+        recorder: Recorder,
     ) -> None:
         self._experiment, self._layout, self._recorder = experiment, layout, recorder
+        self._overflows = overflows
         self._seen, self._tos = seen.at_ns, seen.tos
         self._entries = {node.path: recorder.totals.no_entries() for node in experiment.nodes}
         self._arrived: dict[int, list[Batch]] = {}
@@ -102,7 +135,12 @@ class _Story:
         entry[CAME] += totals.of(batch)
         entry[LEFT] += totals.of(left)
         entry[LOST] += totals.of(lost)
-        if lost.count:
+        if lost.count and step.node in self._overflows:
+            full = self._overflows[step.node][packets[gone]]
+            for cause, which in (("overflow", full), ("early", ~full)):
+                if which.any():
+                    self._lost.append((node.path, Loss(cause, lost.select(which))))
+        elif lost.count:
             element = node.queues[step.input].element if node.queues else ""
             self._lost.append((node.path, Loss(_find_cause(node), lost, element)))
         return left.moved(left_ns[~gone] * PS_PER_NS), packets[~gone]

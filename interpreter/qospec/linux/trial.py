@@ -111,7 +111,7 @@ def _compare_losses(
 def _list_watched(experiment: Experiment, layout: Layout) -> list[str]:
     """Return where packets are looked at: as sources' lines send them, and behind each element."""
     sending = [layout.near[source.node] for source in experiment.sources]
-    return [*sending, *layout.far.values()]
+    return [*sending, *layout.far.values(), *layout.begun.values()]
 
 
 def _find_longest_silence_ns(experiment: Experiment, layout: Layout) -> int:

@@ -9,6 +9,7 @@ from qospec.engine.arrays import np
 from qospec.linux.layout import lay_out, list_prefixes
 from qospec.linux.observe import observe
 from qospec.linux.traffic import PACKET, SEEN, plan_packets, read_seen, write_plan
+from qospec.linux.trial import _list_watched
 from qospec.plan.plan import Bounds, plan
 from qospec.protocol.marks import set_marks
 
@@ -158,6 +159,48 @@ def test_packets_arrive_with_the_marks_that_the_kernel_wrote(marking):
     sightings = read_seen(rows.tobytes(), planned, watched, sizes)
     with pytest.raises(ValueError, match="another DSCP"):
         observe(experiment, layout, planned, sightings)
+
+
+@pytest.fixture(scope="module")
+def controlled(tmp_path_factory):
+    """One queue with controlled delay in place of both classes, behind the policer."""
+    before, after = TEXT[: TEXT.index("  sort =")], TEXT[TEXT.index("  far.rx") :]
+    queue = "  q = codel { limit = 1 pkt, target = 4 ms, mtu = 1_200 B }\n"
+    chain = "  near.rx -> meter -> q -> far.tx\n"
+    return build_trial(tmp_path_factory.mktemp("kernel"), before + queue + chain + after)
+
+
+def test_a_queue_with_controlled_delay_is_told_of_the_largest_packet_by_its_interface(controlled):
+    """The kernel adds the 14 B of Ethernet to the MTU of the interface."""
+    layout = lay_out(controlled)
+    (number,) = layout.begun
+    (command,) = (line for line in layout.commands if " codel " in line)
+    assert command.endswith("codel limit 1 target 4000.000us interval 100000.000us noecn")
+    assert f"link add n{number}.0 mtu 1186 type veth peer name f{number}.0 mtu 9000" in layout.links
+    assert f"link add n{number}.1 mtu 1186" in "\n".join(layout.links)
+
+
+def test_losses_of_a_queue_that_drops_at_its_head_have_their_cause(controlled):
+    """Nine packets come in turn, one each ms: the second waits until the third is sent, without
+    being sent itself, and the fifth finds the fourth waiting."""
+    layout, planned = lay_out(controlled), plan_packets(controlled)
+    (number,) = layout.begun
+    watched = [*dict.fromkeys(_list_watched(controlled, layout))]
+    behind = {layout.begun[number], layout.far[number]}
+    sizes = np.concatenate([batch.size_bytes for batch in planned.batches])
+    begun_ms = {packet: packet for packet in range(9) if packet not in {1, 4}} | {3: 5, 5: 6}
+    rows = []
+    for way, first, stop in zip(layout.ways, (0, 5), (5, 9), strict=True):
+        for packet in range(first, stop):
+            for point, name in enumerate(watched):
+                at_ms = begun_ms.get(packet) if name in behind else packet
+                if at_ms is not None:
+                    rows.append((at_ms * 10**6, 0, packet, sizes[packet], point, way.tos, 0))
+    seen = read_seen(np.array(rows, SEEN).tobytes(), planned, watched, sizes)
+    observation = observe(controlled, layout, planned, seen)
+    path = controlled.nodes[number].path
+    counts = {cause: its.tolist() for (at, cause), its in observation.losses.items() if at == path}
+    assert counts == {"overflow": [1, 0], "early": [1, 0]}
 
 
 def test_a_plan_holds_packets_in_order_of_time(trial):
