@@ -308,9 +308,27 @@ class _Running:
             self.inside[self.first] -= 1
             self.instances = [other for other in self.instances if other is not instance]
 
-    def counts(self) -> dict[str, Any]:
-        """Return what is observed of it, in the words of `catalogue.machine.Counts`."""
+    def _rest(self, moves: bool) -> tuple[dict[str, int], int, bool]:
+        """Return by state out of which only messages lead how many wait there, how many do not
+        since a timer runs or they are worked on, and whether anything is under way to it."""
+        running = [i for i in self.instances if i.timers or (self.busy and self.busy[1] is i)]
+        waiting = dict[str, int]()
+        for one in self.instances:
+            onward = {
+                way.event.rpartition(".")[2]
+                for way in self.machine.states[one.state]
+                if way.target != one.state
+            }
+            if one.state != self.first and onward & set(self.machine.messages):
+                waiting[one.state] = waiting.get(one.state, 0) + all(i is not one for i in running)
+        return {n: many for n, many in waiting.items() if many}, len(running), moves
+
+    def counts(self, *, comes: bool) -> dict[str, Any]:
+        """Return what is observed of it, in the words of `catalogue.machine.Counts`.
+
+        At the end something still `comes` to it, or not."""
         return {
+            "rest": self._rest(comes or bool(self.waiting)),
             "states": {
                 name: (
                     self.inside[name],
@@ -346,7 +364,8 @@ def observed(one: Machine, other: Machine, stop_ps: int) -> list[dict[str, Any]]
         arrives = bool(flying) and flying[0][0] <= max(next_ps, clock_ps)
         clock_ps = max(clock_ps, flying[0][0] if arrives else next_ps)
         if clock_ps >= stop_ps:
-            return [machine.counts() for machine in both]
+            coming = {which for _, _, which, _ in flying}
+            return [machine.counts(comes=n in coming) for n, machine in enumerate(both)]
         if arrives:
             _, _, which, message = heapq.heappop(flying)
             sent = both[which].arrive(message, clock_ps)

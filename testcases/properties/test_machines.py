@@ -195,4 +195,9 @@ def test_a_machine_does_what_the_rules_say(file: Path, one: Machine, other: Mach
 
 
 def _plain(counts: Any) -> dict[str, Any]:
-    return counts._asdict() | {"states": {n: tuple(state) for n, state in counts.states.items()}}
+    rest = counts.rest
+    waiting = {state: len(references) for state, references in rest.waiting.items()}
+    return counts._asdict() | {
+        "states": {n: tuple(state) for n, state in counts.states.items()},
+        "rest": (waiting, len(rest.running), rest.moves),
+    }

@@ -148,6 +148,15 @@ class Program:
         """Return a message by its name."""
         return next((message for message in self.messages if message.name == name), None)
 
+    def list_waiting(self) -> Iterator[str]:
+        """Yield the states other than the first that messages lead out of, and no item does."""
+        messages = {message.name for message in self.messages}
+        for state in self.states[1:]:
+            events = {way.event for way in state.transitions}
+            onward = {way.event for way in state.transitions if way.target != state.name}
+            if onward & messages and ITEM not in events:
+                yield state.name
+
     def waits_for(self, port: str, message: str) -> bool:
         """Return whether a state waits for a message at a port."""
         return any(way.event == message and way.port in ("", port) for way in self.transitions)
@@ -208,6 +217,25 @@ class StateCount(NamedTuple):
     last_ps: int
 
 
+class Rest(NamedTuple):
+    """How a machine is left at the end of a trial.
+
+    Attributes:
+        waiting: By state out of which only messages lead, the references of the instances in it
+            of which no timer runs.
+        running: The references of those of which one runs, or that are worked on.
+        moves: Whether anything waits for the machine, or came to it after the end.
+    """
+
+    waiting: dict[str, tuple[int, ...]]
+    running: frozenset[int]
+    moves: bool
+
+
+ANY = -1
+"""In place of a reference: the machine is one, which takes every message."""
+
+
 class Counts(NamedTuple):
     """What was observed of a machine in a trial.
 
@@ -221,6 +249,7 @@ class Counts(NamedTuple):
         incomplete: Messages of which cells were lost.
         log: All changes of state in order, as `engine.machine.stays` reads them; b"" if no
             statement uses them.
+        rest: How it is left at the end.
     """
 
     states: dict[str, StateCount]
@@ -231,6 +260,7 @@ class Counts(NamedTuple):
     unheard: int
     incomplete: int
     log: bytes = b""
+    rest: Rest = Rest({}, frozenset(), moves=False)
 
 
 OBSERVED = ("ignored", "refused", "unheard", "incomplete")

@@ -11,6 +11,7 @@ from qospec.catalogue.statistics import GOES_ON, PATTERNS, parse_bound
 from qospec.check.evaluate.measurements import CAUSES
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.experiment import Intervals
+from qospec.judge.hanging import list_hangs
 from qospec.judge.machines import read_machine, read_machine_series
 from qospec.model.expression import (
     Attribute,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from qospec.engine.measure.metric import Metric
     from qospec.engine.measure.observation import Discipline, Observation
     from qospec.engine.measure.tally import Delays, Tally
+    from qospec.judge.hanging import Hang
     from qospec.model.expression import Expression, Leaf, Measured, Place, Value
     from qospec.plan.plan import Planned
     from qospec.protocol.streams import KindName
@@ -344,6 +346,11 @@ class Readings:
             for _, observation in self._seen.values()
             for path, counts in observation.machines.items()
         }
+
+    def list_hangs(self) -> Iterator[Hang]:
+        """Yield what waits for ever at the end of the trial."""
+        for network, (planned, observation) in self._seen.items():
+            yield from list_hangs(network, planned.waits, observation.machines)
 
     @property
     def occupancies(self) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 A message goes by wires and lines, as other items do, to the nearest machine that waits for it at
 the input where it comes; once another machine has spoken to an instance at a port, its messages by
-that port go there. Both must declare a message alike, and somebody should wait for it.
+that port go there. Both must declare a message alike.
 """
 
 from __future__ import annotations
@@ -76,19 +76,6 @@ def list_message_members(network: Network) -> Iterator[Member]:
             other = programs[target]
             if any(other.waits_for(other.inputs[entry], name) for name in sent):
                 yield _build_member(network, program, port, (target, entry))
-
-
-def _find_unheard(network: Network) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Yield each port of a machine by which it sends what no machine there waits for, with that."""
-    programs = list_programs(network)
-    if not programs:
-        return
-    for port, reached in _list_reached(network, assemble(network), programs):
-        heard = [(programs[target], programs[target].inputs[entry]) for target, entry in reached]
-        sent = programs[port.element].list_sent(port.name)
-        names = tuple(n for n in sent if not any(other.waits_for(at, n) for other, at in heard))
-        if names:
-            yield port.element, port.name, names
 
 
 def list_programs(network: Network) -> dict[int, Program]:
@@ -224,7 +211,7 @@ def _find_replies(number: int, program: Program, sent: Sequence[Member]) -> dict
     return found
 
 
-# ---- whether they agree, and whether all are heard
+# ---- whether they agree
 
 
 class _Declared(NamedTuple):
@@ -286,20 +273,3 @@ def _report_disagreement(name: str, here: _Declared, there: _Declared) -> Diagno
 def _describe_carried(carried: Carried) -> str:
     named = (f"`{name}` ({dimension.name})" for name, dimension in carried)
     return ", ".join(named) or "nothing"
-
-
-def find_never_heard(network: Network) -> Iterator[Diagnostic]:
-    """Yield a warning for each message that no machine on any of its ways waits for."""
-    for number, port, names in _find_unheard(network):
-        path, places = network.elements[number].path, network.elements[number].places
-        first, *others = (places[f"{port}.{name}"] for name in names)
-        listed = " and ".join(f"`{name}`" for name in names)
-        note = "they are not sent: no machine that they can reach from there waits for them"
-        yield Diagnostic(
-            "W0626",
-            f"nobody hears {listed} that `{path}` sends by `{port}`",
-            first,
-            secondary=tuple(Label(span) for span in others),
-            notes=(note, f"counted in `{path}.unheard`"),
-            help="let the machine at the other end wait for them, or do not send them",
-        )

@@ -41,6 +41,7 @@ from qospec.plan.phases import check_ends, gather_at_use, make_trials_between
 from qospec.plan.proofs.proofs import Proofs, prove
 from qospec.plan.survey import Overall, survey_network
 from qospec.plan.tables import group_by_flow
+from qospec.plan.waits import Waits, find_waits
 from qospec.protocol.streams import INSERTED, Population, Streams
 from qospec.search.method import begin, count_trials_of_load
 
@@ -86,6 +87,7 @@ class Planned:
         holders: By flow, the places on its paths where items may wait: queues, lines without one,
             elements that hold items.
         packets: The flows of packets.
+        waits: For what its machines wait.
     """
 
     experiment: Experiment
@@ -94,6 +96,7 @@ class Planned:
     lines: dict[str, str]
     holders: dict[str, tuple[str, ...]]
     packets: frozenset[str] = frozenset()
+    waits: Waits = Waits()
 
     @cached_property
     def proofs(self) -> Proofs:
@@ -329,11 +332,9 @@ def _plan_network(
         populations,
         {flow: tuple(_list_discarders(on_path.values())) for flow, on_path in paths.items()},
         lowered.lines,
-        {
-            flow: tuple(_list_holders(populations[flow], on_path, lowered))
-            for flow, on_path in paths.items()
-        },
+        {f: tuple(_list_holders(populations[f], on, lowered)) for f, on in paths.items()},
         frozenset(flow.name for flow in case.flows if flow.packets is not None),
+        find_waits(members, network),
     )
 
 

@@ -34,6 +34,7 @@ from qospec.plan.phases import (
 )
 from qospec.plan.slots import Arbitrations
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
+from qospec.plan.waits import find_never_heard, find_waits
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -326,7 +327,7 @@ def _check_forms(case: Case, name: str, survey: Survey, problems: Problems) -> b
         *warnings.find_taken_for_one(case, survey),
         *find_begun_together(case),
         *warnings.find_all_too_large(case, survey),
-        *channels.find_never_heard(case.networks[name]),
+        *find_never_heard(case.networks[name], find_waits(survey.members, case.networks[name])),
         *round_trips.find_short_timeouts(case, survey),
         *round_trips.find_begun_too_late(case),
     ]

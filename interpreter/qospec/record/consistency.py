@@ -91,6 +91,8 @@ def _is_borne(case: Mapping[str, Any]) -> bool:
         may = {"error"}
     elif found & {"error", "fail", "inconclusive"}:
         may = {find_worst(verdict for verdict in VERDICTS if verdict in found)}
+    elif any(not hang["meant"] for hang in case.get("hangs", ())):
+        may = {"inconclusive"}
     elif any(statement["verdict"] == "pass" for statement in criteria):
         may = {"pass", "inconclusive"}
     elif case["statements"]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import NESTED, discover, read_declaration
 from qospec.catalogue.statistics import describe_cause, name_cause
 from qospec.judge.conclusions import conclude, conclude_case, has_measuring_criterion
+from qospec.judge.hanging import describe_hangs, explain_hangs, merge_hangs
 from qospec.judge.readings import QUANTILES
 from qospec.judge.verdict import PROBLEMS, VERDICTS, Verdict, find_worst
 from qospec.model.expression import list_found as found_in
@@ -76,12 +77,15 @@ def describe_case(plan: CasePlan, result: Result) -> Document:
         conclude(statement, its, plan.case.run.repeat, errors=errors)
         for statement, its in zip(plan.case.statements, judged, strict=True)
     ]
-    verdict = conclude_case(plan.case, conclusions, errors=errors)
     readings = [repeat.readings for repeat in result.repeats]
+    hangs = merge_hangs(hang for trial in readings for hang in trial.list_hangs())
+    stuck = explain_hangs(hangs, plan.case.statements)
+    verdict = conclude_case(plan.case, conclusions, errors=errors, complete=not stuck)
     return {
         **_describe_run(plan, verdict, conclusions, judged, readings),
+        **describe_hangs(hangs, plan.case.statements),
         "bounds": bound_documents(readings),
-        "why": _explain_losses(plan, readings, erroneous=bool(result.errors)),
+        "why": [*stuck, *_explain_losses(plan, readings, erroneous=bool(result.errors))],
         "errors": list(result.errors),
     }
 
@@ -94,10 +98,12 @@ def describe_phases(plan: CasePlan, result: PhasesResult) -> Document:
         conclude(statement, its, planned, errors=errors)
         for statement, (its, planned) in zip(plan.case.statements, judged, strict=True)
     ]
-    verdict = conclude_case(plan.case, conclusions, errors=errors, complete=result.complete)
-    document = _describe_run(
-        plan, verdict, conclusions, [its for its, _ in judged], result.list_readings()
-    )
+    readings = result.list_readings()
+    hangs = merge_hangs(hang for trial in readings for hang in trial.list_hangs())
+    stuck = explain_hangs(hangs, plan.case.statements)
+    complete = result.complete and not stuck
+    verdict = conclude_case(plan.case, conclusions, errors=errors, complete=complete)
+    document = _describe_run(plan, verdict, conclusions, [its for its, _ in judged], readings)
     wrong = [
         statement.expression
         for statement, conclusion in zip(plan.case.statements, conclusions, strict=True)
@@ -105,11 +111,12 @@ def describe_phases(plan: CasePlan, result: PhasesResult) -> Document:
     ]
     unmet = {leaf.goal for expression in wrong for leaf in found_in(expression)}
     points = {leaf.network for expression in wrong for leaf in list_measurements(expression)}
-    why = [*_explain_unjudged(plan.case), *explain_phases(result, unmet, points)]
+    why = [*stuck, *_explain_unjudged(plan.case), *explain_phases(result, unmet, points)]
     if verdict in PROBLEMS and not (why or document["losses"] or result.errors):
         why = [_explain_nothing_discarded(plan, ())]
     return {
         **document,
+        **describe_hangs(hangs, plan.case.statements),
         "phases": describe_phase_results(result),
         "why": why,
         "errors": list(result.errors),

@@ -258,6 +258,14 @@ BOUND = {
     "share": Nullable(QUANTITY),
     "why": str,
 }
+HANG = {
+    "network": str,
+    "machine": str,
+    "state": str,
+    "instances": COUNT,
+    "why": str,
+    "meant": bool,
+}
 DELAYS = {
     "flow": str,
     "metric": str,
@@ -350,6 +358,7 @@ CASE = {
     "disciplines": Optional([DISCIPLINE]),
     "bounds": Optional([BOUND]),
     "waits": Optional([WAIT]),
+    "hangs": Optional([HANG]),
     "why": [str],
     "errors": [str],
     "again": str,

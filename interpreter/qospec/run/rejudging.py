@@ -15,6 +15,7 @@ from qospec.check.records.captures import find_replaced
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.judge.conclusions import Conclusion, conclude, conclude_case
 from qospec.judge.found import OFFERED, read_found
+from qospec.judge.hanging import describe_hangs, explain_hangs, read_hangs
 from qospec.judge.repeats import MeanReadings
 from qospec.judge.result import Judged, Result
 from qospec.judge.verdict import is_invalidated, judge
@@ -192,9 +193,19 @@ def _judge_again(
         for statement in plan.case.statements
     ]
     conclusions = [conclusion for conclusion, _ in judged]
-    verdict = conclude_case(plan.case, conclusions, errors=errors, complete=_is_complete(document))
-    statements = [shown for _, shown in judged]
-    return {**document, "verdict": verdict, "statements": statements, "again": command}
+    hangs = read_hangs(document)
+    stuck = explain_hangs(hangs, plan.case.statements)
+    complete = _is_complete(document) and not stuck
+    verdict = conclude_case(plan.case, conclusions, errors=errors, complete=complete)
+    known = explain_hangs(hangs, ())
+    return {
+        **document,
+        **describe_hangs(hangs, plan.case.statements),
+        "verdict": verdict,
+        "statements": [shown for _, shown in judged],
+        "why": [*stuck, *(line for line in document["why"] if line not in known)],
+        "again": command,
+    }
 
 
 def _find_obstacle(plan: CasePlan, recorded: RecordedCase | None) -> str:

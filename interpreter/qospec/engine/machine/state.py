@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.machine import BEGIN, DEEPEST, ITEM, Counts, StateCount
+from qospec.catalogue.machine import ANY, BEGIN, DEEPEST, ITEM, Counts, Rest, StateCount
 from qospec.engine.arrays import np
-from qospec.engine.endpoint.deadlines import DEADLINE, clear_deadlines
+from qospec.engine.endpoint.deadlines import DEADLINE, DUE, clear_deadlines
 from qospec.engine.event.transition import MORE
-from qospec.engine.items.batch import COLUMNS
+from qospec.engine.items.batch import COLUMNS, FOREVER_PS
 from qospec.engine.kernel import get_function, view_rows
 from qospec.engine.machine.placement import Placement
 
@@ -39,7 +39,7 @@ and how many there are; the state in which the last transition was taken; how ma
 )
 """How many there are; the last two, of transitions that items cause which pass, and of instances
 that begin together."""
-LOGGED, LOG_ROOM, WINDOWS, SPARE_NOTE, SPARE_NOTES, UNTIMED, OVERFLOWN = range(38, 45)
+LOGGED, LOG_ROOM, WINDOWS, SPARE_NOTE, SPARE_NOTES, UNTIMED, OVERFLOWN, LATE = range(38, 46)
 """How many rows of the log are in use, and how many there are; 0: none is kept. How many windows an
 instance has; the first note that is free, and how many are; 1 more than the last transition of
 which `after` was negative, or divided by 0; 0: none; likewise of which a number was too large."""
@@ -48,8 +48,8 @@ which `after` was negative, or divided by 0; 0: none; likewise of which a number
     AT_VARIABLES, AT_STACK, AT_NEW, AT_INSTANCES, AT_TIMERS, AT_LENGTHS, AT_FREE, AT_FOUND,
     AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_SPANS, AT_WINDOWS, AT_QUEUE, AT_NOTES,
     AT_LOG,
-) = range(45, 71)  # fmt: skip
-FIELDS = 71
+) = range(46, 72)  # fmt: skip
+FIELDS = 72
 
 (
     TARGET, AFTER, WHERE, WHERE_LENGTH, SEND, SENDS, START, STARTS, HALT, HALTS, ASSIGN, ASSIGNS,
@@ -406,4 +406,26 @@ def counts_of(program: Program, state: Whole) -> Counts:
         log=rows_of(state, AT_LOG, int(state[LOGGED]), CHANGE).tobytes()
         if state[LOG_ROOM]
         else b"",
+        rest=_describe_rest(program, state),
     )
+
+
+def _describe_rest(program: Program, state: Whole) -> Rest:
+    """Return how a machine is left at the end of a trial."""
+    count = int(state[INSTANCES])
+    instances = rows_of(
+        state, AT_INSTANCES, count, INSTANCE + len(program.values) + len(program.ports)
+    )
+    timers = rows_of(state, AT_TIMERS, 1 + len(program.timers) * count, DEADLINE)[1:, DUE]
+    runs = (timers.reshape(len(program.timers), count) < FOREVER_PS).any(axis=0)
+    if state[PENDING] >= 0:
+        runs[state[PENDING_ROW]] = True
+    numbers = [place.name for place in program.states]
+    references = instances[:, REFERENCE] if not state[PLAIN] else np.full(count, ANY)
+    waiting = {
+        name: tuple(references[(instances[:, STATE] == numbers.index(name)) & ~runs].tolist())
+        for name in program.list_waiting()
+    }
+    exists = instances[:, STATE] >= 0
+    running = frozenset(references[runs & exists].tolist())
+    return Rest({n: of for n, of in waiting.items() if of}, running, bool(state[LATE] > 0))

@@ -64,6 +64,7 @@ from qospec.engine.machine.state import (
     INSTANCES,
     KIND,
     LAST,
+    LATE,
     LIMIT,
     LOG_ROOM,
     LOGGED,
@@ -207,6 +208,8 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         return DONE
     connection = items[item, CONNECTION]
     ours = connection >= state[FIRST] and connection < state[FIRST] + state[MESSAGES]
+    if ours and now_ps >= state[STOP]:
+        state[LATE] += 1
     if now_ps >= state[STOP] or not ours or not _is_complete(state, items, item):
         consume(out, item)
         return DONE
@@ -287,6 +290,7 @@ def _enqueue(state: Whole, item: int, reference: int, port: int, now_ps: int) ->
 @kernel
 def _dismiss_waiting(state: Whole, out: Whole) -> None:
     """End what waits when the trial is over."""
+    state[LATE] += state[WAITING]
     while state[WAITING] > 0:
         item = state[state[AT_QUEUE] + state[HEAD] * QUEUED + EVENT]
         state[HEAD] = (state[HEAD] + 1) % state[ROOM]
