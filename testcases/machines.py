@@ -58,6 +58,9 @@ class Machine(NamedTuple):
     spread: int = 0
     burst: int = 1
     windows: dict[str, int] = {}  # noqa: RUF012 -- never changed
+    servers: int = 1
+    order: str = "first_come"
+    waiting: int | None = None
 
     @property
     def text(self) -> str:
@@ -73,6 +76,9 @@ class Machine(NamedTuple):
         lines += [] if self.instances is None else [f"instances = {self.instances}"]
         lines += [f"spread = {self.spread} us"] if self.spread else []
         lines += [f"burst = {self.burst}"] if self.burst > 1 else []
+        lines += [f"servers = {self.servers}"] if self.servers > 1 else []
+        lines += [f"order = {self.order}"] if self.order != "first_come" else []
+        lines += [f"waiting = {self.waiting}"] if self.waiting is not None else []
         windows = ", ".join(f"{n}: {length} us" for n, length in self.windows.items())
         lines += [f"windows = {{ {windows} }}"] if windows else []
         for name, ways in self.states.items():
@@ -119,14 +125,15 @@ class _Running:
         self.first = next(iter(machine.states))
         self.counters = dict(machine.counters)
         self.taken = dict.fromkeys(range(len(machine.ways)), 0)
-        self.ignored = self.refused = self.unheard = 0
+        self.ignored = self.refused = self.unheard = self.overflow = 0
         self.stays: dict[str, list[int]] = {state: [] for state in machine.states}
         self.entered: dict[str, list[int]] = {state: [] for state in machine.states}
         self.inside = dict.fromkeys(machine.states, 0)
         self.most = dict.fromkeys(machine.states, 0)
         self.waiting: list[tuple[int, _Message]] = []
-        self.busy: tuple[int, _Instance, Way] | None = None
-        self.started = itertools.count()
+        self.busy: list[tuple[int, int, _Instance, Way]] = []
+        """Until when each server works, in which order they began, on whom and on what."""
+        self.started, self.worked = itertools.count(), itertools.count()
         self.free_ps = dict.fromkeys(PORTS, 0)
         count = machine.instances or 1
         self.permanent = machine.instances is None or machine.begins
@@ -143,36 +150,62 @@ class _Running:
 
     # ---- what happens next
 
+    def _done_ps(self, instance: _Instance | None) -> int:
+        """Return until when an instance is worked on; 0 if it is not."""
+        return next((until for until, _, whom, _ in self.busy if whom is instance), 0)
+
+    def _find(self, reference: Any) -> _Instance | None:
+        if self.machine.instances is None:
+            return self.instances[0]
+        return next((i for i in self.instances if i.reference == reference), None)
+
+    def _takeable(self) -> list[tuple[int, _Message]]:
+        """Return what waits and can be taken, in order."""
+        ordered = self.waiting[::-1] if self.machine.order == "last_come" else self.waiting
+        return [one for one in ordered if not self._done_ps(self._find(one[1].reference))]
+
+    def _begins_ps(self) -> list[int]:
+        """Return when the next instance begins by itself, which may be worked on by then."""
+        first = self.instances[-len(self.begins)] if self.begins else None
+        return [max(at, self._done_ps(first)) for at in self.begins[:1]]
+
     def next_ps(self) -> int | None:
         """Return when it does anything next by itself."""
-        if self.busy is not None:
-            return self.busy[0]
-        times = [at for at, _ in self.waiting[:1]] + self.begins[:1]
-        times += [due for instance in self.instances for due, _ in instance.timers.values()]
-        times += [due for due, _ in self._emptying()]
+        times = [until for until, *_ in self.busy]
+        if len(self.busy) < self.machine.servers:
+            times += [at for at, _ in self._takeable()[:1]] + self._begins_ps()
+            times += [due for instance in self.instances for due, _ in instance.timers.values()]
+            times += [due for due, _ in self._emptying()]
         return min(times, default=None)
 
     def go_on(self, now_ps: int) -> list[tuple[int, _Message]]:
         """Do one thing, and return the messages that are sent, with when they arrive."""
-        if self.busy is not None:
-            _, instance, way = self.busy
-            self.busy = None
-            return self._finish(instance, way, now_ps)
+        done = min(self.busy, default=None, key=operator.itemgetter(0, 1))
+        if done is not None and done[0] <= now_ps:
+            self.busy.remove(done)
+            return self._finish(*done[2:], now_ps)
         timers = [
             (due_ps, list(self.machine.timers).index(timer), number, instance)
             for instance in self.instances
             for timer, (due_ps, number) in instance.timers.items()
         ]
-        due_ps, number, _, instance = min(timers, default=(2**63, 0, 0, None))
-        begins_ps = self.begins[0] if self.begins else 2**63
+        due_ps, number, _, instance = min(
+            timers, default=(2**63, 0, 0, None), key=operator.itemgetter(0, 1, 2)
+        )
+        begins_ps = min(self._begins_ps(), default=2**63)
         empty_ps, ended = min(self._emptying(), default=(2**63, None), key=operator.itemgetter(0))
-        if self.waiting and self.waiting[0][0] <= min(due_ps, begins_ps, empty_ps):
-            return self._hear(self.waiting.pop(0)[1], now_ps)
+        takeable = self._takeable()
+        if takeable and takeable[0][0] <= min(due_ps, begins_ps, empty_ps):
+            self.waiting.remove(takeable[0])
+            return self._hear(takeable[0][1], now_ps)
         if ended is not None and empty_ps < min(due_ps, begins_ps):
             self._end(ended, now_ps)
             return []
         if due_ps <= begins_ps:
             timer = list(self.machine.timers)[number]
+            if until_ps := self._done_ps(instance):  # it is put off until then
+                instance.timers[timer] = until_ps, next(self.started)
+                return []
             del instance.timers[timer]
             return self._happen(instance, timer, now_ps)
         self.begins.pop(0)
@@ -180,9 +213,15 @@ class _Running:
 
     def arrive(self, message: _Message, now_ps: int) -> list[tuple[int, _Message]]:
         """Take a message, now or when it is free."""
-        if self.busy is None and not self.waiting:
+        works = len(self.busy) == self.machine.servers or self._done_ps(
+            self._find(message.reference)
+        )
+        if not works and not self.waiting:
             return self._hear(message, now_ps)
-        self.waiting.append((now_ps, message))
+        if self.machine.waiting is not None and len(self.waiting) >= self.machine.waiting:
+            self.overflow += 1
+        else:
+            self.waiting.append((now_ps, message))
         return []
 
     # ---- events
@@ -216,9 +255,7 @@ class _Running:
         if message.name not in self.machine.messages:
             self.ignored += 1
             return []
-        instance = next((i for i in self.instances if i.reference == message.reference), None)
-        if self.machine.instances is None:
-            (instance,) = self.instances
+        instance = self._find(message.reference)
         values = dict(self.machine.values if instance is None else instance.values)
         values |= zip(self.machine.messages[message.name], message.content, strict=True)
         state = self.first if instance is None else instance.state
@@ -264,7 +301,7 @@ class _Running:
             instance.state, instance.since_ps = way.target, now_ps
             self._enter(instance, now_ps)
         if takes_ps:
-            self.busy = now_ps + takes_ps, instance, way
+            self.busy.append((now_ps + takes_ps, next(self.worked), instance, way))
             return []
         return self._finish(instance, way, now_ps)
 
@@ -301,17 +338,18 @@ class _Running:
 
     def _emptying(self) -> list[tuple[int, _Instance]]:
         """Return those that are only there for what their windows hold, and until when."""
-        return [(self._empty_ps(one), one) for one in self.instances if self._is_idle(one)]
+        idle = (i for i in self.instances if self._is_idle(i) and not self._done_ps(i))
+        return [(self._empty_ps(one), one) for one in idle]
 
     def _end(self, instance: _Instance, now_ps: int) -> None:
         if self._is_idle(instance) and self._empty_ps(instance) <= now_ps:
             self.inside[self.first] -= 1
             self.instances = [other for other in self.instances if other is not instance]
 
-    def _rest(self, moves: bool) -> tuple[dict[str, int], int, bool]:
+    def _rest(self, *, moves: bool) -> tuple[dict[str, int], int, bool]:
         """Return by state out of which only messages lead how many wait there, how many do not
         since a timer runs or they are worked on, and whether anything is under way to it."""
-        running = [i for i in self.instances if i.timers or (self.busy and self.busy[1] is i)]
+        running = [i for i in self.instances if i.timers or self._done_ps(i)]
         waiting = dict[str, int]()
         for one in self.instances:
             onward = {
@@ -328,7 +366,7 @@ class _Running:
 
         At the end something still `comes` to it, or not."""
         return {
-            "rest": self._rest(comes or bool(self.waiting)),
+            "rest": self._rest(moves=comes or bool(self.waiting)),
             "states": {
                 name: (
                     self.inside[name],
@@ -349,6 +387,7 @@ class _Running:
             "refused": self.refused,
             "unheard": self.unheard,
             "incomplete": 0,
+            "overflow": self.overflow,
             "log": b"",
         }
 

@@ -165,14 +165,18 @@ def machines(draw: st.DrawFn) -> Machine:
     )
     states["s"].insert(0, first)
     states["t"] += [draw(ways(timer, "u", "n < 99")) for timer in ("e", "f")]
+    instances = draw(st.sampled_from([None, 1, 2, 4]))
     return Machine(
         {**MESSAGES, **ANSWERS},
         {"e": 1_709, "f": 7_907},
         {"v": 1, "w": 2},
         {"n": 0, "k": 5},
         {name: tuple(counts) for name, counts in states.items()},
-        draw(st.sampled_from([None, 1, 2, 4])),
+        instances,
         windows={"often": 9_109, "rare": 31_007},
+        servers=1 if instances is None else draw(st.sampled_from([1, 1, 2, 3])),
+        order=draw(st.sampled_from(["first_come", "first_come", "last_come"])),
+        waiting=draw(st.sampled_from([None, None, 0, 1, 2])),
     )
 
 

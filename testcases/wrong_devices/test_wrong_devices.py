@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from replacing import Wrong, copied, replace_device, write_changed
 from wrong import osu
-from wrong.eantc import KEY_AGREEMENT, change_server
+from wrong.eantc import KEY_AGREEMENT, change_servers
 
 from qospec.document import Document
 
@@ -60,9 +60,9 @@ def test_in_a_project_of_its_own_the_right_device_passes(
 def test_a_server_that_is_changed_for_nothing_passes_signalling(
     run_cases: RunCases, tmp_path: Path
 ) -> None:
-    """What fails of the others that `change_server` makes is what they do, and not how."""
+    """What fails of the others that `change_servers` makes is how many they are."""
     folder = copied("eantc", tmp_path)
-    write_changed(folder, KEY_AGREEMENT, "eantc.alike", change_server(2, 2, "client.agreed"))
+    write_changed(folder, KEY_AGREEMENT, "eantc.alike", change_servers(1))
     replace_device(folder, KEY_AGREEMENT, "eantc.alike")
     cases = ("set_up_times:class=ubr", "the_most_calls:pace=194.9ms", "keys_in_order")
     documents = run_cases(folder / "signalling.qos", cases)

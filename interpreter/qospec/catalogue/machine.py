@@ -28,6 +28,9 @@ DISCARD = "discard"
 BLOCKED = "blocked"
 """The cause of loss."""
 
+FIRST_COME, LAST_COME = ORDERS = "first_come", "last_come"
+"""Which of the events that wait a machine takes next."""
+
 OPERATIONS = (
     "constant", "variable", "+", "-", "*", "negate", "==", "!=", "<", "<=", ">", ">=", "and", "or",
     "not", "min", "max", "abs", "/", "duration",
@@ -113,6 +116,9 @@ class Program:
         spread_ps: The time over which those that begin by themselves do so, one after the other.
         burst: How many of them begin together.
         size: Of a message, in cells or bytes; None for one cell.
+        servers: On how many events it works at once, each of another instance.
+        order: Which of the events that wait it takes next, of `ORDERS`.
+        waiting: How many may wait; None: as many as come.
     """
 
     name: str
@@ -127,6 +133,9 @@ class Program:
     burst: int = 1
     size: Buffer | None = None
     windows: tuple[tuple[str, int | None], ...] = ()
+    servers: int = 1
+    order: str = FIRST_COME
+    waiting: int | None = None
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
@@ -250,6 +259,7 @@ class Counts(NamedTuple):
         log: All changes of state in order, as `engine.machine.stays` reads them; b"" if no
             statement uses them.
         rest: How it is left at the end.
+        overflow: Events for which there was no room to wait.
     """
 
     states: dict[str, StateCount]
@@ -261,9 +271,10 @@ class Counts(NamedTuple):
     incomplete: int
     log: bytes = b""
     rest: Rest = Rest({}, frozenset(), moves=False)
+    overflow: int = 0
 
 
-OBSERVED = ("ignored", "refused", "unheard", "incomplete")
+OBSERVED = ("ignored", "refused", "unheard", "incomplete", "overflow")
 """What is counted of a machine, by the names of `Counts`."""
 
 BY_INTERVAL = ("count", "most", "entered", "time.mean", "time.min", "time.max")

@@ -12,6 +12,7 @@ from qospec.catalogue.kinds import REQUIRED, Parameter
 from qospec.catalogue.machine import (
     BEGIN,
     DISCARD,
+    FIRST_COME,
     IN,
     ITEM,
     MOST_AT_ONCE,
@@ -74,10 +75,6 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
     windows = _read_times("window", own.get("windows"), scope, evaluator)
     values = _read_variables("values", own.get("values"), scope, evaluator)
     counters = _read_variables("counters", own.get("counters"), scope, evaluator)
-    if not states:
-        message = f"the machine `{node.name.text}` has no states"
-        help_text = "add `state idle { on message -> idle }`; it begins in the first"
-        evaluator.context.report(make_error("E0424", message, node.name.span, help=help_text))
     declared = _list_declared(values, counters, windows, own.get("windows"))
     known = machine_transitions.Known(
         tuple(fields.get("ports", ())),
@@ -104,11 +101,14 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
         fields.get("burst", 1),
         fields.get("size"),
         tuple(windows.items()),
+        fields.get("servers", 1),
+        fields.get("order", FIRST_COME),
+        fields.get("waiting"),
     )
     if evaluator.context.mistakes == before and not _is_incomplete(scope):
         _verify(node, states, own, program, evaluator)
-    unknown = "instances" in own and program.instances is None
-    unknown |= "size" in own and program.size is None
+    given = {"instances": program.instances, "size": program.size, "waiting": program.waiting}
+    unknown = any(name in own and value is None for name, value in given.items())
     unknown |= None in [*lengths.values(), *windows.values()]
     if evaluator.context.mistakes > before:
         return None
@@ -290,7 +290,14 @@ def _verify_names(
     variables: tuple[Sequence[_Variable], Sequence[_Variable]],
     evaluator: Evaluator,
 ) -> None:
-    """Report names that stand for two things, and values that a message carries but none has."""
+    """Report names that stand for two things, and values that a message carries but none has.
+
+    So is a machine without a state.
+    """
+    if not known.states:
+        message = f"the machine `{node.name.text}` has no states"
+        help_text = "add `state idle { on message -> idle }`; it begins in the first"
+        evaluator.context.report(make_error("E0424", message, node.name.span, help=help_text))
     groups = (
         ("a message", known.messages),
         ("a timer", known.timers),
@@ -385,16 +392,7 @@ def _verify(
         message = f"no port carries the messages of `{program.name}`"
         help_text = "write `ports = [line]` in the machine, and wire it in the device"
         evaluator.context.report(make_error("E0424", message, node.name.span, help=help_text))
-    for name in ("spread", "burst"):
-        if name in own and not program.begins:
-            message = f"no instance of `{program.name}` begins by itself, so `{name}` has no effect"
-            help_text = "add `on begin -> …` to the first state, or leave it out"
-            evaluator.context.report(make_error("E0424", message, own[name].span, help=help_text))
-    instances = program.instances if "instances" in own else 1
-    if instances is not None and program.burst > instances:
-        message = f"`{program.name}` has no {program.burst} instances to begin together"
-        note = f"`instances` is {instances}"
-        evaluator.context.report(make_error("E0424", message, own["burst"].span, note=note))
+    _verify_instances(own, program, evaluator)
     used = {*program.inputs, *program.outputs}
     for port in program.ports:
         if port not in used:
@@ -411,6 +409,26 @@ def _verify(
     if program.size is not None and program.size.unit == "packet":
         message = "the size of a message is in cells or bytes"
         evaluator.context.report(make_error("E0424", message, own["size"].span))
+
+
+def _verify_instances(
+    own: Mapping[str, ast.Expression], program: Program, evaluator: Evaluator
+) -> None:
+    """Report fields that do not fit how many instances there are, and how they begin."""
+    for name in ("spread", "burst"):
+        if name in own and not program.begins:
+            message = f"no instance of `{program.name}` begins by itself, so `{name}` has no effect"
+            help_text = "add `on begin -> …` to the first state, or leave it out"
+            evaluator.context.report(make_error("E0424", message, own[name].span, help=help_text))
+    instances = program.instances if "instances" in own else 1
+    if instances is not None and program.burst > instances:
+        message = f"`{program.name}` has no {program.burst} instances to begin together"
+        note = f"`instances` is {instances}"
+        evaluator.context.report(make_error("E0424", message, own["burst"].span, note=note))
+    if program.servers > 1 and "instances" not in own:
+        message = f"`{program.name}` is one instance, on which one server works at a time"
+        help_text = "write `instances = 1_000`: so many are worked on side by side"
+        evaluator.context.report(make_error("E0424", message, own["servers"].span, help=help_text))
 
 
 def _report_unreachable(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from qospec.catalogue.kinds import LONGEST_PS, Domain, Kind, Parameter
-from qospec.catalogue.machine import OUT
+from qospec.catalogue.machine import FIRST_COME, ORDERS, OUT
 
 MOST_INSTANCES = 1_000_000
+MOST_SERVERS = 1_000
 NAMES = Domain("names")
 LENGTH = Domain("time", 1, LONGEST_PS)
 """Of a timer."""
@@ -30,8 +31,8 @@ class MachineFields:
 
     Observed: of a state `call.active.count`, `.most`, `.entered`, `.first_entered`,
     `.last_entered`, `.time.mean`, `.time.min`, `.time.max`, quantiles such as `.time.p99`, and
-    single stays such as `.time.stay_3`; each counter; and what is `ignored`, `refused`, `unheard`
-    and `incomplete`. Of a state `report call.active.count every 1 s` shows a series.
+    single stays such as `.time.stay_3`; each counter; and what is `ignored`, `refused`, `unheard`,
+    `incomplete` and `overflow`. Of a state `report call.active.count every 1 s` shows a series.
     """
 
     ports: object
@@ -54,6 +55,12 @@ class MachineFields:
     """So many of them begin together, when the first of them would."""
     size: object
     """The size of a message: cells, or bytes of the IP packet; required for packets."""
+    servers: int
+    """On how many events it works at once, each of another instance."""
+    order: str
+    """Which of the events that wait it takes next: `first_come`, or `last_come`."""
+    waiting: int
+    """How many events may wait; what more comes is lost, counted as `overflow`."""
 
 
 class StateFields:
@@ -106,6 +113,9 @@ MACHINE = _make_kind(
     Parameter("spread", Domain("time", 0, LONGEST_PS), 0),
     Parameter("burst", Domain("integer", 1, MOST_INSTANCES), 1),
     Parameter("size", Domain("buffer", 1, 2**16, layers=("ip",)), None),
+    Parameter("servers", Domain("integer", 1, MOST_SERVERS), 1),
+    Parameter("order", Domain("choice", choices=ORDERS), FIRST_COME),
+    Parameter("waiting", Domain("integer", 0, MOST_INSTANCES), None),
 )
 STATE = _make_kind(
     "state",

@@ -1,7 +1,8 @@
 """The interpreter of machines: what an event does, by the tables of `state`.
 
-A machine works on one event at a time. What comes while it works waits its turn; timers that run
-out then expire when it is free, each in its order of time, unless they are stopped meanwhile.
+A machine works on one event at a time, or on several of different instances. What comes while it
+works waits its turn; timers that run out then expire when it is free, each in its order of time,
+unless they are stopped meanwhile.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from qospec.engine.endpoint.deadlines import (
 from qospec.engine.event.transition import make, send
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.kernel import kernel, view_rows
+from qospec.engine.machine.servers import occupy
 from qospec.engine.machine.state import (
     AFTER,
     ASSIGN,
@@ -43,7 +45,6 @@ from qospec.engine.machine.state import (
     AT_VARIABLES,
     AT_WAYS,
     AT_WINDOWS,
-    BUSY_UNTIL,
     BY_ITEM,
     CARRIED,
     CARRIES,
@@ -87,8 +88,6 @@ from qospec.engine.machine.state import (
     PART,
     PARTS,
     PEER,
-    PENDING,
-    PENDING_ROW,
     PERMANENT,
     PORT,
     PORTS,
@@ -480,6 +479,13 @@ def expired(state: Whole) -> tuple[int, int]:
     return timer, row
 
 
+@kernel
+def put_off(state: Whole, timer: int, row: int, until_ps: int) -> None:
+    """Let a timer of an instance that is worked on expire when that is done."""
+    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
+    set_deadline(deadlines, _find_row(state, timer, row), until_ps, timer)
+
+
 # ---- transitions
 
 
@@ -505,8 +511,7 @@ def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole
         _enter(state, row, after, now_ps)
         state[instance + STATE], state[instance + SINCE] = after, now_ps
     if takes_ps > 0:
-        state[PENDING], state[PENDING_ROW] = way, row
-        state[BUSY_UNTIL] = now_ps + takes_ps
+        occupy(state, way, row, now_ps + takes_ps)
     else:
         finish(state, items, row, way, now_ps, out)
 
@@ -539,7 +544,6 @@ def finish(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Who
         set_deadline(deadlines, _find_row(state, timer, row), expires_ps, timer)
     for k in range(state[at + SENDS]):
         _say(state, items, row, state[AT_SENDS] + (state[at + SEND] + k) * SENT, now_ps, out)
-    state[PENDING] = -1
     dismiss_idle(state, row, now_ps)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.machine import ANY, BEGIN, DEEPEST, ITEM, Counts, Rest, StateCount
+from qospec.catalogue.machine import ANY, BEGIN, DEEPEST, ITEM, LAST_COME, Counts, Rest, StateCount
 from qospec.engine.arrays import np
 from qospec.engine.endpoint.deadlines import DEADLINE, DUE, clear_deadlines
 from qospec.engine.event.transition import MORE
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from qospec.catalogue.machine import Code, Program, Transition
     from qospec.engine.arrays import Whole
 
-(STOP, INSTANCES, PLAIN, PERMANENT, SPREAD, BEGUN, BUSY_UNTIL, PENDING, PENDING_ROW) = range(9)
+(STOP, INSTANCES, PLAIN, PERMANENT, SPREAD, BEGUN, SERVERS, WORKING, LAST_COMES) = range(9)
 """When the trial ends; how many instances there may be; whether there is one for everything;
-whether all exist from the beginning; over what time they begin, and how many have; until when it
-works on something, on which transition (-1: none) of which instance."""
+whether all exist from the beginning; over what time they begin, and how many have; how many servers
+there are, and how many of them work; whether what came last is taken first."""
 (WENT, FIRST, MESSAGES, FLOWS, DATA, PARTS, SIZE_BYTES, MARKS, SERIAL) = range(9, 18)
 """How many transitions no passing item caused; the first connection of messages and their number;
 the number of those of flows; the input for what passes, -1: none; in how many parts a message is
@@ -39,17 +39,20 @@ and how many there are; the state in which the last transition was taken; how ma
 )
 """How many there are; the last two, of transitions that items cause which pass, and of instances
 that begin together."""
-LOGGED, LOG_ROOM, WINDOWS, SPARE_NOTE, SPARE_NOTES, UNTIMED, OVERFLOWN, LATE = range(38, 46)
+LOGGED, LOG_ROOM, WINDOWS, SPARE_NOTE, SPARE_NOTES, UNTIMED, OVERFLOWN = range(38, 45)
 """How many rows of the log are in use, and how many there are; 0: none is kept. How many windows an
 instance has; the first note that is free, and how many are; 1 more than the last transition of
 which `after` was negative, or divided by 0; 0: none; likewise of which a number was too large."""
+LATE, MOST_WAITING, OVERFLOW = range(45, 48)
+"""How much came after the end of the trial, or still waited then; how many events may wait, and how
+many more came."""
 (
     AT_WAYS, AT_CHOICES, AT_LISTS, AT_SENDS, AT_INPUTS, AT_NAMES, AT_FORWARD, AT_INITIAL,
     AT_VARIABLES, AT_STACK, AT_NEW, AT_INSTANCES, AT_TIMERS, AT_LENGTHS, AT_FREE, AT_FOUND,
     AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_SPANS, AT_WINDOWS, AT_QUEUE, AT_NOTES,
-    AT_LOG,
-) = range(46, 72)  # fmt: skip
-FIELDS = 72
+    AT_LOG, AT_SERVERS,
+) = range(48, 75)  # fmt: skip
+FIELDS = 75
 
 (
     TARGET, AFTER, WHERE, WHERE_LENGTH, SEND, SENDS, START, STARTS, HALT, HALTS, ASSIGN, ASSIGNS,
@@ -60,6 +63,10 @@ pairs it has; likewise rows of messages, timers to start, timers to stop, and as
 numbers each; whether an item that passes causes it; likewise the program of how long it takes, and
 the windows in which it counts."""
 WAY = 17
+UNTIL, WORKED_ON, WORKED_ROW, BEGAN = range(4)
+"""A server: until when it works, on which transition (-1: none) of which instance; and how many the
+machine had begun to work on before."""
+SERVER = 4
 OUTPUT, PORT, NAME, PEER, CARRIED, CARRIES = range(6)
 """A message that is sent: the output and port, its number, the connection to the nearest machine
 that waits for it, -1: none; where the numbers of the values that it carries begin, and how many."""
@@ -197,6 +204,7 @@ class _Writer:
             AT_FORWARD: self._list_forwards(),
             AT_INITIAL: initial,
             AT_VARIABLES: initial + [n.initial for n in program.counters] + [0] * windows,
+            AT_SERVERS: [0, -1, 0, 0] * program.servers,
             AT_STACK: [0] * (DEEPEST + 1),
             AT_NEW: [0] * (values + counters),
             AT_INSTANCES: [0] * (count * (INSTANCE + values + len(program.ports))),
@@ -233,7 +241,9 @@ class _Writer:
             SPREAD: program.spread_ps,
             BURST: program.burst,
             BEGUN: 0 if program.begins else count,
-            PENDING: -1,
+            SERVERS: program.servers,
+            LAST_COMES: program.order == LAST_COME,
+            MOST_WAITING: FOREVER_PS if program.waiting is None else program.waiting,
             FIRST: placement.first,
             MESSAGES: placement.connections,
             DATA: len(program.inputs) - 1 if program.passes else -1,
@@ -407,6 +417,7 @@ def counts_of(program: Program, state: Whole) -> Counts:
         if state[LOG_ROOM]
         else b"",
         rest=_describe_rest(program, state),
+        overflow=int(state[OVERFLOW]),
     )
 
 
@@ -417,9 +428,10 @@ def _describe_rest(program: Program, state: Whole) -> Rest:
         state, AT_INSTANCES, count, INSTANCE + len(program.values) + len(program.ports)
     )
     timers = rows_of(state, AT_TIMERS, 1 + len(program.timers) * count, DEADLINE)[1:, DUE]
-    runs = (timers.reshape(len(program.timers), count) < FOREVER_PS).any(axis=0)
-    if state[PENDING] >= 0:
-        runs[state[PENDING_ROW]] = True
+    runs = np.zeros(count, bool)
+    runs[:] = (timers.reshape(len(program.timers), count) < FOREVER_PS).any(axis=0)
+    servers = rows_of(state, AT_SERVERS, program.servers, SERVER)
+    runs[servers[servers[:, WORKED_ON] >= 0, WORKED_ROW]] = True
     numbers = [place.name for place in program.states]
     references = instances[:, REFERENCE] if not state[PLAIN] else np.full(count, ANY)
     waiting = {

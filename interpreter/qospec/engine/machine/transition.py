@@ -30,9 +30,11 @@ from qospec.engine.machine.interpreter import (
     expired,
     finish,
     load,
+    put_off,
     take,
     width,
 )
+from qospec.engine.machine.servers import find_done, find_done_ps
 from qospec.engine.machine.state import (
     ARRIVED,
     AT_FORWARD,
@@ -48,7 +50,6 @@ from qospec.engine.machine.state import (
     AT_VARIABLES,
     BEGUN,
     BURST,
-    BUSY_UNTIL,
     BY_ITEMS,
     CONTENT,
     DATA,
@@ -64,19 +65,20 @@ from qospec.engine.machine.state import (
     INSTANCES,
     KIND,
     LAST,
+    LAST_COMES,
     LATE,
     LIMIT,
     LOG_ROOM,
     LOGGED,
     MESSAGES,
+    MOST_WAITING,
     NUMBERED,
     OF,
     OF_PARTS,
+    OVERFLOW,
     OVERFLOWN,
     PART,
     PARTIAL,
-    PENDING,
-    PENDING_ROW,
     PLAIN,
     PORTS,
     QUEUED,
@@ -85,15 +87,20 @@ from qospec.engine.machine.state import (
     ROOM,
     SEEN,
     SERIAL_OF,
+    SERVERS,
     SPARE_NOTES,
     SPREAD,
     STOP,
     TIMERS,
+    UNTIL,
     UNTIMED,
     VALUES,
     WAITING,
     WENT,
     WINDOWS,
+    WORKED_ON,
+    WORKED_ROW,
+    WORKING,
     begun,
     counts_of,
     with_longer_log,
@@ -213,8 +220,10 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
     if now_ps >= state[STOP] or not ours or not _is_complete(state, items, item):
         consume(out, item)
         return DONE
-    if state[PENDING] >= 0 or state[WAITING] > 0:
-        _enqueue(state, item, 0, port, now_ps)
+    if _must_wait(state, items[item, REFERRED]):
+        if not _enqueue(state, item, items[item, REFERRED], port, now_ps):
+            consume(out, item)
+        _begin_waiting(state, now_ps, out)
         return DONE
     _hear(state, items, item, port, now_ps, out)
     consume(out, item)
@@ -231,10 +240,13 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     if now_ps >= state[STOP]:
         _dismiss_waiting(state, out)
         return DONE
-    if state[PENDING] >= 0:
-        if now_ps >= state[BUSY_UNTIL]:
-            finish(state, items, state[PENDING_ROW], state[PENDING], now_ps, out)
-    else:
+    done = find_done(state)
+    if done >= 0 and now_ps >= state[done + UNTIL]:
+        way, row = state[done + WORKED_ON], state[done + WORKED_ROW]
+        state[done + WORKED_ON] = -1
+        state[WORKING] -= 1
+        finish(state, items, row, way, now_ps, out)
+    elif state[WORKING] < state[SERVERS]:
         _handle_next(state, items, now_ps, out)
     _set_alarm(state, now_ps, out)
     return DONE
@@ -243,17 +255,21 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 @kernel
 def _handle_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     """Let the next event happen, if its time has come: of simultaneous ones, what waits first."""
-    waits_ps = FOREVER_PS
-    if state[WAITING] > 0:
-        waits_ps = state[state[AT_QUEUE] + state[HEAD] * QUEUED + ARRIVED]
+    waits_ps, next_one = FOREVER_PS, _find_waiting(state)
+    if next_one >= 0:
+        waits_ps = state[_find_place(state, next_one) + ARRIVED]
     timer_ps, begins_ps = due_ps(state), _begins_ps(state)
     if min(waits_ps, timer_ps, begins_ps) > now_ps:
         return
     of_messages = state[EVENTS] - state[TIMERS] - 2
     if waits_ps <= timer_ps and waits_ps <= begins_ps:
-        _go_on(state, items, now_ps, out)
+        _go_on(state, items, next_one, now_ps, out)
     elif timer_ps <= begins_ps:
         timer, row = expired(state)
+        until_ps = find_done_ps(state, row)
+        if until_ps > 0:
+            put_off(state, timer, row, until_ps)
+            return
         if timer == state[TIMERS]:
             dismiss_idle(state, row, now_ps)
             return
@@ -264,27 +280,79 @@ def _handle_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
 
 
 @kernel
-def _go_on(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
-    """Take the first of what waits."""
-    at = state[AT_QUEUE] + state[HEAD] * QUEUED
-    item = state[at + EVENT]
-    state[HEAD] = (state[HEAD] + 1) % state[ROOM]
-    state[WAITING] -= 1
+def _must_wait(state: Whole, reference: int) -> bool:
+    """Return whether an event of a reference cannot happen at once."""
+    if state[WORKING] == state[SERVERS] or state[WAITING] > 0:
+        return True
+    return state[WORKING] > 0 and find_done_ps(state, _find_row(state, reference)) > 0
+
+
+@kernel
+def _find_place(state: Whole, number: int) -> int:
+    """Return where in the state an event is that waits, by its number in the queue."""
+    return state[AT_QUEUE] + (state[HEAD] + number) % state[ROOM] * QUEUED  # type: ignore[no-any-return]
+
+
+@kernel
+def _find_waiting(state: Whole) -> int:
+    """Return the number of the event that is taken next of those that wait, -1 if none can be.
+
+    Events of an instance that is worked on cannot.
+    """
+    many = state[WAITING]
+    for k in range(many):
+        number = many - 1 - k if state[LAST_COMES] else k
+        if state[WORKING] == 0:
+            return number
+        row = _find_row(state, state[_find_place(state, number) + OF])
+        if find_done_ps(state, row) == 0:
+            return number
+    return -1
+
+
+@kernel
+def _go_on(state: Whole, items: Whole, number: int, now_ps: int, out: Whole) -> None:
+    """Take an event that waits."""
+    at = _find_place(state, number)
+    item, reference, port = state[at + EVENT], state[at + OF], state[at + INPUT]
+    _remove(state, number)
     if item == PASSED:
-        _handle_passing(state, items, state[at + OF], now_ps, out)
+        _handle_passing(state, items, reference, now_ps, out)
     else:
-        _hear(state, items, item, state[at + INPUT], now_ps, out)
+        _hear(state, items, item, port, now_ps, out)
         consume(out, item)
 
 
 @kernel
-def _enqueue(state: Whole, item: int, reference: int, port: int, now_ps: int) -> None:
-    """Let something wait; there is room."""
-    row = (state[HEAD] + state[WAITING]) % state[ROOM]
-    at = state[AT_QUEUE] + row * QUEUED
+def _remove(state: Whole, number: int) -> None:
+    """Take an event out of the queue; those behind it move up."""
+    if number == 0:
+        state[HEAD] = (state[HEAD] + 1) % state[ROOM]
+    for k in range(number, state[WAITING] - 1 if number > 0 else 0):
+        at, behind = _find_place(state, k), _find_place(state, k + 1)
+        for column in range(QUEUED):
+            state[at + column] = state[behind + column]
+    state[WAITING] -= 1
+
+
+@kernel
+def _enqueue(state: Whole, item: int, reference: int, port: int, now_ps: int) -> bool:
+    """Let something wait, for which the queue has a row; return whether it may."""
+    if state[WAITING] >= state[MOST_WAITING]:
+        state[OVERFLOW] += 1
+        return False
+    at = _find_place(state, state[WAITING])
     state[at + EVENT], state[at + OF], state[at + ARRIVED] = item, reference, now_ps
     state[at + INPUT] = port
     state[WAITING] += 1
+    return True
+
+
+@kernel
+def _begin_waiting(state: Whole, now_ps: int, out: Whole) -> None:
+    """Let what came just now be taken by a server that is free, which a machine of one has not."""
+    if state[SERVERS] > 1:
+        _set_alarm(state, now_ps, out)
 
 
 @kernel
@@ -302,12 +370,13 @@ def _dismiss_waiting(state: Whole, out: Whole) -> None:
 @kernel
 def _set_alarm(state: Whole, now_ps: int, out: Whole) -> None:
     """Set the alarm for the next thing to do."""
-    if state[PENDING] >= 0:
-        wake_at(out, state[BUSY_UNTIL])
-        return
-    next_ps = min(_begins_ps(state), due_ps(state))
-    if state[WAITING] > 0:
-        next_ps = now_ps
+    done, next_ps = find_done(state), FOREVER_PS
+    if done >= 0:
+        next_ps = state[done + UNTIL]
+    if state[WORKING] < state[SERVERS]:
+        next_ps = min(next_ps, _begins_ps(state), due_ps(state))
+        if _find_waiting(state) >= 0:
+            next_ps = now_ps
     if next_ps < FOREVER_PS:
         wake_at(out, max(next_ps, now_ps))
 
@@ -318,7 +387,8 @@ def _begins_ps(state: Whole) -> int:
     number, many = state[BEGUN], state[INSTANCES]
     if number >= many:
         return FOREVER_PS
-    return compute_begin_ps(number - number % state[BURST], many, state[SPREAD])
+    begins_ps = compute_begin_ps(number - number % state[BURST], many, state[SPREAD])
+    return max(begins_ps, find_done_ps(state, number))  # a message may have come before
 
 
 # ---- events
@@ -414,8 +484,9 @@ def _pass(state: Whole, items: Whole, item: int, now_ps: int, out: Whole) -> Non
     if not of_flow or now_ps >= state[STOP] or state[BY_ITEMS] == 0:
         return
     # It waits though this state may not heed it: another may have come before its turn.
-    if state[PENDING] >= 0 or state[WAITING] > 0:
+    if _must_wait(state, connection):
         _enqueue(state, PASSED, connection, 0, now_ps)
+        _begin_waiting(state, now_ps, out)
         return
     _handle_passing(state, items, connection, now_ps, out)
     _set_alarm(state, now_ps, out)
