@@ -195,7 +195,9 @@ WRONG = [
         ("set_up_times:class=ubr",),
         {"least"},
         changes={
-            "values = { rate: 0 cell/s }": "values = { rate: 0 cell/s, keyed: 0 }",
+            "values = { rate: 0 cell/s, call_state: 0 }": (
+                "values = { rate: 0 cell/s, call_state: 0, keyed: 0 }"
+            ),
             "on near.setup where held < calls -> calling { send = [far.setup],": (
                 "on near.setup where held < calls -> calling { send = [far.setup, server.agree],"
             ),
