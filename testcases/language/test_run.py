@@ -26,13 +26,13 @@ RUN = [
 class Silent:
     """Hears of a run, and keeps quiet."""
 
-    def progressed(self, case: str, share: float) -> None:
+    def note_progress(self, case: str, share: float) -> None:
         pass
 
-    def waited(self) -> None:
+    def note_waiting(self) -> None:
         pass
 
-    def ended(self, case: Document, seconds: float) -> None:
+    def note_ended(self, case: Document, seconds: float) -> None:
         pass
 
 

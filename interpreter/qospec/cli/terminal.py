@@ -200,21 +200,21 @@ class Console:
 
         return {name: partial(clear_and_say, say) for name, say in NOTICES.items()}
 
-    def progressed(self, case: str, share: float) -> None:
+    def note_progress(self, case: str, share: float) -> None:
         """Update the progress line."""
         self._progress.update(case, share)
 
-    def waited(self) -> None:
+    def note_waiting(self) -> None:
         """Update the progress line."""
         self._progress.show_if_due()
 
-    def ended(self, case: dict[str, Any], seconds: float) -> None:
+    def note_ended(self, case: dict[str, Any], seconds: float) -> None:
         """Print the line of a finished case, or the table of its test if that has ended."""
         self._progress.finish(case["name"])
         self._print_ended(case, seconds)
 
-    def kept(self, case: dict[str, Any]) -> None:
-        """Print what `ended` does of a case that an earlier run has made."""
+    def note_kept(self, case: dict[str, Any]) -> None:
+        """Print what `note_ended` does of a case that an earlier run has made."""
         self._print_ended(case, None)
 
     def _print_ended(self, case: dict[str, Any], seconds: float | None) -> None:

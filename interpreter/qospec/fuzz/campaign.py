@@ -244,7 +244,7 @@ class _TargetRun:
         over = left_s is not None and left_s <= 0
         return over or (most is not None and sum(self._blocks) >= most)
 
-    def next_job(self, place: int, *, ahead: bool) -> Job | None:  # noqa: ARG002
+    def hand_out_job(self, place: int, *, ahead: bool) -> Job | None:  # noqa: ARG002
         """Return the next block, unless the target has ended."""
         if self._is_over or self._find_first() is not None:
             self._end_if_done()
@@ -260,7 +260,7 @@ class _TargetRun:
         self._blocks.append(examples)
         return Job(place, name)
 
-    def progress(self, job: Job, share: float) -> float:
+    def compute_progress(self, job: Job, share: float) -> float:
         """Return the share of the target that is done."""
         most = self._request.examples
         if most is None:

@@ -37,7 +37,7 @@ class TimedRun(CaseRun, Protocol):
 class Rounds(Schedule):
     """The jobs of cases, in turn."""
 
-    def next_job(self, *, ahead: bool = False) -> Job | None:
+    def hand_out_job(self, *, ahead: bool = False) -> Job | None:
         """Return the next job of the case that has had the least time; None if none has one."""
         while self._waiting:
             place, run = self._waiting.popleft()
@@ -45,7 +45,7 @@ class Rounds(Schedule):
         if ahead:
             return None
         for place in sorted(self._begun, key=self._measure_spent):
-            if (job := self._begun[place].next_job(place, ahead=False)) is not None:
+            if (job := self._begun[place].hand_out_job(place, ahead=False)) is not None:
                 return job
         return None
 

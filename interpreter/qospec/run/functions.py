@@ -29,7 +29,7 @@ BEFORE_PS = 10**16
 """Cells come before: a shaper may hold them for as long again, and more."""
 
 
-def cells(times_ps: tuple[int, ...]) -> Batch:
+def build_cells(times_ps: tuple[int, ...]) -> Batch:
     """Return cells at these times, in ps, which ascend."""
     if times_ps and times_ps[-1] > BEFORE_PS:
         raise ValueError(f"cells come within {BEFORE_PS // PS_PER_S:_} s")
@@ -84,7 +84,7 @@ def count(arrivals: Batch) -> int:
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    function.__name__: function for function in (cells, police, shape, conforms, delay, count)
+    function.__name__: function for function in (build_cells, police, shape, conforms, delay, count)
 }
 """By name; `check.test.properties` declares their parameters."""
 

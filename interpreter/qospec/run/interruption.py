@@ -47,7 +47,7 @@ class Interruption:
 
 
 @contextmanager
-def terminal_signals_blocked() -> Iterator[None]:
+def hold_back_terminal_signals() -> Iterator[None]:
     """A context that holds back the terminal's signals; processes started in it never get them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

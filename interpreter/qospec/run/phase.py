@@ -37,7 +37,7 @@ class PhaseRun(ABC):
         """Return what it has come to so far."""
 
     @abstractmethod
-    def share(self) -> float:
+    def estimate_share(self) -> float:
         """Return about which share of it is done."""
 
     @abstractmethod
@@ -48,7 +48,7 @@ class PhaseRun(ABC):
     def _follow(self) -> None:
         """Go on as far as the results reach."""
 
-    def next_part(self, *, ahead: bool) -> Any:
+    def hand_out_part(self, *, ahead: bool) -> Any:
         """Return a trial that is handed out from now on; None if there is none for now."""
         part = None if self.ended else self._choose_next(ahead=ahead)
         if part is not None:

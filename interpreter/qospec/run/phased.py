@@ -43,11 +43,11 @@ class _Sequence:
     def ended(self) -> bool:
         return self.invalid or len(self.results) == len(self._phases)
 
-    def next_name(self, *, ahead: bool) -> JobName | None:
+    def hand_out_name(self, *, ahead: bool) -> JobName | None:
         """Return the name of a trial that was not handed out; None if there is none for now."""
         while not self.ended:
             self._now = self._now or self._begin()
-            part = self._now.next_part(ahead=ahead)
+            part = self._now.hand_out_part(ahead=ahead)
             if part is not None:
                 name, number = self._plan.case.name, len(self.results)
                 return JobName(name, self._repeat, number, part, tuple(self._found.items()))
@@ -79,12 +79,12 @@ class _Sequence:
             self._now = None
         self.invalid = True
 
-    def share(self) -> float:
+    def estimate_share(self) -> float:
         """Return about which share of the emulated time is over."""
         costs = [phase.cost.emulated_ps for phase in self._plan.phases]
         done = sum(costs[: len(self.results)])
         if self._now is not None and not self.ended:
-            done += int(costs[len(self.results)] * self._now.share())
+            done += int(costs[len(self.results)] * self._now.estimate_share())
         return done / sum(costs)
 
     def _begin(self) -> PhaseRun:
@@ -114,19 +114,19 @@ class PhasedRun:
         ]
         self._seconds = self._compiling_s = 0.0
 
-    def next_job(self, place: int, *, ahead: bool) -> Job | None:
+    def hand_out_job(self, place: int, *, ahead: bool) -> Job | None:
         """Return a job that was not handed out before; None if there is none for now."""
         for sequence in self._repeats:
-            name = sequence.next_name(ahead=ahead)
+            name = sequence.hand_out_name(ahead=ahead)
             if name is not None:
                 return Job(place, name)
             if sequence.invalid or not (sequence.ended or ahead):
                 return None
         return None
 
-    def progress(self, job: Job, share: float) -> float:  # noqa: ARG002
+    def compute_progress(self, job: Job, share: float) -> float:  # noqa: ARG002
         """Return the share of the case that is done."""
-        return sum(repeat.share() for repeat in self._repeats) / len(self._repeats)
+        return sum(repeat.estimate_share() for repeat in self._repeats) / len(self._repeats)
 
     def take(self, job: Job, result: TimedResult | LostJob) -> None:
         """Take the result of a job."""

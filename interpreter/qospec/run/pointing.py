@@ -34,7 +34,7 @@ class PointRun(PhaseRun):
             "" if self._refusal is None else self._refusal.message,
         )
 
-    def share(self) -> float:
+    def estimate_share(self) -> float:
         """Return the share of the trials that are known."""
         return len(self._known) / self._point.run.repeat
 

@@ -50,13 +50,13 @@ if TYPE_CHECKING:
 class ProgressListener(Protocol):
     """What is called while a run goes on."""
 
-    def progressed(self, case: str, share: float) -> None:
+    def note_progress(self, case: str, share: float) -> None:
         """Take note of the share of a case that is done."""
 
-    def waited(self) -> None:
+    def note_waiting(self) -> None:
         """Take note that time passes; called only if cases run in other processes."""
 
-    def ended(self, case: Document, seconds: float) -> None:
+    def note_ended(self, case: Document, seconds: float) -> None:
         """Take note that a case has ended; `seconds` is without the time of compiling kernels."""
 
 
@@ -189,12 +189,12 @@ def _run(
         record.add(number, document)
         plan.release()
         done.append(ended.result._replace(document=document))
-        listener.ended(document, ended.result.seconds)
+        listener.note_ended(document, ended.result.seconds)
 
     with Interruption() as interruption:
         plans = [plan for _, plan in own]
         runs = (_run_of_case(plan, keep_going=request.keep_going) for plan in plans)
-        schedule = Schedule(runs, listener.progressed)
+        schedule = Schedule(runs, listener.note_progress)
         results = _run_jobs(schedule, plans, request, listener, interruption)
         with suppress(KeyboardInterrupt), closing(results):
             for result in results:
@@ -250,7 +250,7 @@ def _run_jobs(
 
         def note_wait() -> None:
             interruption.check()
-            listener.waited()
+            listener.note_waiting()
 
         crew = (
             request.assemble(request)

@@ -30,13 +30,13 @@ class CaseRun(Protocol):
     def result(self) -> JobResult | None:
         """Return its result, once it has ended."""
 
-    def next_job(self, place: int, *, ahead: bool) -> Job | None:
+    def hand_out_job(self, place: int, *, ahead: bool) -> Job | None:
         """Return a job that was not handed out before; None if there is none for now.
 
         If `ahead`, it may be one that turns out not to be needed.
         """
 
-    def progress(self, job: Job, share: float) -> float:
+    def compute_progress(self, job: Job, share: float) -> float:
         """Return the share of the case that is done, given that of a job."""
 
     def take(self, job: Job, result: Any) -> None:
@@ -77,27 +77,27 @@ class Schedule:
         """Return whether all cases have ended."""
         return not self._waiting and not self._begun
 
-    def next_job(self, *, ahead: bool = False) -> Job | None:
+    def hand_out_job(self, *, ahead: bool = False) -> Job | None:
         """Return the next job; None if there is none until another has ended.
 
         If `ahead`, it may be one that turns out not to be needed.
         """
         begun = self._begun
         for place, run in begun.items():
-            if (job := run.next_job(place, ahead=ahead)) is not None:
+            if (job := run.hand_out_job(place, ahead=ahead)) is not None:
                 return job
         while self._waiting and not ahead:
             place, run = self._waiting.popleft()
             begun[place] = run
-            if (job := run.next_job(place, ahead=False)) is not None:
+            if (job := run.hand_out_job(place, ahead=False)) is not None:
                 return job
         return None
 
-    def progressed(self, job: Job, share: float) -> None:
+    def note_progress(self, job: Job, share: float) -> None:
         """Take the share of a job that is done."""
         run = self._begun.get(job.place)
         if run is not None:
-            self._on_progress(run.name, run.progress(job, share))
+            self._on_progress(run.name, run.compute_progress(job, share))
 
     def take(self, job: Job, result: Any) -> None:
         """Take the result of a job; a case that has ended without it has no use for it."""
@@ -110,7 +110,7 @@ class Schedule:
         run = self._begun.get(job.place)
         return run is None or run.drops(job)
 
-    def ended(self) -> Iterator[Ended]:
+    def take_ended(self) -> Iterator[Ended]:
         """Yield each case that has ended, once."""
         for place, run in list(self._begun.items()):
             if (result := run.result) is not None:
@@ -135,12 +135,12 @@ class PlainRun:
         self._job: Any = job
         self._lost = lost
 
-    def next_job(self, place: int, *, ahead: bool) -> Job | None:  # noqa: ARG002
+    def hand_out_job(self, place: int, *, ahead: bool) -> Job | None:  # noqa: ARG002
         """Return the job, once."""
         name, self._job = self._job, None
         return None if name is None else Job(place, name)
 
-    def progress(self, job: Job, share: float) -> float:  # noqa: ARG002
+    def compute_progress(self, job: Job, share: float) -> float:  # noqa: ARG002
         """Return the share of the job."""
         return share
 
@@ -164,12 +164,12 @@ def run_here(
 
     `on_wait` is called now and then; an exception that it raises ends everything.
     """
-    while (job := schedule.next_job()) is not None:
+    while (job := schedule.hand_out_job()) is not None:
 
         def on_progress(share: float, job: Job = job) -> None:
             on_wait()
-            schedule.progressed(job, share)
+            schedule.note_progress(job, share)
 
         schedule.take(job, workshop.do(job.name, on_progress))
-        yield from schedule.ended()
-    yield from schedule.ended()
+        yield from schedule.take_ended()
+    yield from schedule.take_ended()

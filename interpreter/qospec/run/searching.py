@@ -54,7 +54,7 @@ class SearchRun(PhaseRun):
             self._search, trials, goals, emulated_ps, cut=self.invalid, note=self._note
         )
 
-    def share(self) -> float:
+    def estimate_share(self) -> float:
         """Return how much closer the bounds of the goal that is furthest from its end have come."""
         shares = []
         for number, scale in enumerate(self._progress.scales):

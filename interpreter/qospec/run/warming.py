@@ -116,10 +116,10 @@ def warm(plan: CasePlan, on_progress: Callable[[float], None]) -> None:
 
 
 def _shorten(planned: Planned) -> Planned:
-    return replace(planned, experiment=shortened(planned.experiment))
+    return replace(planned, experiment=shorten(planned.experiment))
 
 
-def shortened(experiment: Experiment) -> Experiment:
+def shorten(experiment: Experiment) -> Experiment:
     """Return the beginning of an experiment, in which about `ITEMS` items are sent."""
     rates = [source.arrivals.highest_rate(source.connections) for source in experiment.sources]
     rate, measurement = sum(rates), experiment.measurement

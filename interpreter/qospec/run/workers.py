@@ -111,7 +111,7 @@ def run(
     try:
         while True:
             busy = pool.occupy(schedule)
-            yield from schedule.ended()
+            yield from schedule.take_ended()
             if schedule.is_done or (not busy and pool.has_room):
                 return  # what still runs ran ahead, and is not needed
             on_wait()
@@ -119,7 +119,7 @@ def run(
                 if worker.job is None:
                     continue  # it was given up while this was said
                 if isinstance(message, float):
-                    schedule.progressed(worker.job, message)
+                    schedule.note_progress(worker.job, message)
                 elif isinstance(message, Notice):
                     left.pop(message.name, _ignore)()
                 elif isinstance(message, WorkError):
@@ -147,11 +147,11 @@ class Pool:
     def occupy(self, schedule: Schedule) -> list[Worker]:
         """Give out jobs as long as a worker can take one; return the workers that have one."""
         while self._crew.has_room:
-            job, fresh = schedule.next_job(), False
+            job, fresh = schedule.hand_out_job(), False
             if job is None and self._again:
                 job, fresh = self._again.popleft(), True
             if job is None and self._crew.is_idle:
-                job = schedule.next_job(ahead=True)
+                job = schedule.hand_out_job(ahead=True)
             if job is None:
                 break
             worker = self._crew.choose(fresh=fresh)

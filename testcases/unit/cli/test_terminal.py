@@ -23,9 +23,9 @@ def case(**more):
 def test_what_a_count_of_zero_proves_is_shown_for_a_case_that_runs_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    Console(1, quiet=False, progress=None).ended(case(), 1.0)
+    Console(1, quiet=False, progress=None).note_ended(case(), 1.0)
     assert f"    clean: {NOTE}\n" in capsys.readouterr().out
-    Console(2, quiet=False, progress=None).ended(case(), 1.0)
+    Console(2, quiet=False, progress=None).note_ended(case(), 1.0)
     assert "lost" not in capsys.readouterr().out
 
 
@@ -231,7 +231,7 @@ def run(cases=SWEEP, *, verbose=False):
     tables = dict.fromkeys(NAMES, NAMES)
     console = Console(3, quiet=False, progress=None, tables=tables, verbose=verbose)
     for case in cases:
-        console.ended(case, 0.5)
+        console.note_ended(case, 0.5)
     rest = [{**case, "ran": False} for case in SWEEP[len(cases) :]]
     document = {
         "summary": {"pass": 1, "fail": 2},
@@ -292,7 +292,7 @@ def test_the_line_of_a_single_case_with_a_table_is_printed_once(
     bound = {"what": "delay of f", "most": None, "why": "random"}
     only = {**SWEEP[0], "name": "t", "bounds": [bound]}
     console = Console(2, quiet=False, progress=None, tables={"t": ("t",)}, verbose=verbose)
-    console.ended(only, 0.5)
+    console.note_ended(only, 0.5)
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "✓ pass  t  1 case  0.5 s"
     assert [line for line in told if "pass  t " in line] == told[:1]
@@ -363,7 +363,7 @@ def test_a_long_table_says_how_many_rows_it_has(capsys: pytest.CaptureFixture[st
             99, quiet=False, progress=None, tables=dict.fromkeys(names, names), verbose=verbose
         )
         for case in cases:
-            console.ended(case, 0.0)
+            console.note_ended(case, 0.0)
         told = capsys.readouterr().out
         assert told.count("%  ✓ pass ") == rows
         assert ("40 of 99 rows are shown; `-v` prints all" in told) is not verbose
@@ -389,7 +389,7 @@ def test_the_names_of_a_table_are_not_gone_through_for_each_of_its_cases(
     console = Console(99, quiet=False, progress=None, tables=tables)
     before = ReadTable.reads
     for case in cases:
-        console.ended(case, 0.0)
+        console.note_ended(case, 0.0)
     assert ReadTable.reads - before <= 2
     assert "99 cases" in capsys.readouterr().out
 
@@ -401,7 +401,7 @@ def test_what_searches_found_is_a_table_with_its_notes(
     names = tuple(case["name"] for case in cases)
     console = Console(2, quiet=False, progress=None, tables=dict.fromkeys(names, names))
     for case in cases:
-        console.ended(case, 1.0)
+        console.note_ended(case, 1.0)
     told = capsys.readouterr().out.splitlines()
     assert [" ".join(line.split()) for line in told[4:8]] == [
         "size verdict ndr.load pdr.load offered lower upper mean",

@@ -17,7 +17,7 @@ class Timed:
         self._seconds = seconds
         self._left = ends_after
 
-    def next_job(self, place: int, *, ahead: bool) -> Job | None:
+    def hand_out_job(self, place: int, *, ahead: bool) -> Job | None:
         """Return another job, unless it has ended."""
         assert not ahead
         if self.result is not None:
@@ -32,7 +32,7 @@ class Timed:
 def order(*runs: Timed) -> str:
     """Return the names of the runs whose jobs are handed out, in order."""
     schedule, found = Rounds(runs), ""
-    while (job := schedule.next_job()) is not None:
+    while (job := schedule.hand_out_job()) is not None:
         found += runs[job.place].name
     return found
 

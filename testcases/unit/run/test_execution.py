@@ -7,7 +7,7 @@ import pytest
 
 from qospec.plan.plan import CasePlan
 from qospec.run import job, runner, workshop
-from qospec.run.interruption import Interruption, terminal_signals_blocked
+from qospec.run.interruption import Interruption, hold_back_terminal_signals
 from qospec.run.job import JobName, LostJob
 from qospec.run.workshop import Order, Workshop
 
@@ -77,7 +77,7 @@ def test_a_first_signal_waits_and_a_second_does_not(number: signal.Signals) -> N
 @pytest.mark.usefixtures("heeded")
 def test_ctrl_c_that_is_held_comes_later() -> None:
     with Interruption() as interruption:
-        with terminal_signals_blocked():
+        with hold_back_terminal_signals():
             signal.raise_signal(signal.SIGINT)
             interruption.check()
         with pytest.raises(KeyboardInterrupt):

@@ -41,14 +41,14 @@ class Impatient:
         self.ended_names = []
         self.share = share
 
-    def progressed(self, case, share):
+    def note_progress(self, case, share):
         if case == "knee" and share >= self.share:
             raise KeyboardInterrupt
 
-    def waited(self):
+    def note_waiting(self):
         """Nothing runs elsewhere."""
 
-    def ended(self, case, _seconds):
+    def note_ended(self, case, _seconds):
         self.ended_names.append(case["name"])
 
 

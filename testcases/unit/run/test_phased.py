@@ -133,13 +133,13 @@ def test_what_runs_ahead_and_in_which_order_it_ends_changes_nothing(
     wasted = 0
     while not ended:
         while len(running) < 4:
-            job = schedule.next_job() or schedule.next_job(ahead=True)
+            job = schedule.hand_out_job() or schedule.hand_out_job(ahead=True)
             if job is None:
                 break
             running.append(job)
         job = running.pop(int(choose.integers(len(running))))
         schedule.take(job, do(run, job))
-        ended = list(schedule.ended())
+        ended = list(schedule.take_ended())
         wasted += 1
         if gives_up:
             left = [job for job in running if not schedule.drops(job)]
@@ -174,7 +174,7 @@ def test_a_trial_follows_from_its_name_and_the_files(tmp_path: Path, planned) ->
     here, there = Workshop(order, [plan]), pickle.loads(pickle.dumps(Workshop(order, [plan])))  # noqa: S301 -- our own bytes
     run = PhasedRun(plan)
     schedule, names = Schedule([run]), set()
-    while (job := schedule.next_job()) is not None:
+    while (job := schedule.hand_out_job()) is not None:
         name = pickle.loads(pickle.dumps(job.name))  # noqa: S301 -- our own bytes
         expected, result = (process.do(name, lambda _: None).result for process in (here, there))
         assert result == expected
@@ -190,7 +190,7 @@ def test_files_that_were_changed_are_not_run(tmp_path: Path, planned) -> None:
     suite = check([path], discover(), Problems()).suite
     order = Order((path,), hash_sources(suite.sources), seed="0")
     path.write_text(path.read_text(encoding="utf-8").replace("limit = 4", "limit = 5"))
-    job = PhasedRun(plan).next_job(0, ahead=False)
+    job = PhasedRun(plan).hand_out_job(0, ahead=False)
     workshop.check_once.cache_clear()
     with pytest.raises(workshop.StaleError, match="were changed"):
         Workshop(order).do(job.name, lambda _: None)
@@ -198,23 +198,23 @@ def test_files_that_were_changed_are_not_run(tmp_path: Path, planned) -> None:
 
 def test_what_is_given_up_is_handed_out_again_if_it_may_be_needed(planned, monkeypatch) -> None:
     schedule = Schedule([phased(planned)])
-    needed, ahead = schedule.next_job(), schedule.next_job(ahead=True)
+    needed, ahead = schedule.hand_out_job(), schedule.hand_out_job(ahead=True)
     assert not schedule.drops(needed)
     assert not schedule.drops(ahead)
     with monkeypatch.context() as nothing_assumed:
         nothing_assumed.setattr("qospec.run.searching.predict_results", lambda *_: [])
         assert schedule.drops(ahead)
         assert not schedule.drops(needed)
-    assert schedule.next_job(ahead=True).name == ahead.name
+    assert schedule.hand_out_job(ahead=True).name == ahead.name
 
 
 def test_in_one_process_no_trial_runs_in_vain(planned) -> None:
     run, count = phased(planned), 0
     schedule = Schedule([run])
-    while (job := schedule.next_job()) is not None:
+    while (job := schedule.hand_out_job()) is not None:
         schedule.take(job, do(run, job))
         count += 1
-    (ended,) = schedule.ended()
+    (ended,) = schedule.take_ended()
     assert len(ended.result.document["phases"][0]["trials"]) == count
 
 
@@ -397,12 +397,12 @@ def test_a_trial_that_sends_nothing_is_an_error_with_a_remedy(planned) -> None:
 
 def test_a_trial_whose_workers_were_killed_is_an_error_of_its_case(planned) -> None:
     schedule = Schedule([phased(planned)])
-    job = schedule.next_job()
-    ahead = schedule.next_job(ahead=True)
+    job = schedule.hand_out_job()
+    ahead = schedule.hand_out_job(ahead=True)
     schedule.take(ahead, LostJob("killed"))  # nobody may ever need it
-    assert not list(schedule.ended())
+    assert not list(schedule.take_ended())
     schedule.take(job, LostJob("killed"))
-    (ended,) = schedule.ended()
+    (ended,) = schedule.take_ended()
     assert ended.result.document["verdict"] == "error"
     assert ended.result.document["errors"] == ["killed (twice, the second time in a fresh one)"]
 
@@ -458,8 +458,8 @@ def test_more_lost_than_sent_is_an_error_and_no_result(planned, monkeypatch) -> 
 def test_progress_of_a_search_grows_with_its_bounds(planned) -> None:
     shares, run = [], phased(planned)
     schedule = Schedule([run], lambda _, share: shares.append(share))
-    while (job := schedule.next_job()) is not None:
-        schedule.progressed(job, 0.5)
+    while (job := schedule.hand_out_job()) is not None:
+        schedule.note_progress(job, 0.5)
         schedule.take(job, do(run, job))
     assert shares[0] == 0
     assert 0.5 < max(shares) <= 1
@@ -470,7 +470,7 @@ def test_a_case_that_is_cut_has_what_its_finished_trials_gave(planned) -> None:
     """The first load, the highest, is lossy: a bound of the goals, but not the lowest load."""
     run = phased(planned)
     schedule = Schedule([run])
-    job = schedule.next_job()
+    job = schedule.hand_out_job()
     schedule.take(job, do(run, job))
     (ended,) = schedule.cut()
     case = ended.result.document
@@ -487,7 +487,7 @@ def test_a_case_that_is_cut_has_what_its_finished_trials_gave(planned) -> None:
 
 def test_a_case_that_is_cut_before_a_trial_has_ended_has_no_result(planned) -> None:
     schedule = Schedule([phased(planned)])
-    assert schedule.next_job() is not None
+    assert schedule.hand_out_job() is not None
     assert list(schedule.cut()) == []
 
 

@@ -174,10 +174,10 @@ def test_a_point_whose_first_trial_is_invalid_has_not_shown_what_all_three_would
 def test_where_nothing_is_drawn_a_point_runs_once(planned, problems) -> None:
     plan = phased(planned, problems, SOURCE="constant { rate = rate }, phases = even")
     schedule, names = Schedule([PhasedRun(plan)]), []
-    while (job := schedule.next_job()) is not None:
+    while (job := schedule.hand_out_job()) is not None:
         names.append(job.name)
         schedule.take(job, Workshop(Order(), [plan]).do(job.name, lambda _: None))
-    (ended,) = schedule.ended()
+    (ended,) = schedule.take_ended()
     case = ended.result.document
     assert sum(name.phase == 2 for name in names) == 1
     assert case["repeats"][0]["busy.f"] == case["repeats"][2]["busy.f"]
@@ -194,13 +194,13 @@ def test_any_order_of_trials_gives_the_same_points(planned, problems, seed) -> N
     running, ended = [], []
     while not ended:
         while len(running) < 5:
-            job = schedule.next_job() or schedule.next_job(ahead=True)
+            job = schedule.hand_out_job() or schedule.hand_out_job(ahead=True)
             if job is None:
                 break
             running.append(job)
         job = running.pop(int(choose.integers(len(running))))
         schedule.take(job, Workshop(Order(), [plan]).do(job.name, lambda _: None))
-        ended = list(schedule.ended())
+        ended = list(schedule.take_ended())
     assert ended[0].result.document == expected
 
 

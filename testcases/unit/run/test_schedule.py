@@ -15,7 +15,7 @@ class Steps:
         self.results: dict[int, str] = {}
         self.result = None
 
-    def next_job(self, place, *, ahead):
+    def hand_out_job(self, place, *, ahead):
         known = len(self.results)
         numbers = range(known, self.count if ahead else min(known + 1, self.count))
         number = next((number for number in numbers if number not in self.given), None)
@@ -24,7 +24,7 @@ class Steps:
         self.given.add(number)
         return Job(place, f"{self.name}{number}")
 
-    def progress(self, job, share):
+    def compute_progress(self, job, share):
         return (int(job.name[1:]) + share) / self.count
 
     def take(self, job, result):
@@ -63,9 +63,9 @@ def test_in_this_process_nothing_is_run_ahead_and_cases_end_in_order() -> None:
 
 def test_cases_are_begun_before_anything_is_run_ahead() -> None:
     schedule = Schedule([Steps("a", 3), plain("b"), Steps("c", 2)])
-    jobs = [schedule.next_job() for _ in range(4)]
+    jobs = [schedule.hand_out_job() for _ in range(4)]
     assert [job and (job.place, job.name) for job in jobs] == [(0, "a0"), (1, "b"), (2, "c0"), None]
-    ahead = [schedule.next_job(ahead=True) for _ in range(4)]
+    ahead = [schedule.hand_out_job(ahead=True) for _ in range(4)]
     assert [job and (job.place, job.name) for job in ahead] == [
         (0, "a1"),
         (0, "a2"),
@@ -76,25 +76,25 @@ def test_cases_are_begun_before_anything_is_run_ahead() -> None:
 
 def test_a_job_that_follows_is_handed_out_before_another_case_is_begun() -> None:
     schedule = Schedule([Steps("a", 2), plain("b")])
-    first = schedule.next_job()
+    first = schedule.hand_out_job()
     schedule.take(first, "a0")
-    assert [schedule.next_job().place for _ in range(2)] == [0, 1]
+    assert [schedule.hand_out_job().place for _ in range(2)] == [0, 1]
 
 
 def test_a_job_ahead_that_ends_after_its_case_is_ignored() -> None:
     schedule = Schedule([Steps("a", 1)])
-    job = schedule.next_job()
+    job = schedule.hand_out_job()
     schedule.take(job, "a0")
-    assert [ended.place for ended in schedule.ended()] == [0]
+    assert [ended.place for ended in schedule.take_ended()] == [0]
     schedule.take(job._replace(name="a7"), "a7")
-    schedule.progressed(job, 0.5)
-    assert list(schedule.ended()) == []
+    schedule.note_progress(job, 0.5)
+    assert list(schedule.take_ended()) == []
 
 
 def test_a_plain_case_that_is_lost_has_a_result_too() -> None:
     schedule = Schedule([plain("a")])
-    schedule.take(schedule.next_job(), LostJob("why"))
-    (ended,) = schedule.ended()
+    schedule.take(schedule.hand_out_job(), LostJob("why"))
+    (ended,) = schedule.take_ended()
     assert ended.result.document == {"name": "lost a"}
 
 

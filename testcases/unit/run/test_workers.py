@@ -126,10 +126,10 @@ class Hasty:
     def __init__(self) -> None:
         self.jobs = [Job(0, "stays"), Job(0, "one")]
 
-    def next_job(self, _place, *, ahead):
+    def hand_out_job(self, _place, *, ahead):
         return self.jobs.pop() if len(self.jobs) > (not ahead) else None
 
-    def progress(self, _job, share):
+    def compute_progress(self, _job, share):
         return share
 
     def take(self, _job, result):
@@ -174,14 +174,14 @@ class Wavering:
     def __init__(self) -> None:
         self.given, self.taken = [], []
 
-    def next_job(self, _place, *, ahead):
+    def hand_out_job(self, _place, *, ahead):
         due = "first" if not self.given else "ahead" if ahead else "last" if self.taken else None
         if due is None or due in self.given:
             return None
         self.given.append(due)
         return Job(0, due)
 
-    def progress(self, _job, share):
+    def compute_progress(self, _job, share):
         return share
 
     def take(self, job, result):

@@ -185,7 +185,7 @@ def judge(record: str, paths: tuple[str, ...], *, verbose: bool, as_json: bool) 
         cases = document["cases"]
         console = Console(len(cases), quiet=False, progress=None, here=here, brief=not verbose)
         for case in cases:
-            console.ended(case, 0)
+            console.note_ended(case, 0)
         console.print_summary(document)
         say(f"judged again; `{kept.folder}` is as it was")
     sys.exit(exits.choose_exit_code(document))

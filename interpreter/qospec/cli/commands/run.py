@@ -153,7 +153,7 @@ def _show_unchanged(
     cases = [(test.name, case) for test in selected.suite.tests for case in test.cases]
     console = _make_console(asked, request, selected, cases)
     for case in document["cases"]:
-        console.kept(case)
+        console.note_kept(case)
     formats = options.with_html(asked["formats"])
     page = f"report.{find_extension('html')}"
     is_there = record.has_report(page)
@@ -187,7 +187,7 @@ def _run_changed(
     cases = [(plan.test, plan.case) for plan in (own if resumed else chosen)]
     console = _make_console(asked, request, selected, cases, progress)
     for case in unchanged.done:
-        console.kept(case)
+        console.note_kept(case)
     more = {name: asked[name] for name in ("jobs", "part", "exit_first")}
     more |= {"assemble": cluster.assemble if cluster else None, "notices": console.make_notices()}
     assignment = _make_run_request(request, selected.suite, plans, asked["described"])

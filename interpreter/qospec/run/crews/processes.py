@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from qospec.engine import kernel
 from qospec.internals import find_internal, replace_internal
-from qospec.run.interruption import TERMINAL_SIGNALS, terminal_signals_blocked
+from qospec.run.interruption import TERMINAL_SIGNALS, hold_back_terminal_signals
 from qospec.run.job import Cancelled, CancelledError, Done, LostJob, Notice, WorkError
 from qospec.run.workers import Crew, Worker
 
@@ -52,7 +52,7 @@ class _WorkerProcess(Worker):
         self._process = context.Process(
             target=_serve, args=(theirs, workshop, tuple(notices)), daemon=True
         )
-        with terminal_signals_blocked():
+        with hold_back_terminal_signals():
             self._process.start()
         theirs.close()
 
@@ -71,7 +71,7 @@ class _WorkerProcess(Worker):
         self._process.join()
         self.channel.close()
 
-    def cause_of_death(self) -> str:
+    def explain_death(self) -> str:
         """Return in words what ended the process."""
         self._process.join()
         code = self._process.exitcode or 0
@@ -92,7 +92,7 @@ def load(paths: Iterable[Path], texts: Iterable[tuple[Path, str]] = ()) -> None:
         written = json.dumps([[*map(str, paths)], [(str(path), text) for path, text in texts]])
         if len(written) <= LONGEST_VARIABLE:
             os.environ[PATHS] = written
-        with terminal_signals_blocked():
+        with hold_back_terminal_signals():
             forkserver.ensure_running()
         os.environ.pop(PATHS, None)
 
@@ -172,7 +172,7 @@ def _receive(worker: _WorkerProcess) -> Message:
     try:
         message: Message = worker.channel.recv()
     except (EOFError, OSError):
-        return LostJob(worker.cause_of_death())
+        return LostJob(worker.explain_death())
     return message
 
 
