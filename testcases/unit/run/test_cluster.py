@@ -1,5 +1,6 @@
 """A run whose jobs are done by workers of a Dask scheduler, here in threads of this process."""
 
+import json
 import logging
 import pickle
 import re
@@ -19,6 +20,7 @@ from distributed import LocalCluster
 from narrow import NARROW
 
 from qospec import cli
+from qospec.backend import BackendError
 from qospec.backends.emulate import Emulate
 from qospec.backends.kernel_vt import KernelVt
 from qospec.catalogue.kinds import discover
@@ -28,7 +30,7 @@ from qospec.diagnostics import Problems
 from qospec.engine import kernel
 from qospec.run.crews import cluster, remote
 from qospec.run.crews.shipment import pack
-from qospec.run.workshop import Order, StaleError, Workshop
+from qospec.run.workshop import Order, StaleError, Workshop, hash_sources
 
 KEY, OWN_KEY = "c0ffee0badf00d5ac0ffee0badf00d5b", "feedbeef" * 8
 TIMES = ("timing.json", "report.html", "SHA256SUMS")
@@ -337,35 +339,43 @@ def test_a_scheduler_that_goes_away_ends_the_run_and_a_record_can_be_resumed(
 
 
 @pytest.fixture
-def digests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A back end that does as the emulation does; the list is of the digests that it tells."""
-    told = ["1"]
+def told(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What a back end tells of itself that does as the emulation does."""
+    told = {"name": "kernel-vt", "kernel": "1"}
     monkeypatch.setattr(KernelVt, "verify", lambda *_: None)
-    monkeypatch.setattr(
-        KernelVt,
-        "describe",
-        lambda _: {
-            "name": "kernel-vt",
-            "kernel": told[0] if len(told) == 1 else told.pop(),
-        },
-    )
+    monkeypatch.setattr(KernelVt, "describe", lambda _: {**told})
     monkeypatch.setattr(KernelVt, "carry_out", lambda _, *given: Emulate().carry_out(*given))
     return told
 
 
-def test_workers_carry_trials_out_on_a_back_end(
-    tmp_path: Path, place: str, digests: list[str]
-) -> None:
+@pytest.mark.usefixtures("told")
+def test_workers_carry_trials_out_on_a_back_end(tmp_path: Path, place: str) -> None:
     path = tmp_path / "bench.qos"
     path.write_text(LOADS)
-    on = ("-k", "loads", "--on", "kernel-vt")
-    alone, spread = run(path, tmp_path / "1", *on), run(path, tmp_path / "2", *on, "--on", place)
-    assert (alone.exit_code, spread.exit_code) == (exits.PASSED, exits.PASSED), spread.output
-    assert read_all(tmp_path / "1") == read_all(tmp_path / "2")
-    digests.append("2")  # is told to the command, and the other then to workers
-    other = run(path, tmp_path / "3", *on, "--on", place)
-    assert other.exit_code == exits.ERROR
-    assert "error: a worker has another kernel than this machine" in other.stderr
+    done = run(path, tmp_path / "1", "-k", "loads", "--on", "kernel-vt", "--on", place)
+    assert done.exit_code == exits.PASSED, done.output
+    outcome = json.loads(read_all(tmp_path / "1")["outcome.json"])
+    assert outcome["provenance"]["backend"] == {"name": "kernel-vt", "kernel": "1"}
+
+
+def test_a_worker_that_has_another_kernel_does_nothing(
+    tmp_path: Path, told: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bench.qos"
+    path.write_text(TUNNEL)
+    digest = hash_sources(check((path,), discover(), Problems()).suite.sources)
+    workshop = Workshop(Order((path,), digest, backend={"name": "kernel-vt", "kernel": "1"}))
+    workshop.check()
+    told["kernel"] = "2"
+    with pytest.raises(StaleError, match="a worker has another kernel than this machine"):
+        workshop.check()
+
+    def lack(_: KernelVt) -> dict[str, str]:
+        raise BackendError("there is no kernel")
+
+    monkeypatch.setattr(KernelVt, "describe", lack)
+    with pytest.raises(StaleError, match="a worker cannot carry trials out: there is no kernel"):
+        workshop.check()
 
 
 @pytest.mark.parametrize("written", ["dask://here", "dask://h:0", "dask://h:99999"])
