@@ -184,8 +184,6 @@ def _verify_fifo(fifo: Any) -> Iterator[Unfit]:
 def _verify_codel(codel: Any) -> Iterator[Unfit]:
     if codel.limit.unit != "packet":
         yield "limit", f"`codel` of {OF_KERNEL} counts packets", "give the limit in packets"
-    if codel.ecn:
-        yield "ecn", f"packets on {OF_KERNEL} are not marked by queues", "leave `ecn` out"
     if codel.mtu < LEAST_MTU_BYTES:
         yield "mtu", f"{OF_KERNEL} has larger ones", f"write at least {LEAST_MTU_BYTES} B"
     for field in ("target", "interval"):

@@ -35,6 +35,9 @@ LINE_BURST_BYTES = 1
 """The least that `tc` takes. What runs on the kernel then makes the bucket of a line still smaller,
 one tick of 64 ns: after a pause the second packet may begin earlier by so much."""
 
+DSCP_MASK = 0xFC
+"""Of the octet with the DSCP: the other bits are of ECN, which queues change on the way."""
+
 Commands = tuple[str, ...]
 """Of `tc`, with `{device}` for the interface."""
 
@@ -107,8 +110,9 @@ def describe_policing(node: Node) -> Policing:
 
 
 def write_remark(tos: int) -> str:
-    """Return the actions of a filter that write the octet of the DSCP, and go on."""
-    return f"action pedit ex munge ip dsfield set {tos:#x} pipe action csum ip4h pipe"
+    """Return the actions of a filter that write a DSCP, given its octet, and go on."""
+    change = f"munge ip dsfield set {tos:#x} retain {DSCP_MASK:#x}"
+    return f"action pedit ex {change} pipe action csum ip4h pipe"
 
 
 def find_input_class(node: Node, number: int) -> str:
@@ -181,7 +185,8 @@ def _write_controlled_delay(node: Node) -> str:
     codel: Any = node.element
     return (
         f"qdisc add dev {{device}} parent 1:1 handle 10: codel limit {codel.limit.amount}"
-        f" target {_write_time(codel.target)} interval {_write_time(codel.interval)} noecn"
+        f" target {_write_time(codel.target)} interval {_write_time(codel.interval)}"
+        f" {'ecn' if codel.ecn else 'noecn'}"
     )
 
 

@@ -17,7 +17,7 @@ from qospec.dataclass import NamedTuple
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.items.partition import MAX_OUTPUTS
 from qospec.linux import disciplines
-from qospec.linux.disciplines import Discipline
+from qospec.linux.disciplines import DSCP_MASK, Discipline
 from qospec.protocol.marks import MARKS
 
 if TYPE_CHECKING:
@@ -229,13 +229,15 @@ def _write_filters(
     for way in ways:
         for before, after in itertools.pairwise(way.steps):
             device = far[before.node]
-            rewritten = () if after.tos == before.tos else (disciplines.write_remark(after.tos),)
+            tos = after.tos & DSCP_MASK
+            rewritten = () if tos == before.tos & DSCP_MASK else (disciplines.write_remark(tos),)
             more = _list_actions(experiment.nodes[after.node], after, near)
             actions = " ".join((*rewritten, *more))
+            dscp = f"{before.tos & DSCP_MASK:#x} {DSCP_MASK:#x}"
             for address in list_prefixes(way.first, way.stop):
                 yield (
                     f"filter add dev {device} ingress protocol ip pref {preference[device]} u32"
-                    f" match ip dst {address} match ip tos {before.tos:#x} 0xff {actions}"
+                    f" match ip dst {address} match ip tos {dscp} {actions}"
                 )
 
 

@@ -15,6 +15,7 @@ from qospec.engine.items.totals import CAME, LEFT, LOST
 from qospec.engine.measure.observation import Recorder
 from qospec.linux.causes import find_overflows
 from qospec.linux.traffic import PS_PER_NS
+from qospec.protocol.marks import CONGESTION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from qospec.engine.measure.observation import Observation
     from qospec.linux.layout import Layout, Step, Way
     from qospec.linux.traffic import Planned, Sightings
+
+
+CE = 0b11
+"""The bits of ECN in the octet with the DSCP, all set (RFC 3168, 5)."""
 
 
 def observe(
@@ -102,13 +107,18 @@ class _Story:
 
     def follow(self, way: Way, batch: Batch, packets: Whole) -> None:
         """Follow packets to where they arrive, or are lost."""
+        may_mark = False
         for step in way.steps:
             self._pass(step.passed, batch)
             batch, packets = self._serve(step, batch, packets)
+            may_mark |= "ecn" in self._experiment.nodes[step.node].element.marks_written
+            self._verify_octets(step, packets, may_mark=may_mark)
         self._pass(way.ended, batch)
         if not batch.count:
             return
-        batch = batch.with_marks(np.full(batch.count, way.marks, np.uint32))
+        octets = self._tos[self._layout.far[way.steps[-1].node]][packets]
+        marked = np.where(octets & CE == CE, way.marks | CONGESTION, way.marks)
+        batch = batch.with_marks(marked.astype(np.uint32))
         if way.end < 0:
             path = self._experiment.nodes[way.ended[-1]].path
             self._lost.append((path, Loss("discarded", batch)))
@@ -128,8 +138,6 @@ class _Story:
         far = self._layout.far[step.node]
         left_ns = self._seen[far][packets]
         gone = left_ns < 0
-        if (self._tos[far][packets][~gone] != step.tos).any():
-            raise ValueError(f"packets left `{node.path}` with another DSCP than they came with")
         left, lost = batch.select(~gone), batch.select(gone)
         entry, totals = self._entries[node.path], self._recorder.totals
         entry[CAME] += totals.of(batch)
@@ -144,6 +152,16 @@ class _Story:
             element = node.queues[step.input].element if node.queues else ""
             self._lost.append((node.path, Loss(_find_cause(node), lost, element)))
         return left.moved(left_ns[~gone] * PS_PER_NS), packets[~gone]
+
+    def _verify_octets(self, step: Step, packets: Whole, *, may_mark: bool) -> None:
+        """Raise ValueError if the octet with the DSCP is not what it must be behind an element."""
+        octets = self._tos[self._layout.far[step.node]][packets]
+        wrong = octets != step.tos
+        if may_mark and step.tos & CE:
+            wrong &= octets != step.tos | CE
+        if wrong.any():
+            path = self._experiment.nodes[step.node].path
+            raise ValueError(f"packets left `{path}` with another DSCP or ECN than they came with")
 
     def report(self, *, drawn: bool) -> Observation:
         """Return the observation."""

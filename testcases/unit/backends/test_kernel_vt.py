@@ -91,7 +91,6 @@ def test_an_example_has_a_counterpart_for_all_of_it(name: str) -> None:
     [
         ("q = fifo {", "q = pie {", 7, "`g.q` has no counterpart on the kernel: `pie`"),
         ("q = fifo { limit = 10 pkt", "q = codel { limit = 9_000 B", 7, "`g.q`, limit: "),
-        ("q = fifo {", "q = codel { ecn = true,", 7, "`g.q`, ecn: "),
         ("q = fifo {", "q = codel { mtu = 80 B,", 7, "`g.q`, mtu: "),
         ("q = fifo {", "q = codel { target = 100 ns,", 7, "`g.q`, target: "),
         ("limit = 10 pkt }\n  near", "limit = 1_000 B }\n  near", 7, "`g.q`, limit: "),

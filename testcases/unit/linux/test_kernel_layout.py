@@ -11,7 +11,7 @@ from qospec.linux.observe import observe
 from qospec.linux.traffic import PACKET, SEEN, plan_packets, read_seen, write_plan
 from qospec.linux.trial import _list_watched
 from qospec.plan.plan import Bounds, plan
-from qospec.protocol.marks import set_marks
+from qospec.protocol.marks import CAPABLE, CONGESTION, set_marks
 
 TEXT = """qos 1
 import std.media
@@ -108,7 +108,7 @@ def make_seen(trial, lost):
     Packets that are `lost` are not seen behind the policer.
     """
     layout, planned = lay_out(trial), plan_packets(trial)
-    watched = [layout.near[trial.sources[0].node], *layout.far.values()]
+    watched = [*dict.fromkeys(_list_watched(trial, layout))]
     rows = []
     for first, batch, way in zip(planned.first, planned.batches, layout.ways, strict=True):
         for number, (at_ps, size) in enumerate(zip(batch.at_ps, batch.size_bytes, strict=True)):
@@ -117,8 +117,9 @@ def make_seen(trial, lost):
             for place, step in enumerate(way.steps, 1):
                 if place > 1 and first + number in lost:
                     break
-                point = watched.index(layout.far[step.node])
-                rows.append((at_ns + place * 10**6, 0, first + number, size, point, step.tos, 0))
+                for name in filter(None, (layout.begun.get(step.node), layout.far[step.node])):
+                    seen = (at_ns + place * 10**6, 0, first + number, size, watched.index(name))
+                    rows.append((*seen, step.tos, 0))
     return layout, planned, watched, np.array(rows, SEEN).tobytes()
 
 
@@ -140,7 +141,9 @@ def test_a_marker_rewrites_the_code_point_behind_the_policer(marking):
     found = [line for line in lay_out(marking).commands if "pedit" in line]
     ways = (("0xb8", "0x28", "10:1"), ("0x0", "0x20", "10:2"))
     for line, (old, new, band) in zip(found, ways, strict=True):
-        assert f"ip tos {old} 0xff action pedit ex munge ip dsfield set {new} pipe" in line
+        assert (
+            f"ip tos {old} 0xfc action pedit ex munge ip dsfield set {new} retain 0xfc pipe" in line
+        )
         assert f"pipe action csum ip4h pipe action skbedit priority {band} action mirred" in line
 
 
@@ -157,7 +160,7 @@ def test_packets_arrive_with_the_marks_that_the_kernel_wrote(marking):
     rows = np.frombuffer(written, SEEN).copy()
     rows["tos"][rows["tos"] == 0x20] = 0
     sightings = read_seen(rows.tobytes(), planned, watched, sizes)
-    with pytest.raises(ValueError, match="another DSCP"):
+    with pytest.raises(ValueError, match="another DSCP or ECN"):
         observe(experiment, layout, planned, sightings)
 
 
@@ -178,6 +181,35 @@ def test_a_queue_with_controlled_delay_is_told_of_the_largest_packet_by_its_inte
     assert command.endswith("codel limit 1 target 4000.000us interval 100000.000us noecn")
     assert f"link add n{number}.0 mtu 1186 type veth peer name f{number}.0 mtu 9000" in layout.links
     assert f"link add n{number}.1 mtu 1186" in "\n".join(layout.links)
+
+
+def test_a_queue_may_mark_packets_that_are_capable_and_no_others(tmp_path):
+    """0b10 is ECT(0), and 0b11 CE; the first flow is capable, the second is not."""
+    text = TEXT.replace("dscp = 46 }", "dscp = 46, ecn = ect0 }").replace(
+        "data = fifo { limit = 30_000 B }", "data = fifo { limit = 9 pkt }"
+    )
+    before, after = text[: text.index("  sort =")], text[text.index("  far.rx") :]
+    queue = "  q = codel { limit = 9 pkt, ecn = true }\n  near.rx -> meter -> q -> far.tx\n"
+    trial = build_trial(tmp_path, before + queue + after)
+    trial = trial._replace(measurement=trial.measurement._replace(followed=(("marks", 0, 2),)))
+    layout, planned, watched, written = make_seen(trial, lost=set())
+    assert [way.tos for way in layout.ways] == [46 << 2 | 2, 0]
+    assert any(line.endswith(" ecn") for line in layout.commands)
+    sizes = np.concatenate([batch.size_bytes for batch in planned.batches])
+    far = watched.index(layout.far[layout.ways[0].steps[-1].node])
+    rows = np.frombuffer(written, SEEN).copy()
+    rows["tos"][(rows["point"] == far) & (rows["number"] < 2)] |= 1
+    seen = observe(trial, layout, planned, read_seen(rows.tobytes(), planned, watched, sizes))
+    capable = set_marks(dscp=46) | CAPABLE
+    assert {marks: counts.tolist() for marks, counts in seen.marked.items()} == {
+        capable: [3, 0],
+        capable | CONGESTION: [2, 0],
+        0: [0, 4],
+    }
+    rows["tos"][(rows["point"] == far) & (rows["number"] == 8)] |= 3
+    sightings = read_seen(rows.tobytes(), planned, watched, sizes)
+    with pytest.raises(ValueError, match="another DSCP or ECN"):
+        observe(trial, layout, planned, sightings)
 
 
 def test_losses_of_a_queue_that_drops_at_its_head_have_their_cause(controlled):
