@@ -158,8 +158,8 @@ def _verify_conditions(instance: Instance) -> Iterator[Unfit]:
 def _verify_line(line: Any) -> Iterator[Unfit]:
     if line.carries == "cell" or line.aal is not None:
         yield "carries", f"{OF_KERNEL} sends frames, and no cells", "use a medium of packets"
-    if line.vlan_tags or line.labels:
-        field = "vlan_tags" if line.vlan_tags else "labels"
+    fields = (name for name in ("vlan_tags", "optional_tag", "labels") if getattr(line, name))
+    if field := next(fields, ""):
         yield field, f"{OF_KERNEL} sends neither tags nor labels here", "use a plain medium"
     if line.min_frame > LEAST_FRAME_BYTES:
         message = f"{OF_KERNEL} does not count what fills up a frame"

@@ -53,6 +53,9 @@ class Form(NamedTuple):
         copied: Whether a fault has put copies of some among them.
         unverified: Whether some were decrypted though their check of integrity may have failed.
         family: The version of IP of the packets as they were sent; "" if it is not known.
+        is_tagged: Whether they have a tag, where this depends on the flow.
+        tag_bytes: The bytes of that tag, which their sizes count here: on such a line, and in the
+            queues ahead of it.
     """
 
     carries: Carried
@@ -69,6 +72,8 @@ class Form(NamedTuple):
     copied: bool = False
     unverified: bool = False
     family: str = ""
+    is_tagged: bool = False
+    tag_bytes: int = 0
 
     @property
     def smallest_bytes(self) -> int:
@@ -79,6 +84,16 @@ class Form(NamedTuple):
     def largest_bytes(self) -> int:
         """Return the largest size; 0 if none is known."""
         return self.sizes[-1][0] if self.sizes else 0
+
+    @property
+    def largest_packet_bytes(self) -> int:
+        """Return the largest size without a tag, as an MTU counts it; 0 if none is known."""
+        return self.largest_bytes - self.tag_bytes
+
+    def with_tag(self, tag_bytes: int) -> Form:
+        """Return the form of packets that have got a tag of so many bytes; 0: lost it again."""
+        by_bytes = tag_bytes - self.tag_bytes
+        return self.resize(lambda size: size + by_bytes)._replace(tag_bytes=tag_bytes)
 
     def compute_mean(self, length: Callable[[int], int]) -> Fraction:
         """Return the mean sum of a length that depends on the size, for each item sent."""

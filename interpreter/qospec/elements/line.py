@@ -147,6 +147,9 @@ class Line(Element):
     vlan_tags: Stack = 0
     """Number of VLAN tags of 4 bytes; the outer one carries the priority, 802.1p. All frames have
     them."""
+    optional_tag: Boolean = False
+    """Whether frames of flows with a `priority` or a `vlan` have a VLAN tag, beside others without.
+    In the queues of the line, too, a packet with a tag has 4 bytes more."""
     labels: Stack = 0
     """Number of MPLS labels of 4 bytes; the outer one carries the traffic class."""
     aal: LineAal = None
@@ -155,13 +158,19 @@ class Line(Element):
     """What is put around each packet in cells, with an `aal`; by default `llc_snap`."""
 
     def __post_init__(self) -> None:
-        framed = (self.preamble, self.header, self.min_frame, self.gap, self.vlan_tags, self.labels)
-        if self.carries == "cell" and any(framed):
+        own = (self.preamble, self.header, self.min_frame, self.gap, self.vlan_tags, self.labels)
+        framed = any((*own, self.optional_tag))
+        if self.optional_tag and self.vlan_tags:
+            raise UnfitError(
+                "optional_tag: with `vlan_tags` all frames have a tag",
+                "leave `vlan_tags` out, and those of flows without a tag have none",
+            )
+        if self.carries == "cell" and framed:
             raise ValueError("carries: only packets are framed; write `carries = packet`")
         if self.aal is not None:
             if self.carries == "cell":
                 raise ValueError("aal: packets are carried in cells; write `carries = packet`")
-            if any(framed):
+            if framed:
                 raise ValueError("aal: what is put around packets in cells is the `encapsulation`")
             check_mtu(self._adapt(), self.mtu)
         elif self.mtu is not None and self.mtu > LARGEST_PACKET_BYTES:
@@ -219,6 +228,7 @@ class Line(Element):
             self.mtu or LARGEST_PACKET_BYTES,
             self.vlan_tags,
             self.labels,
+            optional_tag=self.optional_tag,
         )
 
     def guarantees(

@@ -65,6 +65,7 @@ class Source(NamedTuple):
         framing: How its cells form frames; None if they do not.
         mark_order: Of each item the marks, as uint32, in the order in which a connection repeats
             them; empty if all have `marks`.
+        is_tagged: Whether frames have a tag, on a link where this depends on the flow.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Source(NamedTuple):
     monitor: Monitor = Monitor()
     framing: Framing | None = None
     mark_order: bytes = b""
+    is_tagged: bool = False
 
     @property
     def indices(self) -> slice:
@@ -104,6 +106,8 @@ class Node(NamedTuple):
         restarts_ps: When it is told to restart, in order of time: before what arrives then.
         clocks: For a queue with several outputs: the line that each feeds, a node of its own; None
             where no port is linked.
+        tagged: The connections of which packets have the size with a tag where they leave, from
+            the first index to that behind the last.
     """
 
     path: str
@@ -115,6 +119,7 @@ class Node(NamedTuple):
     size_bytes: int = 0
     restarts_ps: tuple[int, ...] = ()
     clocks: tuple[Clock | None, ...] = ()
+    tagged: tuple[tuple[int, int], ...] = ()
 
 
 class Wire(NamedTuple):

@@ -64,12 +64,14 @@ class Flow(NamedTuple):
         stop: One beyond that of its last.
         fields: What its headers hold, by name, as `SentPackets.header_fields`.
         answered: Of answers, the index of the first connection whose requests they answer.
+        is_tagged: Whether their frames have a tag, on a link where this depends on the flow.
     """
 
     first: int
     stop: int
     fields: Mapping[str, Fraction | str]
     answered: int | None = None
+    is_tagged: bool = False
 
     @property
     def family(self) -> str:
@@ -87,7 +89,8 @@ def describe_flows(experiment: Experiment, flows: Sequence[suite.Flow]) -> list[
         if sent is not None and name.endswith(ANSWERS):
             sent, answered = sent.answers, first_of[name.removesuffix(ANSWERS)]
         fields = {} if sent is None else sent.header_fields
-        found.append(Flow(first, source.indices.stop, fields, answered))
+        tagged = sent is not None and sent.is_tagged
+        found.append(Flow(first, source.indices.stop, fields, answered, tagged))
     return found
 
 

@@ -51,6 +51,7 @@ class Draft:
         clocks: For a queue with several outputs: the line that each feeds, which stays.
         line: For a queue and a scheduler, the path of that line.
         size_bytes: The size of all items that arrive; 0 if sizes differ or are unknown.
+        tagged: The connections whose items have the size with a tag here, see `plan.tags`.
     """
 
     instance: Instance
@@ -60,6 +61,7 @@ class Draft:
     queues: list[Instance | None] = field(default_factory=list)
     line: str = ""
     size_bytes: int = 0
+    tagged: tuple[tuple[int, int], ...] = ()
 
     @property
     def element(self) -> Element:

@@ -50,7 +50,8 @@ def build_sent_form(member: Member) -> Form:
     if member.packets is None:
         return build_form("cell", CELLS)
     family = str(member.packets.header_fields["family"])
-    return build_form("packet", member.packets.sizes)._replace(family=family)
+    sent = build_form("packet", member.packets.sizes)
+    return sent._replace(family=family, is_tagged=member.packets.is_tagged)
 
 
 @functools.cache
@@ -122,6 +123,10 @@ class Forms:
         """Return the size of the largest items of a member that arrive at an element."""
         return max(form.largest_bytes for form in self.list_at(element, member))
 
+    def find_largest_packet_bytes(self, element: int, member: int) -> int:
+        """Return the same without a tag, as an MTU counts it."""
+        return max(form.largest_packet_bytes for form in self.list_at(element, member))
+
     def find_only_size_bytes(self, element: int, members: Iterable[int]) -> int:
         """Return the one size of items of these members that arrive at an element, or 0."""
         forms = [form for member in members for form in self.list_at(element, member)]
@@ -155,7 +160,7 @@ def find_largest_carried_bytes(
 def _is_carried(element: int, form: Form, drafts: Drafts) -> bool:
     clock = drafts[element].clock
     framed = None if clock is None else clock.encapsulation
-    return framed is None or form.largest_bytes <= framed.largest_bytes
+    return framed is None or form.largest_packet_bytes <= framed.largest_bytes
 
 
 def _is_changed(sent: Sequence[Form], routes: Routes) -> bool:
@@ -211,9 +216,11 @@ def frame_elements(routes: Routes, members: Sequence[Member]) -> None:
     known: dict[int, Framing] = {}
     for number, hops in routes.reach.hops.items() if counting else ():
         forward = [(hop.before, hop.after) for hop in hops if members[number].channel is None]
+        backward = [(after, before) for before, after in forward]
+        tagged = members[number].is_tagged
         around = {
-            "coming": _find_framings(forward, drafts),
-            "leaving": _find_framings([(after, before) for before, after in forward], drafts),
+            "coming": _find_framings(forward, drafts, tagged=tagged),
+            "leaving": _find_framings(backward, drafts, tagged=tagged),
         }
         for index in counting:
             for found in around[drafts[index].element.counts_frames].get(index, ()):
@@ -233,16 +240,23 @@ def _refuse_frames(how: str) -> UnfitError:
 
 
 def _find_framings(
-    hops: Iterable[tuple[State, State]], drafts: Drafts
+    hops: Iterable[tuple[State, State]], drafts: Drafts, *, tagged: bool
 ) -> dict[int, set[Framing | None]]:
-    """Return how the lines from which items come to an element by these hops frame packets."""
+    """Return how the lines from which items come to an element by these hops frame packets.
+
+    Args:
+        hops: From where to where the items go.
+        drafts: The elements.
+        tagged: Whether they have a tag, where this depends on the flow.
+    """
     onward: dict[State, list[State]] = {}
     for before, after in hops:
         onward.setdefault(before, []).append(after)
     waiting = [
         (after, None if clock.encapsulation is None else clock.encapsulation.framing)
         for before, ends in onward.items()
-        if (clock := drafts[before.element].clock) is not None
+        if (line := drafts[before.element].clock) is not None
+        for clock in [line.of_flow(tagged=tagged)]
         for after in ends
     ]
     seen = set(waiting)

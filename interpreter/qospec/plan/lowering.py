@@ -250,7 +250,15 @@ def _build_node(
         draft.clock,
         draft.waiting,
     )
-    node = Node(path, element, clock, waiting, size_bytes=draft.size_bytes, clocks=draft.clocks)
+    node = Node(
+        path,
+        element,
+        clock,
+        waiting,
+        size_bytes=draft.size_bytes,
+        clocks=draft.clocks,
+        tagged=draft.tagged,
+    )
     if table is None:
         return node
     outputs, columns = table.tabulate_by_connection(members, streams)

@@ -82,7 +82,8 @@ def _compute_line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
     # Cached: the cases of a sweep use the same few means, of mixes of up to hundreds of sizes.
     if framed is None:
         return form.compute_mean(lambda _: CELL_BYTES)
-    return form.compute_mean(framed.line_bytes)
+    is_uncounted = form.is_tagged and not form.tag_bytes  # as it is sent, ahead of its first line
+    return form.compute_mean(framed.of_flow(tagged=is_uncounted).line_bytes)
 
 
 def build_members(flows: tuple[Flow, ...], network: Network, run: Run) -> Iterator[Member]:

@@ -399,6 +399,7 @@ def _build_sources(
             if flow.traffic.is_framed
             else None,
             mark_order=b"" if packets is None else packets.mark_order,
+            is_tagged=member.is_tagged,
         )
 
 

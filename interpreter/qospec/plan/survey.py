@@ -34,6 +34,7 @@ from qospec.plan.phases import (
 )
 from qospec.plan.slots import Arbitrations
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
+from qospec.plan.tags import insert_tags
 from qospec.plan.waits import find_never_heard, find_waits
 
 if TYPE_CHECKING:
@@ -234,6 +235,9 @@ def _find_routes(
     case: Case, network: Network, members: tuple[Member, ...], problems: Problems
 ) -> Routes | None:
     drafts = assemble(network)
+    streams = (member.stream for member in members if member.is_tagged)
+    tagged = tuple((stream.first, stream.stop) for stream in streams)
+    insert_tags(drafts, {host.line for host in network.hosts}, tagged)
     try:
         routes = Routes(drafts, *route_members(network, drafts, members))
         frame_elements(routes, members)
@@ -273,7 +277,8 @@ def _build_route_key(member: Member) -> Hashable:
         "sustainable_cell_rate": member.contract.sustainable_cell_rate is not None,
         "maximum_burst_size": None,
     }
-    facts = {**vars(member), "contract": tuple(contract.values()), "packets": None}
+    sent = {"contract": tuple(contract.values()), "packets": member.is_tagged}
+    facts = {**vars(member), **sent}
     return tuple(facts.values())
 
 
@@ -306,6 +311,7 @@ def _check_forms(case: Case, name: str, survey: Survey, problems: Problems) -> b
             [*marks.find_uncarried_marks(case, survey.drafts, survey.reach)]
             or marks.find_lost_identifiers(case, survey)
         ),
+        *marks.find_misplaced_tags(case, survey),
         *feasibility.find_unknown_latencies(case, name, survey),
         *feasibility.find_left_in_parts(case, survey),
         *feasibility.find_repeated_keys(case, survey),

@@ -99,6 +99,11 @@ class Member:
         return (0, *accumulate(len(way.via) + 1 for way in self.ways[:-1]))
 
     @property
+    def is_tagged(self) -> bool:
+        """Return whether its frames have a tag, on a line where this depends on the flow."""
+        return self.packets is not None and self.packets.is_tagged
+
+    @property
     def all_marks(self) -> tuple[int, ...]:
         """Return all with which its items are sent, the usual ones first."""
         return (self.marks, *(() if self.packets is None else self.packets.other_marks))

@@ -6,6 +6,8 @@ one layer becomes that of another here, and nowhere else.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
@@ -66,6 +68,8 @@ class Encapsulation:
         labels: How many MPLS labels precede the packet; the outermost carries the traffic class.
         per_cell_bytes: How much of a frame each cell has, if frames are carried in cells: then a
             frame is all of its cells.
+        optional_tag: Whether frames of flows with a tag have one more than others, which
+            `header_bytes` and `vlan_tags` do not count.
     """
 
     preamble_bytes: int = 0
@@ -76,11 +80,21 @@ class Encapsulation:
     vlan_tags: int = 0
     labels: int = 0
     per_cell_bytes: int = 0
+    optional_tag: bool = False
+
+    def of_flow(self, *, tagged: bool) -> Encapsulation:
+        """Return what the line adds to packets of a flow, given whether it has a tag."""
+        if not self.optional_tag:
+            return self
+        header_bytes = self.header_bytes + TAG_BYTES * tagged
+        tags = self.vlan_tags + tagged
+        return replace(self, header_bytes=header_bytes, vlan_tags=tags, optional_tag=False)
 
     def carries_mark(self, mark: str) -> bool:
         """Return whether a frame has a place for a mark of `protocol.marks`, or for a VLAN."""
-        tags = dict.fromkeys(("priority", "vlan"), self.vlan_tags)
-        tags["inner_vlan"] = max(0, self.vlan_tags - 1)
+        most_tags = self.vlan_tags + self.optional_tag
+        tags = dict.fromkeys(("priority", "vlan"), most_tags)
+        tags["inner_vlan"] = max(0, most_tags - 1)
         places = {**tags, "traffic_class": self.labels}
         return bool(places.get(mark, 1))
 

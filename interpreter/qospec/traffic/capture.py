@@ -91,6 +91,10 @@ class Capture(PacketTraffic):
 
     takes_source: ClassVar[bool] = False
 
+    @property
+    def is_tagged(self) -> bool:
+        return self.vlan is not None
+
     def packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.
 

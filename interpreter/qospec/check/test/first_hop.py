@@ -75,10 +75,28 @@ def find_sent_on_links(
     linked = next(host.links[HOST_PORT] for host in ends[0] if HOST_PORT in host.links)
     begins = (linked, f"linked here, where `{flow[1]}` begins")
     try:
-        packets = traffic.exchanged(near, far) if far else traffic.packets(near.encapsulation)
+        packets = _build_packets(traffic, near, far)
     except ValueError as cause:
         raise record.find_mistakes(cause, begins) from cause
     return sending._replace(arrivals=_find_arrivals(sending, packets, evaluator), packets=packets)
+
+
+def _build_packets(traffic: Any, near: Any, far: Any) -> Any:
+    """Return what traffic sends on its first links; of those between endpoints, with answers.
+
+    `near` and `far` are the clocks of their lines; without answers, `far` is None.
+
+    Raises:
+        ValueError: It does not fit them.
+    """
+    tagged = traffic.is_tagged
+    near = near.of_flow(tagged=tagged)
+    if far is None:
+        packets = traffic.packets(near.encapsulation)
+    else:
+        packets = traffic.exchanged(near, far.of_flow(tagged=tagged))
+    answers = packets.answers and packets.answers._replace(is_tagged=tagged)
+    return packets._replace(is_tagged=tagged, answers=answers)
 
 
 def _find_first_link(

@@ -32,6 +32,7 @@ from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.graph.node import Discard, End, Link, NodeRuntime, Sink, Unconnected
 from qospec.engine.graph.promises import Conduct, with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, build_batch
+from qospec.engine.line.tagging import count_tag_bytes
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
 from qospec.engine.source.closed_loop import ClosedLoop
@@ -407,4 +408,6 @@ def _build_node_runtime(
         inserts=element.inserts,
     )
     runtime.conduct, runtime.hop = conduct, hop
+    if node.tagged:
+        runtime.tag_bytes = count_tag_bytes(setting.streams, node.tagged)
     return runtime

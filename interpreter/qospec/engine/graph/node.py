@@ -11,7 +11,7 @@ from qospec.engine.items.merge import merged
 from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Whole
+    from qospec.engine.arrays import Sizes, Whole
     from qospec.engine.element import Process, Step
     from qospec.engine.experiment import Tap
     from qospec.engine.graph.promises import Conduct
@@ -140,6 +140,8 @@ class NodeRuntime:
         hop: What it is in a chain; None if it cannot be in one.
         conduct: Where it is noted what it does, if that is asked for.
         entries: (ENTRIES, kinds, 2) What became of its items, see `engine.measure.ledger`.
+        tag_bytes: (indices,) How many bytes of a tag the sizes of what leaves it count, by
+            connection; None: none of any.
     """
 
     __slots__ = (
@@ -161,6 +163,7 @@ class NodeRuntime:
         "ports",
         "sinks",
         "stamps",
+        "tag_bytes",
     )
 
     def __init__(
@@ -182,6 +185,7 @@ class NodeRuntime:
         self._watched: tuple[Tap, ...] = ()
         self.is_seen = stamps
         self.inserts = inserts
+        self.tag_bytes: Sizes | None = None
         self.hop: Hop | None = None
         self.conduct: Conduct | None = None
         self.ports: tuple[tuple[Link, ...], ...] = ()
@@ -213,7 +217,8 @@ class NodeRuntime:
     @property
     def is_only_sent(self) -> bool:
         """Return whether what leaves it is recorded as sent, and nothing else looks there."""
-        return self.stamps and not self._passages and not self._watched
+        is_looked_at = self._passages or self._watched or self.tag_bytes is not None
+        return self.stamps and not is_looked_at
 
     def advance(self, cap_ps: int = FOREVER_PS) -> bool:
         """Advance to the lowest watermark of all links, or `cap_ps`; return whether it is later.
@@ -255,6 +260,9 @@ class NodeRuntime:
 
     def see(self, output: int, batch: Batch) -> None:
         """Record items, at least one, that leave by an output."""
+        if self.tag_bytes is not None:
+            sizes = batch.size_bytes - self.tag_bytes[batch.connection]
+            batch = batch.with_sizes(sizes)
         if self.stamps:
             self._recorder.sent(batch)
         passage = self._passages[output] if self._passages else None

@@ -6,6 +6,7 @@ could overflow, and nothing rounded is ever added up.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from qospec.dataclass import dataclass
@@ -35,6 +36,13 @@ class Clock:
     stamps: bool = False
     phase_ps: int = 0
     encapsulation: Encapsulation | None = None
+
+    def of_flow(self, *, tagged: bool) -> Clock:
+        """Return it as it is for packets of a flow, given whether that has a tag."""
+        framed = self.encapsulation
+        if framed is None or not framed.optional_tag:
+            return self
+        return replace(self, encapsulation=framed.of_flow(tagged=tagged))
 
     @property
     def byte_time_ps(self) -> Fraction:

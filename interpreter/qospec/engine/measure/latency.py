@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
+from qospec.engine.line.tagging import Tagging
 from qospec.engine.measure import delays
 
 if TYPE_CHECKING:
@@ -38,13 +39,22 @@ def transmission_times(experiment: Experiment, source: Source) -> Whole | None:
 
     The sizes are those with which items arrive, too: the planner has made sure, where they matter.
     """
-    clock = experiment.nodes[source.node].clock if experiment.nodes else None
+    clock = _find_first_line(experiment, source) if experiment.nodes else None
     if clock is None:
         return None
     times_ps = np.zeros(max(source.sizes.size_bytes) + 1, np.int64)
     for size_bytes in source.sizes.size_bytes:
         times_ps[size_bytes] = transmission_ps(clock, size_bytes)
     return times_ps
+
+
+def _find_first_line(experiment: Experiment, source: Source) -> Clock | None:
+    """Return the clock of the line on which a source sends, as it is for its packets."""
+    number = source.node
+    if isinstance(experiment.nodes[number].element, Tagging):
+        number = next(wire.to for wire in experiment.wires if wire.node == number)
+    clock = experiment.nodes[number].clock
+    return clock and clock.of_flow(tagged=source.is_tagged)
 
 
 class Latencies:

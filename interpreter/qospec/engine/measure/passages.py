@@ -26,6 +26,8 @@ class Passage:
         self.framing = np.zeros((indices, TRANSPORT + 1), np.int64)
         if framed is not None:
             self.framing[:, :TRANSPORT] = framed.framing
+            for first, stop in node.tagged:
+                self.framing[first:stop, :TRANSPORT] = framed.of_flow(tagged=True).framing
         for source in experiment.sources:
             mine = source.indices
             self.framing[mine, TRANSPORT] = source.transport_bytes

@@ -127,6 +127,12 @@ class WithHeaders:
         return Headers(**{name: getattr(self, name) for name in Headers._fields})
 
     @property
+    def is_tagged(self) -> bool:
+        """Return whether frames have a tag, on a link where this depends on the flow."""
+        tag = self.priority, self.vlan, self.inner_vlan
+        return any(field is not None for field in tag)
+
+    @property
     def _marks(self) -> int:
         return set_marks(
             dscp=self.dscp, priority=self.priority or 0, traffic_class=self.traffic_class or 0

@@ -42,6 +42,7 @@ class SentPackets(NamedTuple):
         other_marks: Those that some of them have instead.
         mark_order: Of each the marks, as uint32, in the order in which a connection repeats them;
             empty if all have the same, or if endpoints exchange them.
+        is_tagged: Whether their frames have a tag, on a link where this depends on the flow.
     """
 
     contract: Contract
@@ -58,6 +59,7 @@ class SentPackets(NamedTuple):
     cell_contract: Contract | None = None
     other_marks: tuple[int, ...] = ()
     mark_order: bytes = b""
+    is_tagged: bool = False
 
 
 class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
@@ -83,6 +85,11 @@ class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
     def begin(self, process: Arrivals) -> Arrivals:
         """Return an arrival process as flows of it have it: by default from the beginning on."""
         return process
+
+    @property
+    def is_tagged(self) -> bool:
+        """Return whether frames have a tag, on a link where this depends on the flow."""
+        return False
 
     @property
     def circuit_bytes(self) -> int:

@@ -449,8 +449,9 @@ def find_framing_mismatches(case: Case, name: str, survey: Survey) -> Iterator[D
     drafts, reported = survey.drafts, set[int]()
     for number, member in _list_sent(survey):
         flow = case.flows[member.stream.flow]
-        first = drafts[case.networks[name].hosts[member.origin].line].clock
-        assert first is not None  # noqa: S101 -- a host's line has one
+        network = case.networks[name]
+        line = network.elements[network.hosts[member.origin].line].element
+        first = line.clock(stamps=False).of_flow(tagged=member.is_tagged)
         wanted = None if member.packets is None else member.packets.encapsulation
         if member.stream.flow not in reported and first.encapsulation != wanted:
             reported.add(member.stream.flow)
@@ -462,7 +463,7 @@ def find_framing_mismatches(case: Case, name: str, survey: Survey) -> Iterator[D
                 framed = None if clock is None else clock.encapsulation
                 if number not in through or framed is None:
                     continue
-                largest_bytes = survey.forms.find_largest_bytes(index, number)
+                largest_bytes = survey.forms.find_largest_packet_bytes(index, number)
                 if largest_bytes > framed.largest_bytes:
                     reported.add(member.stream.flow)
                     # A queue or a scheduler has been joined with its line.

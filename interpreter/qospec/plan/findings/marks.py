@@ -13,16 +13,23 @@ from qospec.check.device import predicates
 from qospec.check.test.first_hop import PLACES
 from qospec.diagnostics import Diagnostic, Label
 from qospec.plan.tables import State
+from qospec.plan.tags import has_optional_tag
+from qospec.protocol.marks import MARKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from qospec.model.suite import Case, Instance
+    from qospec.model.suite import Case, Flow, Instance
     from qospec.plan.assembly import Draft, Drafts
     from qospec.plan.forms import Survey
-    from qospec.plan.tables import Reach
+    from qospec.plan.tables import Hop, Reach
 
 WRITING, READING, DROPPING = ("writes", "leaves"), ("reads", "arrives"), ("drops by", "arrives")
+
+WITH_TAG = (
+    "give the flow a `priority` of its own, such as `priority = 0`, and its frames have a tag"
+)
+TAG_KEPT = "let some frames on `{}` have a tag, too: `{{ optional_tag = true }}`"
 
 Wires = dict[int, set[int]]
 
@@ -66,6 +73,65 @@ def find_lost_identifiers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 if _reads(draft, name):
                     passed = _list_lines({hop.before.element for hop in hops} & lost, survey.drafts)
                     yield _report_refused(case, draft.instance, name, READING, passed)
+
+
+def find_misplaced_tags(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow whose frames cannot be told to have a tag, or none, on a line where some do.
+
+    Of one without a tag something on the way writes the priority; of one with a tag, a line on the
+    way has none. Each flow once.
+    """
+    drafts, priority = survey.drafts, MARKS["priority"]
+    lines = {index for index, draft in drafts.items() if has_optional_tag(draft)}
+    bare = {
+        index
+        for index, draft in drafts.items()
+        if draft.clock is not None and not _carries_mark(draft, "priority")
+    }
+    written = {
+        number: index
+        for index in lines
+        for number, item_class in survey.reach.item_classes.get(index, ())
+        if priority.of(item_class.marks) and not survey.members[number].is_tagged
+    }
+    reported = set[int]()
+    for number, hops in sorted(survey.reach.hops.items()) if lines else ():
+        member, flow = survey.members[number], survey.members[number].stream.flow
+        if flow in reported or member.channel is not None:
+            continue
+        stripped = _find_stripped(hops, lines, bare) if member.is_tagged else None
+        if number in written:
+            (line,) = _list_lines({written[number]}, drafts)
+            message = (
+                f"something writes the `priority` of `{member.name}`, whose frames have no tag"
+            )
+            yield _report_tag(case.flows[flow], f"{message} on `{line}`", WITH_TAG)
+        elif stripped is not None:
+            last, first = (_list_lines({index}, drafts)[0] for index in stripped)
+            message = f"frames of `{member.name}` have a tag on `{last}`, and had none on `{first}`"
+            yield _report_tag(case.flows[flow], message, TAG_KEPT.format(first))
+        else:
+            continue
+        reported.add(flow)
+
+
+def _find_stripped(hops: Sequence[Hop], lines: set[int], bare: set[int]) -> tuple[int, int] | None:
+    """Return a line behind one without tags, and that one; None if there is none such."""
+    behind: dict[State, int] = {}
+    before = -1
+    while len(behind) > before:
+        before = len(behind)
+        for hop in hops:
+            if hop.before.element in bare:
+                behind.setdefault(hop.after, hop.before.element)
+            elif hop.before in behind:
+                behind.setdefault(hop.after, behind[hop.before])
+    found = ((state.element, line) for state, line in behind.items() if state.element in lines)
+    return next(found, None)
+
+
+def _report_tag(flow: Flow, message: str, remedy: str) -> Diagnostic:
+    return Diagnostic("E0426", message, flow.span, help=remedy)
 
 
 def _list_wires(drafts: Drafts, reach: Reach) -> Wires:

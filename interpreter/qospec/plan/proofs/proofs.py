@@ -191,7 +191,8 @@ class _Analysis:
         key, start = Key(number, "user"), Place(source.node, source.input)
         carries = "cell" if source.encapsulation is None else "packet"
         routes.begins[key] = {start}
-        waiting = deque([(key, start, build_form(carries, source.sizes))])
+        sent = build_form(carries, source.sizes)._replace(is_tagged=source.is_tagged)
+        waiting = deque([(key, start, sent)])
         while waiting:
             key, place, form = waiting.popleft()
             forms = routes.arriving.setdefault(place, {}).setdefault(key, set())
