@@ -19,6 +19,7 @@ from qospec.catalogue.kinds import Buffer
 from qospec.elements.custom import Custom
 from qospec.elements.drr import Drr
 from qospec.elements.fifo import Fifo
+from qospec.elements.gates import Gates
 from qospec.elements.line import Line
 from qospec.elements.processor import Processor
 from qospec.elements.reorder import Reorder
@@ -75,10 +76,28 @@ FAULTS = st.sampled_from([None, None, Reorder(first=2, every=3, time=4 * 10**7)]
 CELLS = Line(Fraction(149_760_000), phase=0)
 
 
+WIDE = st.sampled_from([124 * 10**6, 200 * 10**6, 260 * 10**6, 700 * 10**6])
+"""Windows in which the largest packet fits."""
+IN_TURN = st.tuples(WIDE, WIDE, WIDE).map(
+    lambda times: tuple(zip(NAMES, ((time,) for time in times), strict=True))
+)
+TOGETHER = st.tuples(WIDE, WIDE, WIDE, WIDE).map(
+    lambda t: tuple(
+        zip(
+            NAMES,
+            ((0, t[0], t[0] + t[1], t[0] + t[1] + t[2]), (t[0], t[0] + t[1]), (0, sum(t))),
+            strict=True,
+        )
+    )
+)
+"""The first has two windows, beside the second alone, and the last is open all the time."""
+
+
 @st.composite
-def bottlenecks(draw: st.DrawFn) -> Experiment:
+def bottlenecks(draw: st.DrawFn, schedulers: Any = SCHEDULERS) -> Experiment:
     """Draw a scheduler that three sources with fast lines share."""
-    in_cells, scheduler = draw(st.booleans()), draw(SCHEDULERS)
+    in_cells, scheduler = draw(st.booleans()), draw(schedulers)
+    in_cells = in_cells and schedulers is SCHEDULERS
     fast, slow = (
         (CELLS, CELLS) if in_cells else (line_of(Fraction(10**9)), line_of(Fraction(10**8)))
     )
@@ -211,6 +230,12 @@ def test_no_chain_takes_longer_than_is_proved(experiment: Experiment) -> None:
 @some
 @given(bottlenecks())
 def test_no_share_of_a_scheduler_is_less_than_is_proved(experiment: Experiment) -> None:
+    _compare(experiment, prove(experiment))
+
+
+@some
+@given(bottlenecks(st.builds(Gates, IN_TURN | TOGETHER, begins=st.sampled_from([0, 10**8]))))
+def test_no_gate_serves_less_than_is_proved(experiment: Experiment) -> None:
     _compare(experiment, prove(experiment))
 
 

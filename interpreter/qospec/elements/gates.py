@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Annotated
 
+from qospec.calculus.guarantee import Share
+from qospec.calculus.service import RateLatency
 from qospec.catalogue.kinds import LONGEST_PS, Domain, Time, UnfitError, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
+from qospec.engine.line.guarantee import cost_sizes
 from qospec.engine.scheduler.choice import select_first_waiting
 from qospec.engine.scheduler.gating import (
     BEGINS,
@@ -36,12 +40,15 @@ from qospec.protocol.encapsulation import Encapsulation
 from qospec.units import PS_PER_S, TIME, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.gating import Window
+    from qospec.engine.scheduler.scheduler import Competitor
     from qospec.engine.scheduler.tree import Tree
 
+ROUNDED_PS = 2
+"""By how much times that are rounded to whole ps may differ from exact ones, at most."""
 Windows = Annotated[tuple[tuple[str, tuple[int, ...]], ...], Domain("windows", 0, LONGEST_PS)]
 """For each name in order: how long, or from when until when, and so on."""
 
@@ -61,6 +68,57 @@ def _find_opening(tree: Tree, scheduler: int, now_ps: int) -> int:
             tree[k, OPENS] = find_window_ps(tree, k, ready_ps, lasts_ps)
             found_ps = min(found_ps, tree[k, OPENS])
     return found_ps
+
+
+def _measure_served(window: Window, lost_ps: Fraction, mine: Competitor) -> Fraction:
+    """Return how much work of an input a window serves at least, if so much waits."""
+    left_ps = window[1] - window[0] - lost_ps
+    if mine.smallest_bytes == mine.largest_bytes:
+        return max(left_ps // (mine.longest_ps + ROUNDED_PS), 0) * mine.longest_ps
+    return max(left_ps - mine.longest_ps, Fraction(0))
+
+
+def _build_share(
+    given: Sequence[tuple[int, int, Fraction]],
+    cycle_ps: int,
+    lost_ps: Fraction,
+    mine: Competitor,
+    clock: Clock,
+) -> Share:
+    """Return the service of windows that each serve so much, in each cycle; none without any."""
+    costs = functools.partial(cost_sizes, clock)
+    if not given:
+        return Share((), costs)
+    begins = [begin for begin, _, _ in given]
+    following = [*begins[1:], begins[0] + cycle_ps]
+    idle_ps = [
+        after - end + mine.longest_ps + lost_ps
+        for (_, end, _), after in zip(given, following, strict=True)
+    ]
+    rate = sum((served for *_, served in given), Fraction(0)) / cycle_ps
+    latency_ps = max(
+        idle_ps[first] + (begins[n % len(given)] - following[first]) % cycle_ps - served / rate
+        for first in range(len(given))
+        for n, served in _accumulate_served(given, first)
+    )
+    longest_ps = max(idle_ps)
+    least_ps = min(served for *_, served in given)
+    if any(
+        burst + longest_ps <= (longest_ps + least_ps) * (1 - more)
+        for burst, more in mine.work.lines
+    ):
+        return Share((RateLatency(latency_ps=longest_ps), RateLatency(rate, latency_ps)), costs)
+    return Share((RateLatency(rate, latency_ps),), costs, always=True)
+
+
+def _accumulate_served(
+    given: Sequence[tuple[int, int, Fraction]], first: int
+) -> Iterator[tuple[int, Fraction]]:
+    """Yield each window behind one in turn, with what those between have served."""
+    served = Fraction(0)
+    for n in range(first + 1, first + 1 + len(given)):
+        yield n, served
+        served += given[n % len(given)][2]
 
 
 @element(
@@ -162,6 +220,38 @@ class Gates(Scheduler):
     @property
     def inputs(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.open)
+
+    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+        """Return what its windows give an input, if none that goes first is open with it.
+
+        A frame waits at most for the windows of others, a frame of its own that no longer fits, and
+        one of an input behind it that has begun: Zhao, Pop and Craciunas 2018, for windows that
+        exclude each other. While all that waits fits into one window, that is as fast as the line.
+        """
+        mine, own = inputs[number], self._joined[number]
+        assert mine is not None  # noqa: S101 -- no share is asked for where nothing arrives
+        beside = {
+            n: one.longest_ps
+            for n, one in enumerate(inputs)
+            if one and n != number and self._is_open_with(n, number)
+        }
+        if not own or min(beside, default=number) < number:
+            return super().share(number, inputs, clock)
+        lost_ps = max(beside.values(), default=Fraction(0)) + ROUNDED_PS
+        given = [(*window, _measure_served(window, lost_ps, mine)) for window in own]
+        return _build_share(
+            [window for window in given if window[2]], self._cycle_ps, lost_ps, mine, clock
+        )
+
+    def _is_open_with(self, one: int, other: int) -> bool:
+        """Return whether the gates of two inputs are ever open at one time."""
+        cycle_ps, always = self._cycle_ps, ((0, self._cycle_ps),)
+        return any(
+            begin < end_of_other + turn * cycle_ps and begin_of_other + turn * cycle_ps < end
+            for begin, end in self._joined[one] or always
+            for begin_of_other, end_of_other in self._joined[other] or always
+            for turn in (-1, 0, 1)
+        )
 
     def explain_unfit(self, clock: Clock, largest: Sequence[int]) -> UnfitError | None:
         framed = Encapsulation() if clock.encapsulation is None else clock.encapsulation

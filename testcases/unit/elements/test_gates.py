@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qospec.calculus.curve import Curve
+from qospec.calculus.service import RateLatency
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.gates import Gates
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.scheduler.scheduler import Competitor
 from qospec.protocol.encapsulation import Encapsulation
 
 ETHERNET = Encapsulation(8, 18, 64, 12)
@@ -171,3 +174,38 @@ def test_a_window_goes_on_in_the_next_cycle(lab):
 def test_what_cannot_be_windows_is_refused(windows, cycle, words):
     with pytest.raises(ValueError, match=words):
         Gates(windows, cycle=cycle)
+
+
+def competing(*offered):
+    """Return what arrives at inputs: so many packets at once and no more, all of one size."""
+    found = []
+    for packets, size in offered:
+        octets = max(size + 18, 64) + 20
+        work = Curve.from_lines([(packets * octets * BYTE_PS, 0)])
+        longest_ps = Fraction(octets * BYTE_PS)
+        found.append(
+            Competitor(work, longest_ps, size, size, longest_ps / size) if packets else None
+        )
+    return found
+
+
+def test_bounds_follow_from_windows():
+    """Windows of 0.55 us in 2 us: five frames of 0.1 us fit, and one may just have been missed.
+
+    Five at once have all of the line once theirs opens, after 2 us - 0.55 us + 0.1 us; of six, the
+    last waits for a second cycle. A frame of an input behind, open with it, is waited for besides.
+    """
+    gates = Gates((("a", (0, 550_000)), ("b", (550_000, 2 * US)), ("c", (0, 2 * US))))
+    wait_ps = 2 * US - 550_000 + TURN_PS + 2
+    few = gates.share(0, competing((5, 62), (9, 62), (0, 62)), LINE)
+    assert few.service[0] == RateLatency(Fraction(1), wait_ps)
+    many = gates.share(0, competing((6, 62), (9, 62), (0, 62)), LINE)
+    assert many.service == (RateLatency(Fraction(5 * TURN_PS, 2 * US), wait_ps),)
+    beside = gates.share(0, competing((4, 62), (9, 62), (1, 62)), LINE)
+    assert beside.service[0] == RateLatency(Fraction(1), wait_ps + TURN_PS)
+
+
+def test_nothing_is_proved_beside_what_goes_first():
+    gates = Gates((("a", (0, US)), ("b", (0, 2 * US))))
+    assert not gates.share(1, competing((1, 62), (1, 62)), LINE).service
+    assert gates.share(1, competing((0, 62), (1, 62)), LINE).service == ()
