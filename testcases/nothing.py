@@ -328,9 +328,13 @@ NOTHING = [
                 NOTHING_LOST: (
                     "a_call_beside_downloads.none_lost",
                     "between_the_thresholds.never_full",
+                    "two_queues_one_probability.none_lost",
                 ),
             },
-            "time_sensitive.qos": {NOTHING_LOST: ("a_frame_that_fits.none_lost",)},
+            "time_sensitive.qos": {
+                NOTHING_LOST: ("a_frame_that_fits.none_lost", "in_order_of_arrival.none_lost"),
+                AT_MOST: ("no_longer_than_it_may.in_time",),
+            },
         },
         unclaimed="expected",
     ),

@@ -33,6 +33,22 @@ WRONG = [
         changes={"fq_codel { limit = 10_240 pkt }": "fq_codel { limit = 10_240 pkt, flows = 1 }"},
     ),
     Wrong(
+        "packets.coupled_by_one",
+        QUEUES,
+        AQM,
+        ("two_queues_one_probability",),
+        {"marked"},
+        changes={"dualpi2 { limit = 10_000 pkt }": "dualpi2 { limit = 10_000 pkt, coupling = 1 }"},
+    ),
+    Wrong(
+        "packets.nobody_first",
+        QUEUES,
+        AQM,
+        ("two_queues_one_probability",),
+        {"first"},
+        changes={"dualpi2 { limit = 10_000 pkt }": "dualpi2 { limit = 10_000 pkt, shift = 0 ms }"},
+    ),
+    Wrong(
         "packets.uniform_gaps",
         QUEUES,
         AQM,
@@ -91,6 +107,32 @@ WRONG = [
         ("behind_one_frame",),
         {"in_time"},
         changes={"strict { order = [urgent, bulk] }": "strict { order = [bulk, urgent] }"},
+    ),
+    Wrong(
+        "packets.all_in_one_bucket",
+        BRIDGES,
+        STREAMS,
+        ("in_order_of_arrival",),
+        {"behind"},
+        changes={"max_residence = 10 ms": "max_residence = 10 ms, streams = all"},
+    ),
+    Wrong(
+        "packets.twice_the_burst",
+        BRIDGES,
+        STREAMS,
+        ("in_order_of_arrival",),
+        {"last"},
+        changes={
+            "cbs = 200 B @ip, max_residence = 10 ms": "cbs = 400 B @ip, max_residence = 10 ms"
+        },
+    ),
+    Wrong(
+        "packets.patient",
+        BRIDGES,
+        STREAMS,
+        ("no_longer_than_it_may",),
+        {"one_of_four", "in_time"},
+        changes={"max_residence = 1 ms": "max_residence = 2 ms"},
     ),
     Wrong(
         "packets.counts_packets",
