@@ -51,7 +51,7 @@ test-browser: setup ## Test reports in Chromium, on screen and printed; needs th
 	    { echo "test-browser needs the extra: $(BIN)/pip install --editable '.[browser]'" >&2; exit 1; }
 	$(BIN)/python -m pytest testcases/browser
 
-test-nightly: test-seeds coverage extension site test-kernel ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; build the site; measure coverage and speed
+test-nightly: test-seeds coverage extension site ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; build the site; measure coverage and speed
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/unit/shrink testcases/unit/run/test_ndr.py testcases/unit/cli/test_schema.py \
 	    testcases/language/test_help.py \
@@ -63,6 +63,7 @@ test-nightly: test-seeds coverage extension site test-kernel ## Run suites at te
 	$(BIN)/python benchmarks/ratios.py
 	$(BIN)/python benchmarks/peers/smoltcp.py
 	$(BIN)/python benchmarks/peers/ns3.py
+	$(MAKE) test-kernel
 
 test-seeds: setup ## Run each suite at ten seeds: the verdicts must be the same
 	$(BIN)/python -m pytest testcases/suites --seeds=10 --numprocesses 2 --dist worksteal

@@ -54,7 +54,8 @@ TIE_PACKETS = 64
 """How many packets before one may decide about it: more than any queue holds here."""
 TIE_TRIES = 8
 """At how many random shifts it is looked whether there is a tie."""
-TURNS_BYTES = 2 * (5 * 1_500 + 1_500)
+LARGEST_BYTES = 1_500
+TURNS_BYTES = 2 * (5 * LARGEST_BYTES + LARGEST_BYTES)
 """By how much what a class is given may differ: two turns of the largest quantum, and a packet."""
 EARLY = 3
 """By how many early losses numbers may differ, if that is more than 5 %: the kernel approximates
@@ -109,7 +110,9 @@ class Compared(NamedTuple):
         if not by_share:
             return not self.differing
         ours, theirs = self.early
-        return self.share_bytes <= TURNS_BYTES and abs(ours - theirs) <= max(EARLY, ours // 20)
+        more = abs(ours - theirs)
+        shared_bytes = TURNS_BYTES + more * LARGEST_BYTES
+        return self.share_bytes <= shared_bytes and more <= max(EARLY, ours // 20)
 
 
 class Dice:
