@@ -237,11 +237,46 @@ def test_a_completion_loads_nothing_heavy(tmp_path: Path, words: str) -> None:
     assert loaded_by([], tmp_path, **shell).isdisjoint(OUTPUT | ENGINE | LANGUAGE)
 
 
+TWO_HOSTS = """\
+qos 1
+import std.media
+
+device wire {
+  port one, other: cell
+  one.rx -> other.tx
+  other.rx -> one.tx
+}
+
+topology two_hosts {
+  a, b = host
+  between = wire
+  link a -- between.one via media.stm1
+  link between.other -- b via media.stm1
+}
+
+test carried on two_hosts {
+  flow user = ubr { pcr = 1_000 cell/s } from a to b
+  run { measure = 1 s }
+  expect user.received > 0
+}
+"""
+
+
 @pytest.mark.slow
 def test_check_loads_neither_engine_nor_report(tmp_path: Path) -> None:
     loaded = loaded_by(["check", "testcases/suites/eantc"], tmp_path)
     assert {"qospec.elements.gcra", "qospec.metrics"} <= loaded, "this checked nothing"
     assert loaded.isdisjoint(OUTPUT | ENGINE | {"qospec.run", "qospec.report"})
+
+
+@pytest.mark.slow
+def test_check_imports_no_kind_that_a_file_does_not_name(tmp_path: Path) -> None:
+    file = tmp_path / "two_hosts.qos"
+    file.write_text(TWO_HOSTS)
+    loaded = loaded_by(["check", str(file)], tmp_path)
+    kinds = {n for n in loaded if re.match(r"qospec\.(elements|traffic|dropping)\.", n)}
+    made_of = "qospec.traffic.constant"
+    assert kinds == {"qospec.elements.line", "qospec.traffic.ubr", made_of}
 
 
 @pytest.mark.slow

@@ -36,6 +36,10 @@ class BuiltIns:
             raise explain_not_built(name.text, name.span)
         return None
 
+    def knows(self, name: str) -> bool:
+        """Return whether a name is one of them; imports no kind of another name."""
+        return name == "host" or any(self.catalogue.find(role, name) for role in RECORDS)
+
     def list_names(self, role: Role | None = None) -> Iterator[str]:
         """Yield all of them, or the kinds of one role."""
         if role is None:

@@ -227,6 +227,7 @@ class BuiltIns(Protocol):
 
     def list_names(self, role: Role | None = None) -> Iterable[str]: ...  # noqa: D102
 
+    def knows(self, name: str) -> bool: ...  # noqa: D102
     def is_reserved(self, name: str) -> bool: ...  # noqa: D102
 
     def find_module(self, name: str) -> str: ...  # noqa: D102

@@ -165,7 +165,7 @@ class Evaluator:
         if not isinstance(node, ast.Path) or node.trail:
             return None
         binding = scope.find(node.name.text)
-        taken = binding is not None and binding.name in {*self.context.built_ins.list_names()}
+        taken = binding is not None and self.context.built_ins.knows(binding.name)
         return binding if taken else None
 
     def require_plain(self, node: ast.Expression, scope: Scope) -> Value:
