@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import parse_share, parse_stay_number
 from qospec.engine.machine.stays import GOES_ON, Stays, list_intervals
+from qospec.engine.measure.tally import Delays
 from qospec.units import PS_PER_S, TIME
 
 if TYPE_CHECKING:
@@ -77,6 +79,19 @@ def read_machine_series(
             ended_ps = stays.list_ended_ps(start_ps, stop_ps)
             found.append(_compute_of_lengths(ended_ps, observed.removeprefix("time.")))
     return found
+
+
+def collect_stays(state: str, counts: Counts) -> Delays:
+    """Return how long the stays in a state lasted that have ended, of which there is a log."""
+    times = Counter(ps for ps in _list_stays(counts, state).in_order_ps if ps != GOES_ON)
+    return Delays(
+        times.total(),
+        sum(ps * many for ps, many in times.items()),
+        sum(ps * ps * many for ps, many in times.items()),
+        min(times, default=None),
+        max(times, default=None),
+        tuple((ps, ps + 1, times[ps]) for ps in sorted(times)),
+    )
 
 
 def _list_stays(counts: Counts, state: str) -> Stays:

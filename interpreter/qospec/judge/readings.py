@@ -12,7 +12,7 @@ from qospec.check.evaluate.measurements import CAUSES
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.experiment import Intervals
 from qospec.judge.hanging import list_hangs
-from qospec.judge.machines import read_machine, read_machine_series
+from qospec.judge.machines import collect_stays, read_machine, read_machine_series
 from qospec.model.expression import (
     Attribute,
     Counted,
@@ -197,6 +197,13 @@ class Readings:
         """Return the delays of which a metric gives quantiles; for others, the transfer delays."""
         tally = self._get_tally(leaf)
         return None if tally is None else self._get_metric(leaf.metric).delays(tally)
+
+    def read_stays(self, path: str, state: str, network: str) -> Delays | None:
+        """Return how long stays in a state of a machine lasted; None of what did not run."""
+        if network not in self._seen:
+            return None
+        counts = self._seen[network][1].machines.get(path)
+        return None if counts is None else collect_stays(state, counts)
 
     def read_series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the value of an expression in each interval in order; None without data."""

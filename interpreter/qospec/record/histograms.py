@@ -1,5 +1,7 @@
 """Histograms of delays in the record: one of each flow and metric that a statement names.
 
+Likewise of the stays in a state of a machine of which a statement asks a quantile.
+
 A histogram counts the delays of all repeats together, in bins that are unions of the engine's own
 buckets, so every count is exact. The lowest bin contains everything below 1/4096 of the largest
 delay; a chart has no room for more.
@@ -12,8 +14,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
-from qospec.catalogue.statistics import parse_packet_number
-from qospec.model.expression import Measured, Operation, is_measured, list_measurements
+from qospec.catalogue.statistics import parse_packet_number, parse_share
+from qospec.model.expression import (
+    Measured,
+    Operation,
+    is_measured,
+    list_counted,
+    list_measurements,
+)
 from qospec.protocol.streams import name_population
 from qospec.record.bins import FINEST, find_bin
 from qospec.record.quantity import describe_quantity
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
 
     from qospec.document import Document
     from qospec.engine.measure.tally import Delays
-    from qospec.judge.repeats import RepeatReadings
+    from qospec.judge.readings import Readings
     from qospec.model.expression import Expression
     from qospec.model.suite import Statement
 
@@ -50,7 +58,7 @@ def describe_measurement(expression: Expression) -> Document:
 
 
 def describe_histograms(
-    statements: Iterable[Statement], repeats: Sequence[RepeatReadings]
+    statements: Sequence[Statement], repeats: Sequence[Readings]
 ) -> list[Document]:
     """Return the histograms of the delays that statements name, one per flow and metric."""
     found: dict[tuple[str, str], Document] = {}
@@ -61,7 +69,27 @@ def describe_histograms(
         delays = [seen for repeat in repeats if (seen := repeat.read_delays(leaf)) and seen.buckets]
         if delays:
             found[key] = {"flow": key[0], "metric": key[1], **describe_histogram(delays)}
+    for network, path, state in dict.fromkeys(_list_states(statements)):
+        lasted = (repeat.read_stays(path, state, network) for repeat in repeats)
+        stays = [delays for delays in lasted if delays is not None and delays.max_ps]
+        if stays and len(found) < MAX_HISTOGRAMS:
+            name = f"{network}.{path}.{state}" if network else f"{path}.{state}"
+            found[name, "time"] = {"flow": name, "metric": "time", **describe_histogram(stays)}
     return list(found.values())
+
+
+def _list_states(statements: Iterable[Statement]) -> Iterator[tuple[str, str, str]]:
+    """Yield the states of machines of which a statement asks a quantile of the time in them.
+
+    That is the network, the path of the machine, and the state.
+    """
+    for statement in statements:
+        if statement.idle or statement.kind == "invariant":
+            continue
+        for leaf in list_counted(statement.expression):
+            state, _, statistic = leaf.observed.removeprefix("machine.state.").partition(".time.")
+            if parse_share(statistic) is not None:
+                yield leaf.network, leaf.path, state
 
 
 def _list_delays(statements: Iterable[Statement]) -> Iterator[Measured]:

@@ -141,3 +141,65 @@ def test_thousands_of_flows_do_not_fill_a_record(planned):
     (plan,) = planned(f"{text}{flows}\n{asked}\n}}\n")
     found = describe_case(plan, trial.run(plan, discover(), lambda _: None))
     assert len(found["delays"]) == MAX_HISTOGRAMS
+
+
+THREE_AT_ONCE = """
+device asker {
+  port line: cell
+  queue = fifo { limit = 16 cell }
+  line.rx -> ask.line
+  ask.line -> queue -> line.tx
+  machine ask {
+    ports = [line]
+    messages = [question, answer]
+    instances = 3
+    state first { on begin -> asking { send = [question] } }
+    state asking { on answer -> done }
+    state done {}
+  }
+}
+device server {
+  port line: cell
+  queue = fifo { limit = 16 cell }
+  line.rx -> keys.line
+  keys.line -> queue -> line.tx
+  machine keys {
+    ports = [line]
+    messages = [question, answer]
+    state free { on question -> free { after = 65 ms, send = [answer] } }
+  }
+}
+topology pair {
+  a = asker
+  b = server
+  link a.line -- b.line via media.stm1
+}
+test t on pair {
+  run { measure = 1 s }
+  STATEMENT
+}
+"""
+
+
+def test_a_quantile_of_stays_keeps_how_long_they_lasted(planned):
+    """Agreements of 65 ms, one after the other, of three who ask at once: EANTC 2006."""
+    (case,) = planned(THREE_AT_ONCE.replace("STATEMENT", "report a.ask.asking.time.p95"))
+    found = describe_case(case, trial.run(case, discover(), lambda _: None))
+    (kept_times,) = found["delays"]
+    assert (kept_times["flow"], kept_times["metric"]) == ("a.ask.asking", "time")
+    first, fine = kept_times["first"], kept_times["per_octave"]
+    in_agreements = Counter(
+        round(find_bin_start_ps(first + number, fine) / 65e9)
+        for number, count in enumerate(counts(kept_times))
+        if count
+    )
+    assert in_agreements == {1: 1, 2: 1, 3: 1}
+    assert sum(counts(kept_times)) == 3
+
+
+@pytest.mark.parametrize(
+    "statement", ["report a.ask.asking.time.max", "report a.ask.asking.time.stay_3"]
+)
+def test_other_statistics_of_stays_keep_none(planned, statement):
+    (case,) = planned(THREE_AT_ONCE.replace("STATEMENT", statement))
+    assert describe_case(case, trial.run(case, discover(), lambda _: None))["delays"] == []
