@@ -227,7 +227,7 @@ def test_the_documented_drop_policy_lets_half_wait(examples: Catalogue) -> None:
     half = examples.kinds["dropping", "half"].build()
     queue = discover().select_role("element")["fifo"].build(Buffer(7, "packet"), half)
     assert queue.discards_for == ("overflow", "threshold")
-    assert half.rules(queue.buffer)[0].room == 3
+    assert half.list_rules(queue.buffer)[0].room == 3
 
 
 def test_the_documented_congestion_control_keeps_its_window(examples: Catalogue) -> None:

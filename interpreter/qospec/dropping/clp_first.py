@@ -32,5 +32,5 @@ class ClpFirst(DropPolicy):
     def mark(self) -> str:
         return "clp"
 
-    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+    def list_rules(self, limit: Buffer) -> Mapping[int, Rule]:
         return {1: Rule(int(self.at * limit.amount))}

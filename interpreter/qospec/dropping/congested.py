@@ -45,7 +45,7 @@ class Congested(DropPolicy):
     def mark(self) -> str:
         return self.by
 
-    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+    def list_rules(self, limit: Buffer) -> Mapping[int, Rule]:
         items = self.carries or "packet"
         unit = "cell" if items == "cell" else "pkt"
         for _, amount in self.at:

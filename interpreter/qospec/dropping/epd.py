@@ -39,6 +39,6 @@ class Epd(DropPolicy):
     def carries(self) -> Literal["cell"]:
         return "cell"
 
-    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+    def list_rules(self, limit: Buffer) -> Mapping[int, Rule]:
         verify_threshold("at", self.at, limit)
         return {0: Rule(frames_from=self.at.amount, rest=self.partial)}

@@ -32,5 +32,5 @@ class Ppd(DropPolicy):
     def carries(self) -> Literal["cell"]:
         return "cell"
 
-    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+    def list_rules(self, limit: Buffer) -> Mapping[int, Rule]:
         return {0: Rule(rest=True)}

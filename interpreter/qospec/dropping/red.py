@@ -42,5 +42,5 @@ class Red(Averaging, DropPolicy):
     p: Probability
     """The drop probability just below `high`, before it is spaced evenly."""
 
-    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+    def list_rules(self, limit: Buffer) -> Mapping[int, Rule]:
         return {0: Rule(curve=Curve(self.low, self.high, self.p, self.gentle))}

@@ -20,5 +20,5 @@ if TYPE_CHECKING:
 class Tail(DropPolicy):
     """Drop only items that find the queue full; the default of every queue."""
 
-    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+    def list_rules(self, limit: Buffer) -> Mapping[int, Rule]:
         return {}

@@ -42,7 +42,7 @@ class Threshold(DropPolicy):
     def mark(self) -> str:
         return self.by
 
-    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+    def list_rules(self, limit: Buffer) -> Mapping[int, Rule]:
         for _, amount in self.at:
             verify_threshold("at", amount, limit)
         marks = list_values(self.by, self.at)

@@ -60,7 +60,7 @@ class Wred(Averaging, DropPolicy):
     def mark(self) -> str:
         return self.by
 
-    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+    def list_rules(self, limit: Buffer) -> Mapping[int, Rule]:
         high, p = dict(self.high), dict(self.p)
         marks = list_values(self.by, self.low)
         return {

@@ -141,7 +141,7 @@ def test_what_a_field_implies_does_what_the_field_without_it_does():
     fifo, tcp = (
         discover().find(role, name) for role, name in (("element", "fifo"), ("traffic", "tcp"))
     )
-    assert made["tail"].rules(None) == {}, "no rule but the limit"
+    assert made["tail"].list_rules(None) == {}, "no rule but the limit"
     assert tcp.build()._control.hooks == made["newreno"].hooks
     assert tcp.build()._control.repairs_all == made["newreno"].repairs_all
     assert fifo.find_parameter("drop").default is None

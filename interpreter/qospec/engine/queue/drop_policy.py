@@ -120,7 +120,7 @@ class DropPolicy(ABC):
         return mark_congestion(marks) if self.marks_congestion else (marks,)
 
     @abstractmethod
-    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+    def list_rules(self, limit: Buffer) -> Mapping[int, Rule]:
         """Return the rule of each class, by value of the mark; others have the limit alone.
 
         Raises:
@@ -143,7 +143,7 @@ def verify(policy: DropPolicy, limit: Buffer) -> None:
             f"drop: only {policy.carries}s have {_name_mark(policy)}, and the limit is in"
             f" {UNITS[limit.unit]}"
         )
-    for rule in policy.rules(limit).values():
+    for rule in policy.list_rules(limit).values():
         if rule.curve is not None:
             _verify_curve(rule.curve, limit)
     if policy.average is not None:
@@ -272,7 +272,7 @@ def build_drop_state(
     ]
     selective = any(
         queue_with_policy.policy is not None
-        and queue_with_policy.policy.rules(queue_with_policy.limit)
+        and queue_with_policy.policy.list_rules(queue_with_policy.limit)
         for queue_with_policy in with_policy
     )
     table = admission_table(with_policy, clock, connections)
@@ -293,7 +293,7 @@ def admission_table(
     is_of_frames = False
     line = transmission.build_line(clock)
     for k, (limit, policy, _) in enumerate(queues):
-        rules = policy.rules(limit) if policy is not None else {}
+        rules = policy.list_rules(limit) if policy is not None else {}
         is_of_frames |= any(rule.is_of_frames for rule in rules.values())
         average = policy.average if policy is not None else None
         if policy is not None and policy not in tables:
@@ -320,7 +320,7 @@ def admission_table(
 
 def list_causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
     """Return what a queue may lose items for."""
-    rules = () if policy is None else policy.rules(limit).values()
+    rules = () if policy is None else policy.list_rules(limit).values()
     found = [OVERFLOW]
     by_class = [rule for rule in rules if rule.room is not None or rule.congested_from is not None]
     found += [THRESHOLD] if by_class else []

@@ -446,7 +446,7 @@ def _remembers_cells(instance: Instance, member: Member, flow: Flow) -> bool:
     """Return whether an element decides about a cell by what came of its connection before."""
     policy, limit = instance.element.drop_policy, instance.element.buffer
     has_frames = flow.packets is not None or flow.traffic.is_framed
-    rules = policy.rules(limit).values() if has_frames and policy and limit else ()
+    rules = policy.list_rules(limit).values() if has_frames and policy and limit else ()
     return instance.element.polices(member.contract) or any(rule.is_of_frames for rule in rules)
 
 
