@@ -196,7 +196,7 @@ class Readings:
     def read_delays(self, leaf: Measured) -> Delays | None:
         """Return the delays of which a metric gives quantiles; for others, the transfer delays."""
         tally = self._get_tally(leaf)
-        return None if tally is None else self._get_metric(leaf.metric).delays(tally)
+        return None if tally is None else self._get_metric(leaf.metric).select_delays(tally)
 
     def read_stays(self, path: str, state: str, network: str) -> Delays | None:
         """Return how long stays in a state of a machine lasted; None of what did not run."""

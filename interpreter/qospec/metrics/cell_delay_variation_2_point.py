@@ -33,7 +33,7 @@ class CellDelayVariation2Point(Metric):
     statistics = ("max", "mean", "p*")
     needs = frozenset({"histogram"})
 
-    def delays(self, tally: Tally) -> Delays:
+    def select_delays(self, tally: Tally) -> Delays:
         return tally.delays.less(tally.delays.min_ps or 0)
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

@@ -35,7 +35,7 @@ class DelayReading(Metric):
     statistics = (*packet_statistics, "cell_*")
     needs = frozenset({"readings"})
 
-    def delays(self, tally: Tally) -> Delays | None:
+    def select_delays(self, tally: Tally) -> Delays | None:
         return tally.readings
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

@@ -33,7 +33,7 @@ class IpPacketDelayVariation(Metric):
     statistics = ("mean", "min", "max", "p*", "packet_*")
     needs = frozenset({"variation"})
 
-    def delays(self, tally: Tally) -> Delays | None:
+    def select_delays(self, tally: Tally) -> Delays | None:
         return None if tally.variation is None else tally.variation.one_way
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

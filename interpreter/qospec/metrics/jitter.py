@@ -29,7 +29,7 @@ class Jitter(Metric):
     series = ("mean", "max")
     needs = frozenset({"variation"})
 
-    def delays(self, tally: Tally) -> Delays | None:
+    def select_delays(self, tally: Tally) -> Delays | None:
         return None if tally.variation is None else tally.variation.received
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

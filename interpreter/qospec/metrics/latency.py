@@ -40,7 +40,7 @@ class Latency(Metric):
     statistics = ("mean", "min", "max", "std", "sample_std", "p*", "packet_*")
     needs = frozenset({"latencies"})
 
-    def delays(self, tally: Tally) -> Delays | None:
+    def select_delays(self, tally: Tally) -> Delays | None:
         return tally.latencies
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

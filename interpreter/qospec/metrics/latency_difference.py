@@ -35,7 +35,7 @@ class LatencyDifference(Metric):
     statistics = ("mean", "max", "p*", "packet_*")
     needs = frozenset({"variation"})
 
-    def delays(self, tally: Tally) -> Delays | None:
+    def select_delays(self, tally: Tally) -> Delays | None:
         return None if tally.variation is None else tally.variation.latencies
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

@@ -27,6 +27,6 @@ class MeanOpinionScore(CallMetric):
     fall_per_loss = Fraction(53, 1000) * STEEPEST
     """The slope of MOS over R is at most 0.053, at R = 160 / 3."""
 
-    def score(self, rating: Fraction) -> Fraction:
+    def score_call(self, rating: Fraction) -> Fraction:
         """Return the mean opinion score that corresponds to R."""
         return predict_opinion_score(rating)

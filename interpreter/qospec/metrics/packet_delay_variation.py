@@ -32,7 +32,7 @@ class PacketDelayVariation(Metric):
     statistics = ("max", "mean", "p*", "packet_*")
     needs = frozenset({"histogram"})
 
-    def delays(self, tally: Tally) -> Delays:
+    def select_delays(self, tally: Tally) -> Delays:
         return tally.delays.less(tally.delays.min_ps or 0)
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

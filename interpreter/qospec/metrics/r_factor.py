@@ -37,6 +37,6 @@ class RFactor(CallMetric):
     most = 100
     fall_per_loss = STEEPEST
 
-    def score(self, rating: Fraction) -> Fraction:
+    def score_call(self, rating: Fraction) -> Fraction:
         """Return R itself."""
         return rating

@@ -35,7 +35,7 @@ def test_no_loss_lowers_a_score_by_more_than_is_declared(metric, impairment, in_
     call = Call(Fraction(impairment), Fraction("4.3"), 10**10, 10**10)
     lost = (0, 1, 2, 5, 10, 20, 50, 100, 500, 999)
     heard = [Heard(1_000, 1_000 - n, 0, 1 if in_a_row and n else n, 10**9) for n in lost]
-    best, *scores = [metric.score(rate_call(call, quality)) for quality in heard]
+    best, *scores = [metric.score_call(rate_call(call, quality)) for quality in heard]
     falls = [1_000 * (best - score) / n for score, n in zip(scores, lost[1:], strict=True)]
     assert max(falls) <= metric.fall_per_loss
     assert impairment or max(falls) > metric.fall_per_loss / 2

@@ -84,7 +84,7 @@ class Metric(ABC):
     "outages", "calls", "marks", "samples", "readings", "positions", "frame_latencies" and, of
     frames, "planned"; and "payload", which a test asks for."""
 
-    def delays(self, tally: Tally) -> Delays | None:
+    def select_delays(self, tally: Tally) -> Delays | None:
         """Return the values of its quantiles, for the judge and histograms; None without data."""
         return tally.delays
 
@@ -111,7 +111,7 @@ class CallMetric(Metric):
     needs = frozenset({"calls"})
 
     @abstractmethod
-    def score(self, rating: Fraction) -> Fraction:
+    def score_call(self, rating: Fraction) -> Fraction:
         """Return the score of a call with this R."""
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | None:
@@ -120,7 +120,7 @@ class CallMetric(Metric):
             raise ValueError(f"calls have no statistic `{statistic}`")
         ratings = (rate_call(call, heard) for call, heard in tally.calls or ())
         return compute_statistic(
-            [self.score(rating) for rating in ratings if rating is not None], statistic
+            [self.score_call(rating) for rating in ratings if rating is not None], statistic
         )
 
 
