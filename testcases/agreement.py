@@ -272,16 +272,16 @@ class Arrivals:
         self.rows: list[tuple[int, int, int]] = []
         self.early = 0
 
-    def began(self, batch: Batch) -> None:
+    def note_start(self, batch: Batch) -> None:
         """Take no note: all packets are known."""
 
-    def passed(self, place: str, batch: Batch) -> None:
+    def note_passage(self, place: str, batch: Batch) -> None:
         """Take no note."""
 
-    def advanced(self) -> None:
+    def advance(self) -> None:
         """Take no note."""
 
-    def ended(self, batch: Batch, how: str) -> None:
+    def note_end(self, batch: Batch, how: str) -> None:
         """Note when each was sent, and when it arrived; -1: it was lost."""
         self.early += batch.count if "(early)" in how else 0
         at_ps = [-1] * batch.count if how else batch.at_ps.tolist()

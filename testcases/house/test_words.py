@@ -82,7 +82,7 @@ GIVEN = {
 
 NOT_YET = list_words(
     """
-    capture elements engine engine/endpoint engine/event engine/graph engine/items
+    elements engine engine/endpoint engine/event engine/graph engine/items
     engine/line engine/machine engine/measure engine/meter engine/queue engine/scheduler
     engine/security engine/source fuzz payload protocol shrink traffic
     """

@@ -45,7 +45,7 @@ class CellEncryption:
         self._keys: dict[tuple[int, int], Key] = {}
         self.taps = tuple(Tap(str(index), index, 0) for index in find_encrypting(experiment, node))
 
-    def passed(self, place: str, batch: Batch) -> None:
+    def note_passage(self, place: str, batch: Batch) -> None:
         """Take note of which device encrypts which VC."""
         self._sender[self._experiment.streams.connection(batch.connection)] = int(place)
 

@@ -35,7 +35,7 @@ class Ahead(Protocol):
 
     taps: tuple[Tap, ...]
 
-    def passed(self, place: str, batch: Batch) -> None:
+    def note_passage(self, place: str, batch: Batch) -> None:
         """Take note of items that pass."""
 
 
@@ -70,25 +70,25 @@ class Sightings:
         self._ended: list[_Ended] = []
         self._waiting = self._flight.seen(join_batches(), tap.place)
 
-    def began(self, batch: Batch) -> None:
+    def note_start(self, batch: Batch) -> None:
         """Number items that are sent; each connection's are sent in order."""
         self._began.append(copy_batch(batch))
 
-    def passed(self, place: str, batch: Batch) -> None:
+    def note_passage(self, place: str, batch: Batch) -> None:
         """Keep items that pass."""
         if place == self.taps[0].place:
             self._passed.append(copy_batch(batch))
         elif self._ahead is not None:
-            self._ahead.passed(place, batch)
+            self._ahead.note_passage(place, batch)
 
-    def ended(self, batch: Batch, how: str) -> None:
+    def note_end(self, batch: Batch, how: str) -> None:
         """Keep what became of items."""
         if how not in self.losses:
             self.losses.append(how)
         fate = np.full(batch.count, self.losses.index(how), np.int64)
         self._ended.append(_Ended(batch.connection.copy(), batch.sent_ps.copy(), fate))
 
-    def advanced(self) -> None:
+    def advance(self) -> None:
         """Hand on the items up to the first whose fate is not known."""
         self._number_items()
         self._note_passed()

@@ -80,12 +80,12 @@ class Comparison:
         self._arrived: list[_Seen] = []
         self._spoilt: list[_Seen] = []
 
-    def began(self, batch: Batch) -> None:
+    def note_start(self, batch: Batch) -> None:
         """Keep items that are sent, to number them."""
         if self._receivers:
             self._began.append(copy_batch(batch))
 
-    def passed(self, place: str, batch: Batch) -> None:
+    def note_passage(self, place: str, batch: Batch) -> None:
         """Take note of which connections are encrypted, or keep items to be decrypted.
 
         Raises:
@@ -100,7 +100,7 @@ class Comparison:
         of = self._encrypted.setdefault(number, np.zeros(indices, np.bool_))
         of[batch.connection] = True
 
-    def ended(self, batch: Batch, how: str) -> None:
+    def note_end(self, batch: Batch, how: str) -> None:
         """Keep which items ended; what arrives encrypted is not what was sent."""
         seen = _Seen.of(batch)
         self._ended.append(seen)
@@ -110,7 +110,7 @@ class Comparison:
             if is_sealed.any():
                 self._spoilt.append(_Seen.of(batch, is_sealed))
 
-    def advanced(self) -> None:
+    def advance(self) -> None:
         """Decrypt what came, compare it, and count what has arrived."""
         if self._receivers:
             self._flight.add(join_batches(*self._began))

@@ -39,14 +39,14 @@ def recording() -> tuple[Sightings, list[Row]]:
 
 def test_items_are_numbered_in_their_connection_even_if_they_pass_in_another_order() -> None:
     sightings, rows = recording()
-    sightings.began(batch([0, 1, 0, 1], [5, 5, 6, 7]))
-    sightings.passed("a -> b", batch([1, 0, 0], [7, 6, 5], [20, 21, 22]))
-    sightings.ended(batch([0, 1, 0, 1], [5, 5, 6, 7]), "")
-    sightings.advanced()
-    sightings.began(batch([0, 2], [9, 9]))
-    sightings.passed("a -> b", batch([0, 2], [9, 9], [30, 31]))
-    sightings.ended(batch([0, 2], [9, 9]), "")
-    sightings.advanced()
+    sightings.note_start(batch([0, 1, 0, 1], [5, 5, 6, 7]))
+    sightings.note_passage("a -> b", batch([1, 0, 0], [7, 6, 5], [20, 21, 22]))
+    sightings.note_end(batch([0, 1, 0, 1], [5, 5, 6, 7]), "")
+    sightings.advance()
+    sightings.note_start(batch([0, 2], [9, 9]))
+    sightings.note_passage("a -> b", batch([0, 2], [9, 9], [30, 31]))
+    sightings.note_end(batch([0, 2], [9, 9]), "")
+    sightings.advance()
     assert rows == [
         (20, 1, 7, 1, 0),
         (21, 0, 6, 1, 0),
@@ -59,43 +59,43 @@ def test_items_are_numbered_in_their_connection_even_if_they_pass_in_another_ord
 
 def test_what_passes_behind_an_item_in_flight_waits_for_it() -> None:
     sightings, rows = recording()
-    sightings.began(batch([0, 0, 0], [1, 2, 3]))
-    sightings.passed("a -> b", batch([0, 0, 0], [1, 2, 3], [4, 5, 6]))
-    sightings.ended(batch([0], [2]), "queue (overflow)")
-    sightings.advanced()
+    sightings.note_start(batch([0, 0, 0], [1, 2, 3]))
+    sightings.note_passage("a -> b", batch([0, 0, 0], [1, 2, 3], [4, 5, 6]))
+    sightings.note_end(batch([0], [2]), "queue (overflow)")
+    sightings.advance()
     assert (rows, sightings.unsettled) == ([], 3)
-    sightings.ended(batch([0], [1]), "")
-    sightings.advanced()
+    sightings.note_end(batch([0], [1]), "")
+    sightings.advance()
     assert (rows, sightings.unsettled) == ([(4, 0, 1, 0, 0), (5, 0, 2, 1, 1)], 1)
     assert sightings.losses == ["", "queue (overflow)"]
-    sightings.ended(batch([0], [3]), "queue (red)")
-    sightings.advanced()
+    sightings.note_end(batch([0], [3]), "queue (red)")
+    sightings.advance()
     assert rows[-1] == (6, 0, 3, 2, 2)
 
 
 def test_an_item_that_passes_twice_has_one_fate() -> None:
     sightings, rows = recording()
-    sightings.began(batch([0], [1]))
-    sightings.passed("a -> b", batch([0], [1], [2]))
-    sightings.passed("a -> b", batch([0], [1], [8]))
-    sightings.ended(batch([0], [1]), "loop (expired)")
-    sightings.advanced()
+    sightings.note_start(batch([0], [1]))
+    sightings.note_passage("a -> b", batch([0], [1], [2]))
+    sightings.note_passage("a -> b", batch([0], [1], [8]))
+    sightings.note_end(batch([0], [1]), "loop (expired)")
+    sightings.advance()
     assert rows == [(2, 0, 1, 0, 1), (8, 0, 1, 0, 1)]
 
 
 def test_batches_may_be_overwritten_after_the_call() -> None:
     sightings, rows = recording()
-    for note in (sightings.began, partial(sightings.passed, "a -> b")):
+    for note in (sightings.note_start, partial(sightings.note_passage, "a -> b")):
         mine = batch([0], [1], [2])
         note(mine)
         mine.at_ps[:] = 99
-    sightings.ended(batch([0], [1]), "")
-    sightings.advanced()
+    sightings.note_end(batch([0], [1]), "")
+    sightings.advance()
     assert rows == [(2, 0, 1, 0, 0)]
 
 
 def test_an_item_that_was_never_sent_is_an_error() -> None:
     sightings, _ = recording()
-    sightings.passed("a -> b", batch([0], [1]))
+    sightings.note_passage("a -> b", batch([0], [1]))
     with pytest.raises(ValueError, match="never sent"):
-        sightings.advanced()
+        sightings.advance()

@@ -111,7 +111,7 @@ def run(
         for part in network.parts:
             part.advance()
         if observer is not None:
-            observer.advanced()
+            observer.advance()
         if on_progress is not None:
             on_progress(until_ps, stop_ps)
     entries: dict[str, Whole] = {}

@@ -270,7 +270,7 @@ class NodeRuntime:
             passage.add(batch)
         for tap in self._watched:
             if tap.output == output:
-                self._recorder.passed(tap.place, batch)
+                self._recorder.show(tap.place, batch)
 
     def _forward(self, arrivals: tuple[Batch, ...], step: Step) -> None:
         totals, entries = self._recorder.totals, self.entries

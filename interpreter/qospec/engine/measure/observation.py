@@ -311,7 +311,7 @@ class Recorder:
     def sent(self, batch: Batch) -> None:
         """Count cells, at least one, that leave the line of their source."""
         if self._observer is not None:
-            self._observer.began(batch)
+            self._observer.note_start(batch)
         if self._frames.needed:
             frames = self._select_window(self._frames.sent(batch))
             delays.count(frames.connection.view(np.uint32), self._sent, 1)
@@ -339,7 +339,7 @@ class Recorder:
         own, counts = connection < self._streams.count, self._counts_when_made[connection]
         self._count(connection[own], batch.at_ps[own], self._planned)
         if self._observer is not None:
-            self._observer.began(batch.select(~own))
+            self._observer.note_start(batch.select(~own))
         begun, sent_ps = connection[counts], batch.sent_ps[counts]
         self._count(begun, sent_ps, self._sent)
         if self._series.needed:
@@ -351,13 +351,13 @@ class Recorder:
     def consumed(self, batch: Batch) -> None:
         """Count items that ended at an element, neither lost nor delivered."""
         if self._observer is not None:
-            self._observer.ended(batch, "")
+            self._observer.note_end(batch, "")
         self._count(batch.connection, batch.sent_ps, self._consumed)
 
     def arrived(self, batch: Batch, point: int) -> None:
         """Count cells, at least one, that reached the end numbered `point`, and their delays."""
         if self._observer is not None:
-            self._observer.ended(batch, "")
+            self._observer.note_end(batch, "")
         self._network[LEFT] += self.totals.of(batch)
         self._record_items(batch, point)
         if self._frames.needed:
@@ -469,16 +469,16 @@ class Recorder:
         taps = () if self._observer is None else self._observer.taps
         return tuple(tap for tap in taps if tap.node == node)
 
-    def passed(self, place: str, batch: Batch) -> None:
+    def show(self, place: str, batch: Batch) -> None:
         """Show what passes a place to the observer that watches it."""
         assert self._observer is not None  # noqa: S101 -- see `watched`
-        self._observer.passed(place, batch)
+        self._observer.note_passage(place, batch)
 
     def lost(self, path: str, loss: Loss) -> None:
         """Count cells that were lost in the element at `path`, or in the queue that it serves."""
         name = (loss.element or path, loss.cause)
         if self._observer is not None:
-            self._observer.ended(loss.batch, f"{name[0]} ({loss.cause})")
+            self._observer.note_end(loss.batch, f"{name[0]} ({loss.cause})")
         self._ended[name] += loss.batch.count
         self._network[LOST] += self.totals.of(loss.batch)
         if name not in self._losses:

@@ -21,14 +21,14 @@ class Observer(Protocol):
 
     taps: tuple[Tap, ...]
 
-    def began(self, batch: Batch) -> None:
+    def note_start(self, batch: Batch) -> None:
         """Take note of items that a source's line sends, or that an element inserts."""
 
-    def passed(self, place: str, batch: Batch) -> None:
+    def note_passage(self, place: str, batch: Batch) -> None:
         """Take note of items at a place, in order of time."""
 
-    def ended(self, batch: Batch, how: str) -> None:
+    def note_end(self, batch: Batch, how: str) -> None:
         """Take note of items that ended: `how` says where they were lost, "" that they arrived."""
 
-    def advanced(self) -> None:
+    def advance(self) -> None:
         """Take note that a window of time is over: of an item, nothing is told out of order."""

@@ -51,7 +51,7 @@ class Watching:
         self.sent: list[tuple[int, int, int]] = []
         self.came: list[tuple[int, int, int, int]] = []
 
-    def began(self, batch: Batch) -> None:
+    def note_start(self, batch: Batch) -> None:
         piece = batch.column("frame")
         self.sent += zip(
             *map(np.ndarray.tolist, (batch.connection, piece, batch.sent_ps)), strict=True
@@ -60,12 +60,12 @@ class Watching:
     def passed(self, place: str, _batch: Batch) -> None:
         raise AssertionError(place)
 
-    def ended(self, batch: Batch, how: str) -> None:
+    def note_end(self, batch: Batch, how: str) -> None:
         columns = batch.connection, batch.column("frame"), batch.sent_ps, batch.at_ps
         if not how:
             self.came += zip(*map(np.ndarray.tolist, columns), strict=True)
 
-    def advanced(self) -> None:
+    def advance(self) -> None:
         pass
 
 
