@@ -105,8 +105,8 @@ def experiment(clients: int, duration_ms: int) -> Experiment:
         spread=ROUND_TRIP_PS,
     )
     clock, limit = line(clients).clock(stamps=True), Buffer(LIMIT, "packet")
-    sent = traffic.exchanged(clock, clock)
-    ends = traffic.endpoints(Exchange(clients, 0, clients, 2 * clients, sent))
+    sent = traffic.describe_exchange(clock, clock)
+    ends = traffic.build_endpoints(Exchange(clients, 0, clients, 2 * clients, sent))
     nodes = (
         Node("there", Fifo(limit), clock, size_bytes=PACKET_BYTES),
         Node("server", ends.server),

@@ -138,8 +138,8 @@ def experiment(case: Case) -> Experiment:
     near, between = (each.clock(stamps=True) for each in lines(case))
     n, tcp, limit = case.connections, traffic(case), Buffer(QUEUE, "packet")
     first = near if case.hops > 1 else between
-    sent = tcp.exchanged(first, first)
-    ends = tcp.endpoints(Exchange(n, 0, n, 2 * n, sent))
+    sent = tcp.describe_exchange(first, first)
+    ends = tcp.build_endpoints(Exchange(n, 0, n, 2 * n, sent))
     later = lines(case)[1].clock(stamps=case.hops == 1)
     there, back = Node("there", Fifo(limit), later), Node("back", Fifo(limit), later)
     ways = ([there], [back])

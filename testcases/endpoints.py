@@ -69,7 +69,7 @@ def conversations(
     whole = first + sum(2 * echo.connections for echo, _, _ in members)
     found = []
     for echo, client, server in members:
-        n, sent = echo.connections, echo.exchanged(clock, clock)
+        n, sent = echo.connections, echo.describe_exchange(clock, clock)
         found.append(Conversation(echo, client, server, Exchange(n, first, first + n, whole, sent)))
         first, whole = first + 2 * n, whole + n
     return found
@@ -81,7 +81,7 @@ def endpoints_at(
     """Return the endpoints at a host, and the connections whose items each takes."""
     found: list[tuple[Element, tuple[int, int]]] = []
     for conversation in conversations:
-        client, server = conversation.echo.endpoints(conversation.exchange)
+        client, server = conversation.echo.build_endpoints(conversation.exchange)
         n, requests, answers, _, _ = conversation.exchange
         if host == conversation.client:
             found.append((client, (answers, answers + n)))

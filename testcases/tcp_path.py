@@ -95,9 +95,9 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
     chunk = given.get("chunk", 10**9)
     line = Line(Fraction(10**12), length=Fraction(rtt // 2 // 5_000), carries="packet")
     clock = line.clock(stamps=True)
-    sent = traffic.exchanged(clock, clock)
+    sent = traffic.describe_exchange(clock, clock)
     n = traffic.connections
-    ends = traffic.endpoints(Exchange(n, 0, n, 2 * n, sent))
+    ends = traffic.build_endpoints(Exchange(n, 0, n, 2 * n, sent))
     marked, marked_back = given.get("marked", ()), given.get("marked_back", ())
     probes = Probe(there, held, marked), Probe(back, marked=marked_back)
     nodes = (

@@ -218,9 +218,9 @@ def test_the_documented_arrivals_come_once(examples: Catalogue) -> None:
 
 def test_the_documented_traffic_has_a_source_that_conforms(examples: Catalogue) -> None:
     trickle = examples.kinds["traffic", "trickle"].build(connections=2)
-    name, given = trickle.conforming_source()
+    name, given = trickle.describe_conforming_source()
     source = discover().select_role("arrivals")[name].build(**given)
-    assert source.mean_rate(2) == 2 * trickle.contract().peak_cell_rate
+    assert source.compute_mean_rate(2) == 2 * trickle.build_contract().peak_cell_rate
 
 
 def test_the_documented_drop_policy_lets_half_wait(examples: Catalogue) -> None:

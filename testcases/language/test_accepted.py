@@ -265,7 +265,7 @@ def sent_in(maker: CaseMaker, phase: Phase) -> Iterator[str]:
     assert ends is not None
     for flow in ends.low.flows:
         sent = [flow, *(change.flow for change in flow.changes)]
-        rates = (format_value(flow.arrivals.mean_rate(1), PACKET_RATE) for flow in sent)
+        rates = (format_value(flow.arrivals.compute_mean_rate(1), PACKET_RATE) for flow in sent)
         yield f"{flow.name} {' then '.join(rates)}"
 
 

@@ -222,7 +222,7 @@ class _Trial:
 
     def _write_streams(self, flow: Flow, packets: SentPackets) -> Iterator[Document]:
         streams = flow.connections if flow.phases == "random" else 1
-        rate = Fraction(flow.arrivals.mean_rate(flow.connections)) / streams
+        rate = Fraction(flow.arrivals.compute_mean_rate(flow.connections)) / streams
         sizes = self._count_frames(flow, packets)
         line_bps = rate * _compute_line_bits(packets)
         for member, ends in enumerate(zip(flow.origins, flow.targets, strict=True)):
@@ -301,7 +301,7 @@ class _Trial:
 
 def _write_packets(flow: Flow, packets: SentPackets) -> str:
     """Return what sends as a connection of a flow does, as an author writes it."""
-    rate = format_value(Fraction(flow.arrivals.mean_rate(1)), PACKETS / TIME)
+    rate = format_value(Fraction(flow.arrivals.compute_mean_rate(1)), PACKETS / TIME)
     (size_bytes, *_), dscp = packets.sizes.size_bytes, MARKS["dscp"].of(packets.marks)
     return f"packets {{ rate = {rate}, size = {size_bytes} B @ip, dscp = {dscp} }}"
 

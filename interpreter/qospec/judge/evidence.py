@@ -300,7 +300,7 @@ def _bound_items(flow: Flow, member: int | None, length_ps: int) -> int:
     """Return how many items a flow or a member sends at most; of a random one, almost surely."""
     members = len(flow.origins) if member is None else 1
     sent = (flow, *(change.flow for change in flow.changes))  # as if each were sent all the time
-    most: list[int | None] = [e.arrivals.most_items(e.connections, length_ps) for e in sent]
+    most: list[int | None] = [e.arrivals.count_most_items(e.connections, length_ps) for e in sent]
     known = [count for count in most if count is not None]
     if len(known) == len(most):
         return members * sum(known)

@@ -127,7 +127,7 @@ class Flow:
     Attributes:
         name: As written.
         kind: Of its traffic.
-        traffic: The object made from the traffic's fields: it has a `contract()`.
+        traffic: The object made from the traffic's fields: it has `build_contract`.
         arrivals: Its arrival process.
         origins: Paths of hosts, one per member.
         targets: Paths of hosts, one per member.
@@ -164,7 +164,7 @@ class Flow:
     @property
     def item_rate(self) -> Fraction:
         """Return the items/s that all its members are to send together."""
-        return len(self.origins) * Fraction(self.arrivals.mean_rate(self.connections))
+        return len(self.origins) * Fraction(self.arrivals.compute_mean_rate(self.connections))
 
 
 def list_tested(flows: Sequence[Flow]) -> Sequence[Flow]:

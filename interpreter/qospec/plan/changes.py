@@ -87,7 +87,7 @@ def _rate_at(flow: Flow, at_ps: int) -> Fraction:
     """Return the items/s of one member of a flow at a time since the trial began."""
     spans = list_spans(flow.arrivals)
     process = next(arrivals for begin_ps, stop_ps, arrivals in spans if begin_ps <= at_ps < stop_ps)
-    return Fraction(process.mean_rate(flow.connections))
+    return Fraction(process.compute_mean_rate(flow.connections))
 
 
 def find_too_many_ways(case: Case, members: Sequence[Member]) -> Iterator[Diagnostic]:

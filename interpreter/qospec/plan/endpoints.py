@@ -83,7 +83,7 @@ def _list_endpoints(flows: Sequence[Flow], members: Sequence[Member]) -> Iterato
                 first,
                 flow.packets,
             )
-            client, server = flow.traffic.endpoints(between)
+            client, server = flow.traffic.build_endpoints(between)
             name = members[request].name
             yield _Endpoint(client, answer, name)
             yield _Endpoint(server, request, name)

@@ -99,7 +99,7 @@ def _sum_asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fractio
     for member in (member for member in members if member.stream.is_sent):
         host, flow = network.hosts[member.origin], flows[member.stream.flow]
         line = host.line
-        if line >= 0 and member.stream.kind == "user" and flow.arrivals.first_rate(1):
+        if line >= 0 and member.stream.kind == "user" and flow.arrivals.compute_first_rate(1):
             clock = network.elements[line].element.clock(stamps=True)
             shares = asked.setdefault(line, {})
             share = (1 + host.tester.skew) * compute_asked_bps(flow, build_sent_form(member), clock)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def compute_cell_rate(flow: Flow) -> Fraction:
     """Return the cells/s of one member of a flow."""
-    return Fraction(flow.arrivals.mean_rate(flow.connections))
+    return Fraction(flow.arrivals.compute_mean_rate(flow.connections))
 
 
 MANY = 20
@@ -59,7 +59,7 @@ def list_counted(case: Case) -> list[str]:
 
 
 def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
-    most = flow.arrivals.most_items(flow.connections, length_ps)
+    most = flow.arrivals.count_most_items(flow.connections, length_ps)
     mean = compute_mean_items(flow.arrivals, flow.connections, length_ps)
     items = mean if most is None else Fraction(most)
     if flow.traffic.is_answered:
@@ -71,7 +71,7 @@ def _count_sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
 def compute_asked_bps(flow: Flow, form: Form, clock: Clock) -> Fraction:
     """Return what a member of a flow asks of a line, its first or another, as it counts bits."""
     arrivals = flow.arrivals
-    find_rate = arrivals.first_rate if clock.stamps else arrivals.mean_rate
+    find_rate = arrivals.compute_first_rate if clock.stamps else arrivals.compute_mean_rate
     rate = Fraction(find_rate(flow.connections))
     return rate * 8 * _compute_line_bytes(form, clock.encapsulation)
 
@@ -132,7 +132,7 @@ def _list_ways(flow: Flow, network: Network, run: Run) -> tuple[Way, ...]:
 
 def _describe_sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
     """Return the contract of a flow of cells, their marks, and what else a classifier asks."""
-    contract = flow.traffic.contract()
+    contract = flow.traffic.build_contract()
     asked = (("category", contract.category), ("virtual_path", Fraction(flow.virtual_path)))
     return contract, set_marks(clp=flow.clp), asked
 
@@ -149,7 +149,7 @@ def find_begun_together(case: Case) -> Iterator[Diagnostic]:
     """Yield the first of many flows that send in the same instants, since all begin at once."""
     alike: dict[tuple[Fraction, int], list[Flow]] = {}
     for flow in case.flows:
-        is_random = flow.arrivals.most_items(1, PS_PER_S) is None  # whatever its phases
+        is_random = flow.arrivals.count_most_items(1, PS_PER_S) is None  # whatever its phases
         if flow.phases == "even" and flow.connections * len(flow.origins) == 1 and not is_random:
             offset_ps = getattr(flow.traffic, "offset", 0)
             alike.setdefault((flow.item_rate, offset_ps), []).append(flow)

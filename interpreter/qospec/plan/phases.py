@@ -252,7 +252,7 @@ def _count_items(phase: Phase, trial: Case, *, rounded: bool = False) -> Fractio
 def _count_flow_items(flow: Flow, length_ps: int) -> Fraction:
     mean = compute_cell_rate(flow) * length_ps / PS_PER_S
     if not mean:  # it sends a number of items, at no rate
-        mean = Fraction(flow.arrivals.most_items(flow.connections, length_ps) or 0)
+        mean = Fraction(flow.arrivals.count_most_items(flow.connections, length_ps) or 0)
     return len(flow.origins) * mean
 
 

@@ -163,7 +163,7 @@ def _compute_needed_ps(case: Case, member: Member, clock: Clock) -> Fraction:
     flow, rate = case.flows[member.stream.flow], member.contract.peak_cell_rate
     if flow.packets is not None or member.contract.category != "cbr":
         return Fraction(0)
-    if flow.arrivals.mean_rate(flow.connections) != rate * flow.connections:
+    if flow.arrivals.compute_mean_rate(flow.connections) != rate * flow.connections:
         return Fraction(0)
     turns = (PS_PER_S / rate / clock.slot_ps).denominator
     if case.run.measure_ps * rate < 2 * turns * PS_PER_S:
@@ -226,7 +226,7 @@ class Arbitrations:
 def _is_at_random(flow: Flow) -> bool:
     """Return whether a flow sends cells at times that are drawn; of packets, nothing is known."""
     drawn = flow.phases == "random" and isinstance(flow.arrivals, Periodic)
-    return flow.packets is None and (drawn or flow.arrivals.most_items(1, 1) is None)
+    return flow.packets is None and (drawn or flow.arrivals.count_most_items(1, 1) is None)
 
 
 def _list_meetings(index: int, routes: Routes) -> dict[int, list[int]]:

@@ -559,7 +559,7 @@ def _find_rate(flow: Flow) -> tuple[Dimension, Fraction]:
     if flow.traffic.is_framed:
         return FRAME_RATE, flow.traffic.rate
     if flow.packets is None:
-        return CELL_RATE, flow.traffic.contract().peak_cell_rate
+        return CELL_RATE, flow.traffic.build_contract().peak_cell_rate
     return PACKET_RATE, flow.packets.contract.peak_cell_rate
 
 

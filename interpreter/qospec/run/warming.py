@@ -121,7 +121,9 @@ def _shorten(planned: Planned) -> Planned:
 
 def shorten(experiment: Experiment) -> Experiment:
     """Return the beginning of an experiment, in which about `ITEMS` items are sent."""
-    rates = [source.arrivals.highest_rate(source.connections) for source in experiment.sources]
+    rates = [
+        source.arrivals.compute_highest_rate(source.connections) for source in experiment.sources
+    ]
     rate, measurement = sum(rates), experiment.measurement
     stop_ps = (
         min(measurement.stop_ps, int(ITEMS * PS_PER_S / rate)) if rate else measurement.stop_ps

@@ -39,11 +39,11 @@ class _Paced(ClosedLoop):
 
     least: Fraction
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         """Return the lowest rate, which all links must carry."""
         return connections * self.least
 
-    def first_rate(self, connections: int) -> Fraction:
+    def compute_first_rate(self, connections: int) -> Fraction:
         """Return the highest rate, which it has where nothing is congested."""
         return connections * self.again
 
@@ -126,11 +126,11 @@ class Abr(CellTraffic):
         given = self.initial_cell_rate
         return self.peak_cell_rate if given is None else given
 
-    def contract(self) -> Contract:
+    def build_contract(self) -> Contract:
         tolerance_ps = self.cell_delay_variation_tolerance
         return Contract("abr", Fraction(self.peak_cell_rate), tolerance_ps)
 
-    def conforming_source(self) -> tuple[str, Mapping[str, object]]:
+    def describe_conforming_source(self) -> tuple[str, Mapping[str, object]]:
         return "constant", {"rate": Fraction(self.peak_cell_rate)}
 
     @property
@@ -139,7 +139,7 @@ class Abr(CellTraffic):
         highest, lowest = Fraction(self.peak_cell_rate), Fraction(self.minimum_cell_rate)
         return _Paced(1, Fraction(0), highest, LONGEST_PS, lowest)
 
-    def endpoints(self, exchange: Exchange) -> Endpoints:
+    def build_endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the source and the destination."""
         peak, cutoff = self.peak_cell_rate, self.cutoff_decrease_factor
         source = AbrSource(

@@ -38,15 +38,15 @@ class Batches(Arrivals):
     """Mean cells/s of each connection: `size` times the rate of batches."""
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
-        batch_rate = self.mean_rate(connections) / self.size
+        batch_rate = self.compute_mean_rate(connections) / self.size
         return instants.start(batch_rate, connections, draws)
 
     def emit(self, state: State, until_ps: int) -> tuple[Times, Indices]:
         ready_ps, sender = instants.emit(state, until_ps)
         return np.repeat(ready_ps, self.size), np.repeat(sender, self.size)
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         return connections * Fraction(self.rate)
 
-    def most_items(self, connections: int, length_ps: int) -> None:
+    def count_most_items(self, connections: int, length_ps: int) -> None:
         return None

@@ -43,7 +43,7 @@ class Burst(Periodic):
             raise ValueError("every: the next burst begins before this one is over")
 
     @classmethod
-    def at_rate(cls, rate: Fraction, **others: Any) -> Self:
+    def from_rate(cls, rate: Fraction, **others: Any) -> Self:
         return cls(every=others["size"] * PS_PER_S / rate, **others)
 
     def _compute_apart_ps(self) -> Fraction:

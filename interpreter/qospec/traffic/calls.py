@@ -89,7 +89,7 @@ class Calls(Arrivals):
     def tell(self, state: Pool) -> Iterator[Told]:
         return state.tell()
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         """Return cells/s as if no call were refused while a connection might be free."""
         carried = Fraction(connections * PS_PER_S, self.hold.mean_ps + self._rest_ps)
         return self._mean_cells * min(Fraction(self.rate), carried)
@@ -113,14 +113,14 @@ class Calls(Arrivals):
     def _rest_ps(self) -> int:
         return self.rest or math.ceil(PS_PER_S / Fraction(self.at))
 
-    def highest_rate(self, connections: int) -> Fraction:
+    def compute_highest_rate(self, connections: int) -> Fraction:
         return max(connections * Fraction(self.at), Fraction(self.rate))
 
-    def curve(self, connections: int, phases: str) -> Curve:
+    def bound_items(self, connections: int, phases: str) -> Curve:
         """Return that of calls on all connections at once."""
         return bound_bursts(PS_PER_S / Fraction(self.at)).widen(1).scale_by(connections)
 
-    def most_items(self, connections: int, length_ps: int) -> int | None:
+    def count_most_items(self, connections: int, length_ps: int) -> int | None:
         if self.gaps == "poisson" or self.hold.law == "exponential":
             return None
         room = connections * math.ceil(length_ps / Fraction(self.hold.mean_ps + self._rest_ps))

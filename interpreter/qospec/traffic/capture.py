@@ -95,7 +95,7 @@ class Capture(PacketTraffic):
     def is_tagged(self) -> bool:
         return self.vlan is not None
 
-    def packets(self, link: Encapsulation) -> SentPackets:
+    def describe_packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.
 
         Raises:

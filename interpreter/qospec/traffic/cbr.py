@@ -47,9 +47,9 @@ class Cbr(CellTraffic):
     def __post_init__(self) -> None:
         check_exact("pcr", self.peak_cell_rate, self.connections)
 
-    def contract(self) -> Contract:
+    def build_contract(self) -> Contract:
         tolerance_ps = self.cell_delay_variation_tolerance
         return Contract("cbr", Fraction(self.peak_cell_rate), tolerance_ps)
 
-    def conforming_source(self) -> tuple[str, Mapping[str, object]]:
+    def describe_conforming_source(self) -> tuple[str, Mapping[str, object]]:
         return "constant", {"rate": Fraction(self.peak_cell_rate)}

@@ -66,8 +66,8 @@ class Circuit(CellTraffic):
         """Return cells/s of each connection."""
         return Fraction(self.rate) / (8 * self.filling)
 
-    def contract(self) -> Contract:
+    def build_contract(self) -> Contract:
         return Contract("cbr", self.peak_cell_rate, self.cell_delay_variation_tolerance)
 
-    def conforming_source(self) -> tuple[str, Mapping[str, object]]:
+    def describe_conforming_source(self) -> tuple[str, Mapping[str, object]]:
         return "constant", {"rate": self.peak_cell_rate}

@@ -130,7 +130,7 @@ class Echo(ExchangeTraffic):
                 raise ValueError(f"{name}: expected one size, found a mix")
         self._headers.verify()
 
-    def exchanged(self, near: Clock, far: Clock) -> SentPackets:
+    def describe_exchange(self, near: Clock, far: Clock) -> SentPackets:
         """Return the requests and their answers on the first links of clients and of servers.
 
         No faster than requests and answers fit their links, an exchange follows another; besides,
@@ -155,7 +155,7 @@ class Echo(ExchangeTraffic):
         sizes = convert_sizes(link, size, self._headers.transport_bytes, field)
         return self._fill_line(sizes, clock, field)
 
-    def endpoints(self, exchange: Exchange) -> Endpoints:
+    def build_endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the client and the server."""
         return Endpoints(Client(self, exchange), Server(exchange))
 

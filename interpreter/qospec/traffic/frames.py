@@ -136,10 +136,10 @@ class Frames(CellTraffic):
             return None
         return count_in_cells(self.size, self._adaptation)
 
-    def contract(self) -> Contract:
+    def build_contract(self) -> Contract:
         return Contract("ubr", Fraction(self.peak_cell_rate or HIGHEST_CELL_RATE), 0)
 
-    def conforming_source(self) -> tuple[str, Mapping[str, object]]:
+    def describe_conforming_source(self) -> tuple[str, Mapping[str, object]]:
         every_ps, cells = PS_PER_S / Fraction(self.rate), self.frame_cells
         if self.size is not None and (self.drawn is not None or self.gaps == "poisson"):
             names = ("rate", "size", "gaps", "aal", "encapsulation", "mtu")

@@ -55,15 +55,15 @@ class LoadProfile(Arrivals):
     def emit(self, state: Any, until_ps: int) -> tuple[Times, Indices]:
         return self.changing.emit(state, until_ps)
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         """Return the highest of its rates: the load that a line must carry."""
-        return self.changing.mean_rate(connections)
+        return self.changing.compute_mean_rate(connections)
 
     def list_rates(self, connections: int) -> tuple[tuple[int, Fraction], ...]:
         return self.changing.list_rates(connections)
 
-    def most_items(self, connections: int, length_ps: int) -> int | None:
-        return self.changing.most_items(connections, length_ps)
+    def count_most_items(self, connections: int, length_ps: int) -> int | None:
+        return self.changing.count_most_items(connections, length_ps)
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,8 @@ class Mmpp(Arrivals):
     def emit(self, state: TwoState, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         return connections * Fraction(self.rate)
 
-    def most_items(self, connections: int, length_ps: int) -> None:
+    def count_most_items(self, connections: int, length_ps: int) -> None:
         return None

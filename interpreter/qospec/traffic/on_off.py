@@ -49,10 +49,10 @@ class OnOff(Arrivals):
     """Cells/s while on; by default the peak rate of its contract."""
 
     def __post_init__(self) -> None:
-        check_state("at", Fraction(self.at), self.mean_rate(1), (self.off, self.on))
+        check_state("at", Fraction(self.at), self.compute_mean_rate(1), (self.off, self.on))
 
     @classmethod
-    def at_rate(cls, rate: Fraction, **others: Any) -> Self:
+    def from_rate(cls, rate: Fraction, **others: Any) -> Self:
         on_ps, off_ps = others["on"].mean_ps, others["off"].mean_ps
         return cls(at=rate * (on_ps + off_ps) / on_ps, **others)
 
@@ -63,13 +63,13 @@ class OnOff(Arrivals):
     def emit(self, state: TwoState, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         on_ps, off_ps = self.on.mean_ps, self.off.mean_ps
         return connections * Fraction(self.at) * on_ps / (on_ps + off_ps)
 
-    def curve(self, connections: int, phases: str) -> Curve:
+    def bound_items(self, connections: int, phases: str) -> Curve:
         """Return that of all connections on at once: what is not sent while off is not made up."""
         return bound_bursts(PS_PER_S / Fraction(self.at)).widen(1).scale_by(connections)
 
-    def most_items(self, connections: int, length_ps: int) -> None:
+    def count_most_items(self, connections: int, length_ps: int) -> None:
         return None

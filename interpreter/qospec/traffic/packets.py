@@ -118,7 +118,7 @@ class Packets(WithHeaders, PacketTraffic):
     def begin(self, process: Arrivals) -> Arrivals:
         return begin_later(process, self.offset)
 
-    def packets(self, link: Encapsulation) -> SentPackets:
+    def describe_packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.
 
         Raises:
@@ -151,5 +151,5 @@ class Packets(WithHeaders, PacketTraffic):
             headers.fields,
             link,
             transport_bytes,
-            cell_contract=None if self.cells is None else self.cells.contract(),
+            cell_contract=None if self.cells is None else self.cells.build_contract(),
         )

@@ -35,13 +35,13 @@ class Poisson(Arrivals):
     """Mean cells/s of each connection."""
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
-        return instants.start(self.mean_rate(connections), connections, draws)
+        return instants.start(self.compute_mean_rate(connections), connections, draws)
 
     def emit(self, state: State, until_ps: int) -> tuple[Times, Indices]:
         return instants.emit(state, until_ps)
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         return connections * Fraction(self.rate)
 
-    def most_items(self, connections: int, length_ps: int) -> None:
+    def count_most_items(self, connections: int, length_ps: int) -> None:
         return None

@@ -69,13 +69,13 @@ class Replay(Arrivals):
         connection = np.arange(first, stop, dtype=np.int64) % state.connections
         return state.at_ps[first:stop].copy(), connection.astype(np.int32)
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         span_ps = self.at[-1] - self.at[0]
         intervals = (len(self.at) - 1) if span_ps else len(self.at)
         return Fraction(connections * intervals * PS_PER_S, span_ps or PS_PER_S)
 
-    def curve(self, connections: int, phases: str) -> Curve:
+    def bound_items(self, connections: int, phases: str) -> Curve:
         return bound_instants(self.at, connections)
 
-    def most_items(self, connections: int, length_ps: int) -> int:
+    def count_most_items(self, connections: int, length_ps: int) -> int:
         return connections * bisect_left(self.at, length_ps)

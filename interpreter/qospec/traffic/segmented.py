@@ -84,15 +84,15 @@ class Segmented(Arrivals):
         counts = sizes.next(sender) // CELL_BYTES
         return np.repeat(ready_ps, counts), np.repeat(sender, counts)
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         cells = self.in_cells.mean_of(lambda size_bytes: size_bytes // CELL_BYTES)
         return connections * Fraction(self.rate) * cells
 
-    def curve(self, connections: int, phases: str) -> Curve:
+    def bound_items(self, connections: int, phases: str) -> Curve:
         if self.gaps == "poisson":
             return UNBOUNDED
         packets = periodic.bound_periods(self._every_ps, periodic.Burst(), connections, phases)
         return packets.scale_by(max(self.in_cells.size_bytes) // CELL_BYTES)
 
-    def most_items(self, connections: int, length_ps: int) -> None:
+    def count_most_items(self, connections: int, length_ps: int) -> None:
         return None

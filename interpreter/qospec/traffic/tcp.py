@@ -233,7 +233,7 @@ class Tcp(ExchangeTraffic):
         stamp = STAMP_BYTES if self.time_stamps else 0
         return IPV4_HEADER_BYTES + self._headers.transport_bytes + stamp
 
-    def exchanged(self, near: Clock, far: Clock) -> SentPackets:
+    def describe_exchange(self, near: Clock, far: Clock) -> SentPackets:
         """Return the segments and their acknowledgements on the first links of both ends.
 
         Raises:
@@ -301,7 +301,7 @@ class Tcp(ExchangeTraffic):
         """Return the places for these, and for short ones between them: a power of two."""
         return 1 << (self._count_segments(mss) + 2).bit_length()
 
-    def endpoints(self, exchange: Exchange) -> Endpoints:
+    def build_endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the client and the server."""
         mss = exchange.sent.sizes.size_bytes[-1] - self._header_bytes
         sender, receiver = self._make_sender(exchange, mss), self._make_receiver(exchange, mss)

@@ -135,7 +135,7 @@ class Voice(WithHeaders, PacketTraffic):
     def begin(self, process: Arrivals) -> Arrivals:
         return begin_later(process, self.offset)
 
-    def packets(self, link: Encapsulation) -> SentPackets:
+    def describe_packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.
 
         Raises:

@@ -272,7 +272,7 @@ class Listed:
     def mean_of(self, _length):
         return 1
 
-    def highest_rate(self, _connections):
+    def compute_highest_rate(self, _connections):
         return 10**6 / 3
 
 

@@ -33,11 +33,11 @@ class Listed(Arrivals):
         at_ps = np.array([at for at, _ in ready], np.int64)
         return at_ps, np.array([connection for _, connection in ready], np.int32)
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         assert connections
         return Fraction(len(self.cells) * 10**12, self.over_ps)
 
-    def most_items(self, connections: int, length_ps: int) -> int:
+    def count_most_items(self, connections: int, length_ps: int) -> int:
         assert connections
         assert length_ps
         return len(self.cells)

@@ -92,7 +92,7 @@ def test_a_range_may_be_wider_than_a_float_is(planned) -> None:
 
 def test_the_flows_of_a_search_are_those_of_its_greatest_load(planned) -> None:
     (case,) = planned(TOPOLOGY + SEARCH)
-    assert case.case.flows[0].traffic.contract().peak_cell_rate == 2_000
+    assert case.case.flows[0].traffic.build_contract().peak_cell_rate == 2_000
     assert (case.case.run.overload, case.case.run.warmup_ps) == (True, 10**12)
 
 

@@ -58,7 +58,7 @@ def observed(abr, stop_ms, there=None, back=None):
     """Return what came to the destination, and what came back, as (ps, flags, CCR)."""
     clock = LINE.clock(stamps=True)
     n = abr.connections
-    ends = abr.endpoints(Exchange(n, 0, n, -1, None))
+    ends = abr.build_endpoints(Exchange(n, 0, n, -1, None))
     came, returned = [], []
     nodes = (
         Node("to", LINE, clock),
@@ -69,7 +69,7 @@ def observed(abr, stop_ms, there=None, back=None):
         Node("source", ends.client),
     )
     wires = [Wire(k, 0, (k + 1) % 6) for k in range(6)] + [Wire(2, 1, END), Wire(5, 1, END)]
-    contracts, _ = connected((abr.contract(),) * (2 * n))
+    contracts, _ = connected((abr.build_contract(),) * (2 * n))
     streams = Streams(("f",), (Stream(0, "user", n, 0), Stream(0, "answers", n, n)))
     sources = tuple(
         Source(name, abr.loop, first, n, "even", CELLS, 0, node, 0, None)
@@ -212,5 +212,5 @@ def test_fields_that_do_not_fit_are_refused(given, message):
 
 def test_its_first_link_carries_its_peak_and_others_its_minimum():
     loop = Abr(peak_cell_rate=Fraction(1_000), minimum_cell_rate=Fraction(20)).loop
-    assert (loop.first_rate(3), loop.mean_rate(3)) == (3_000, 60)
-    assert loop.most_items(2, 10**12) == 2_002
+    assert (loop.compute_first_rate(3), loop.compute_mean_rate(3)) == (3_000, 60)
+    assert loop.count_most_items(2, 10**12) == 2_002

@@ -46,6 +46,6 @@ def test_the_slowest_rate_fits(flow):
 
 
 def test_its_mean_is_its_rate():
-    assert Batches(4, Fraction(7, 3)).mean_rate(3) == 7
-    assert Batches.at_rate(Fraction(7, 3), size=4) == Batches(4, Fraction(7, 3))
-    assert Batches(4, Fraction(1)).most_items(1, LAST_PS) is None
+    assert Batches(4, Fraction(7, 3)).compute_mean_rate(3) == 7
+    assert Batches.from_rate(Fraction(7, 3), size=4) == Batches(4, Fraction(7, 3))
+    assert Batches(4, Fraction(1)).count_most_items(1, LAST_PS) is None

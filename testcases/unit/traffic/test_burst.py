@@ -63,7 +63,7 @@ def test_many_rounds_later_nothing_has_drifted(flow):
 
 
 def test_its_mean_is_its_size_per_interval():
-    assert Burst(4, Fraction(10**9)).mean_rate(5) == 20_000
+    assert Burst(4, Fraction(10**9)).compute_mean_rate(5) == 20_000
 
 
 def test_a_burst_is_over_before_the_next():

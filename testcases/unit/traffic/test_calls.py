@@ -88,10 +88,10 @@ def test_cuts_change_nothing(flow, cuts, connections):
 )
 def test_connections_that_rest_send_nothing(flow, sends, rate, rest, mean):
     process = Calls(Fraction(rate), Duration(sends[0]), Fraction(sends[1]), "even", rest=rest)
-    assert process.mean_rate(5) == mean
+    assert process.compute_mean_rate(5) == mean
     whole = len(flow.cells(process, 100 * S, 5, "even"))
     assert whole == pytest.approx(100 * mean, rel=0.02, abs=10)
-    assert whole <= process.most_items(5, 100 * S) <= whole * 1.02 + 10
+    assert whole <= process.count_most_items(5, 100 * S) <= whole * 1.02 + 10
 
 
 @pytest.mark.parametrize("mean", [Fraction(1, 100), Fraction(1, 2), 1, Fraction(5, 2), 50])
@@ -99,7 +99,7 @@ def test_cells_of_a_call_that_lasts_exponentially(mean):
     """Of a holding time of so many gaps n cells are sent with the probability that n - 1 fit."""
     process = Calls(Fraction(1), Duration(int(mean * S // 10), "exponential"), Fraction(10))
     cells = sum(math.exp(-n / mean) for n in range(2_000))
-    assert -0.16 < process.mean_rate(10**6) - cells < 0.01
+    assert -0.16 < process.compute_mean_rate(10**6) - cells < 0.01
 
 
 def test_calls_that_seldom_come_and_many_come_at_their_times():

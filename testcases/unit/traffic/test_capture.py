@@ -72,7 +72,7 @@ def sent(tmp_path):
         path.unlink(missing_ok=True)  # a file that is written over is waited for
         path.write_bytes(content)
         file = CaptureFile("x.pcap", str(path), str(hash(content)))
-        return Capture(file=file, **fields).packets(link)
+        return Capture(file=file, **fields).describe_packets(link)
 
     return sent
 

@@ -10,11 +10,16 @@ from qospec.traffic.cbr import Cbr
 
 
 def test_its_contract_is_its_peak_and_its_tolerance():
-    assert Cbr(Fraction(3_000), 5_000_000).contract() == Contract("cbr", Fraction(3_000), 5_000_000)
+    assert Cbr(Fraction(3_000), 5_000_000).build_contract() == Contract(
+        "cbr", Fraction(3_000), 5_000_000
+    )
 
 
 def test_left_to_itself_it_sends_all_that_the_contract_allows():
-    assert Cbr(Fraction(3_000), 0).conforming_source() == ("constant", {"rate": Fraction(3_000)})
+    assert Cbr(Fraction(3_000), 0).describe_conforming_source() == (
+        "constant",
+        {"rate": Fraction(3_000)},
+    )
 
 
 def test_a_policing_test_without_its_tolerance_says_nothing():

@@ -22,9 +22,9 @@ from qospec.traffic.circuit import Circuit
 )
 def test_its_contract_is_the_cell_rate_that_it_needs(rate, filling, cells_per_s):
     circuit = Circuit(Fraction(rate), 5_000, filling)
-    assert circuit.contract() == Contract("cbr", Fraction(rate, 8 * filling), 5_000)
+    assert circuit.build_contract() == Contract("cbr", Fraction(rate, 8 * filling), 5_000)
     assert f"{float(circuit.peak_cell_rate):.4f}" == cells_per_s
-    assert circuit.conforming_source() == ("constant", {"rate": circuit.peak_cell_rate})
+    assert circuit.describe_conforming_source() == ("constant", {"rate": circuit.peak_cell_rate})
 
 
 def test_a_cell_has_room_for_47_bytes_and_the_tolerance_is_told():

@@ -72,7 +72,7 @@ def test_columns_have_the_types_of_a_batch(flow):
 
 
 def test_its_mean_is_its_rate():
-    assert Constant(Fraction(7, 3)).mean_rate(3) == 7
+    assert Constant(Fraction(7, 3)).compute_mean_rate(3) == 7
 
 
 def test_a_fraction_too_fine_is_refused(flow):

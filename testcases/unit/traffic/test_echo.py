@@ -57,9 +57,9 @@ def observed(traffic, stop, lines=(BARE, BARE), lost=((), ()), **given):
     """Run a client and a server with a line from each to the other; items may be lost behind."""
     warmup, server, chunk = (given.get(name) for name in ("warmup", "server", "chunk"))
     near, far = (line.clock(stamps=True) for line in lines)
-    sent = traffic.exchanged(near, far)
+    sent = traffic.describe_exchange(near, far)
     n = traffic.connections
-    ends = traffic.endpoints(Exchange(n, 0, n, 2 * n, sent))
+    ends = traffic.build_endpoints(Exchange(n, 0, n, 2 * n, sent))
     nodes = (
         Node("to", lines[0], near),
         Node("gap", Gap(frozenset(lost[0]))),

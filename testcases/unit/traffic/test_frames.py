@@ -27,7 +27,7 @@ def frames_of_3(peak: Fraction | None = None) -> Frames:
 
 def sent(frames: Frames, until_ps: int) -> list[int]:
     """Return when the cells of one connection are ready, since the first."""
-    name, given = frames.conforming_source()
+    name, given = frames.describe_conforming_source()
     process = discover().select_role("arrivals")[name].build(**given)
     at_ps, _ = process.emit(process.start(1, "even", Draws(("test",))), until_ps)
     return [at - int(at_ps[0]) for at in at_ps.tolist()]
@@ -40,11 +40,11 @@ def test_a_contiguous_frame_is_ready_at_once() -> None:
 def test_a_spaced_frame_keeps_to_its_peak() -> None:
     frames = frames_of_3(Fraction(10_000))
     assert sent(frames, 2 * 10**9) == [0, 10**8, 2 * 10**8, 10**9, 11 * 10**8, 12 * 10**8]
-    assert frames.contract() == Contract("ubr", Fraction(10_000), 0)
+    assert frames.build_contract() == Contract("ubr", Fraction(10_000), 0)
 
 
 def test_without_a_peak_the_contract_has_none_that_a_line_could_reach() -> None:
-    assert frames_of_3().contract().peak_cell_rate >= 10**11
+    assert frames_of_3().build_contract().peak_cell_rate >= 10**11
 
 
 def test_a_frame_ends_before_the_next_begins() -> None:
@@ -65,7 +65,7 @@ def test_a_frame_ends_before_the_next_begins() -> None:
 )
 def test_a_packet_has_the_cells_of_its_layers(given, cells) -> None:
     """LLC/SNAP and a trailer of 8 B each (RFC 2684, 5.1; I.363.5, 9); 44 B a cell (I.363.3)."""
-    assert Frames(rate=Fraction(10), **given).conforming_source()[1]["size"] == cells
+    assert Frames(rate=Fraction(10), **given).describe_conforming_source()[1]["size"] == cells
 
 
 @pytest.mark.parametrize(("aal", "most"), [("aal5", 1_366), ("aal3_4", 1_490)])

@@ -11,4 +11,4 @@ def test_it_has_a_cell_ready_every_interval(flow):
     got = flow.cells(Greedy(rate), 10**8, 2)
     assert got == flow.cells(Constant(rate), 10**8, 2)
     assert len(got) in (70, 71, 72)
-    assert Greedy(rate).mean_rate(2) == 706_414
+    assert Greedy(rate).compute_mean_rate(2) == 706_414

@@ -65,8 +65,8 @@ def test_the_sum_of_a_day_is_that_of_its_hours(flow):
     assert len(flow.cells(profile(*steps), 4 * S, phases="even")) == 7_500
     half = profile(*steps, scale=Fraction(1, 2))
     assert len(flow.cells(half, 4 * S, phases="even")) == 3_750
-    assert half.most_items(1, 4 * S) == 3_750
-    assert half.mean_rate(3) == 6_000  # what a line must carry is the highest
+    assert half.count_most_items(1, 4 * S) == 3_750
+    assert half.compute_mean_rate(3) == 6_000  # what a line must carry is the highest
 
 
 SLOW = """qos 1

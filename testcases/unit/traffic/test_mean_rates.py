@@ -29,16 +29,16 @@ def test_all_that_take_a_rate_are_listed():
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.parametrize("rate", [Fraction(10_000), Fraction(123_456, 7)])
 def test_the_rate_follows_exactly(name, rate):
-    process = PACED[name].build.at_rate(rate, **OTHERS[name])
-    assert process.mean_rate(1) == rate
-    assert process.mean_rate(3) == 3 * rate
+    process = PACED[name].build.from_rate(rate, **OTHERS[name])
+    assert process.compute_mean_rate(1) == rate
+    assert process.compute_mean_rate(3) == 3 * rate
 
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("name", OTHERS)
 def test_as_many_are_sent_in_the_long_run(name):
     """Within 5 % in 100 s, which is ten standard deviations for the burstiest of them."""
-    process = PACED[name].build.at_rate(Fraction(2_000), **OTHERS[name])
+    process = PACED[name].build.from_rate(Fraction(2_000), **OTHERS[name])
     at_ps, _ = process.emit(process.start(2, "random", Draws((name,))), 100 * 10**12)
     assert len(at_ps) == pytest.approx(400_000, rel=0.05)
 

@@ -25,7 +25,7 @@ def test_cuts_change_nothing(flow, cuts, connections):
 def test_both_rates_follow_from_the_mean_and_the_share():
     """5,000 for two thirds of the time and 50,000 for one: 20,000."""
     assert BURSTY.rates == (5_000, 50_000)
-    assert BURSTY.mean_rate(3) == 60_000
+    assert BURSTY.compute_mean_rate(3) == 60_000
 
 
 @pytest.mark.untraced

@@ -81,7 +81,7 @@ def test_exponential_times_have_the_mean_and_the_dispersion_of_the_law(connectio
     on, off, apart = 2 * MS, 3 * MS, PS_PER_S / TALK.at
     index = 2 * on * off**2 / (on + off) ** 2 / apart
     found = counts(TALK, connections, 100 * MS, 500)
-    mean = float(TALK.mean_rate(connections) / 10)
+    mean = float(TALK.compute_mean_rate(connections) / 10)
     assert abs(found.mean() / mean - 1) < 5 * (index / mean / 500) ** 0.5
     assert found.var() / found.mean() == pytest.approx(float(index), rel=0.25)
 
@@ -89,7 +89,7 @@ def test_exponential_times_have_the_mean_and_the_dispersion_of_the_law(connectio
 def test_constant_times_keep_their_mean_exactly():
     """Ten turns hold ten times 4.5 cells, wherever a connection begins: the half is waited for."""
     process = OnOff(Duration(45), Duration(55), PS_PER_S / Fraction(10))
-    assert process.mean_rate(3) == 3 * Fraction(45, 1_000) * PS_PER_S
+    assert process.compute_mean_rate(3) == 3 * Fraction(45, 1_000) * PS_PER_S
     found = [
         len(process.emit(process.start(1, "random", Draws((str(seed),))), 1_000)[0])
         for seed in range(50)
@@ -120,9 +120,9 @@ def test_connections_of_constant_times_begin_anywhere_in_their_turn(flow):
 
 
 def test_a_mean_rate_gives_the_peak():
-    process = OnOff.at_rate(Fraction(40), on=Duration(16 * MS), off=Duration(24 * MS))
+    process = OnOff.from_rate(Fraction(40), on=Duration(16 * MS), off=Duration(24 * MS))
     assert process.at == 100
-    assert process.mean_rate(1) == 40
+    assert process.compute_mean_rate(1) == 40
 
 
 @pytest.mark.parametrize(

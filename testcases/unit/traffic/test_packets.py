@@ -40,7 +40,7 @@ def framed(**fields):
 )
 def test_a_rate_becomes_packets_by_the_mean_size_of_its_layer(layer, packet_rate):
     traffic = Packets(rate=Load(Fraction(10**6), layer), size=SIMPLE, gaps="poisson")
-    stream = traffic.packets(ETHERNET)
+    stream = traffic.describe_packets(ETHERNET)
     assert stream.source == ("poisson", {"rate": packet_rate})
     assert stream.sizes == Sizes((40, 576, 1_500), (7, 4, 1))
 
@@ -50,7 +50,7 @@ def test_a_rate_becomes_packets_by_the_mean_size_of_its_layer(layer, packet_rate
     [(64, "frame", 46), (1_518, "frame", 1_500), (84, "line", 46), (160, "payload", 188)],
 )
 def test_a_size_is_that_of_the_packet_within(size, layer, packet):
-    stream = replace(sized(size, layer), rate=Load(Fraction(5), "")).packets(ETHERNET)
+    stream = replace(sized(size, layer), rate=Load(Fraction(5), "")).describe_packets(ETHERNET)
     assert stream.sizes == Sizes((packet,))
     assert stream.source == ("constant", {"rate": 5})
 
@@ -58,14 +58,14 @@ def test_a_size_is_that_of_the_packet_within(size, layer, packet):
 def test_short_frames_are_filled_up_and_still_differ():
     """58 and 62 bytes with header and check sequence: 40 and 44 of a packet, both in 64."""
     mix = SizeMix(((58, 55), (62, 2)), "frame")
-    stream = replace(SOME, size=mix, protocol="none").packets(ETHERNET)
+    stream = replace(SOME, size=mix, protocol="none").describe_packets(ETHERNET)
     assert stream.sizes == Sizes((40, 44), (55, 2))
     assert compute_mean_bytes(stream.sizes, ETHERNET, "frame", 0) == 64
 
 
 def test_an_order_stays_though_sizes_become_those_of_the_link():
     order = SizeMix(((64, 1), (1_518, 1), (64, 1), (62, 2)), "frame", in_order=True)
-    stream = replace(SOME, size=order, protocol="none").packets(ETHERNET)
+    stream = replace(SOME, size=order, protocol="none").describe_packets(ETHERNET)
     assert stream.sizes == Sizes((46, 1_500, 46, 44), (1, 1, 1, 2), in_order=True)
     assert compute_mean_bytes(stream.sizes, ETHERNET, "frame", 0) == Fraction(4 * 64 + 1_518, 5)
 
@@ -78,7 +78,7 @@ def test_tags_and_labels_take_their_bytes_of_a_frame(fields, header_bytes, packe
     """A frame of 64 bytes holds 46 of a packet, and 4 less for each tag and label."""
     link = framed(**fields)
     assert link.header_bytes == header_bytes
-    assert sized(64, "frame").packets(link).sizes == Sizes((packet,))
+    assert sized(64, "frame").describe_packets(link).sizes == Sizes((packet,))
     assert link.line_bytes(1_500) == 1_500 + header_bytes + 20
     assert (
         link.carries_mark("priority"),
@@ -93,8 +93,8 @@ def test_tags_and_labels_take_their_bytes_of_a_frame(fields, header_bytes, packe
 
 def test_an_ip_header_has_20_or_40_bytes():
     """100 bytes of payload behind UDP's 8: 128 and 148 of a packet."""
-    assert sized(100, "payload").packets(ETHERNET).sizes == Sizes((128,))
-    long = replace(sized(100, "payload"), family="ipv6").packets(ETHERNET)
+    assert sized(100, "payload").describe_packets(ETHERNET).sizes == Sizes((128,))
+    long = replace(sized(100, "payload"), family="ipv6").describe_packets(ETHERNET)
     assert long.sizes == Sizes((148,))
     assert ETHERNET.counted(148, "payload", long.transport_bytes) == 100
 
@@ -104,18 +104,18 @@ def test_an_ip_header_has_20_or_40_bytes():
 )
 def test_what_no_link_takes_is_refused(size, layer):
     with pytest.raises(ValueError, match="size:"):
-        sized(size, layer).packets(ETHERNET)
+        sized(size, layer).describe_packets(ETHERNET)
 
 
 def test_a_packet_of_ipv6_is_longer():
     with pytest.raises(ValueError, match="48 to 1500 B @ip"):
-        replace(sized(47, "ip"), family="ipv6").packets(ETHERNET)
+        replace(sized(47, "ip"), family="ipv6").describe_packets(ETHERNET)
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 1_001), Fraction(10**11 + 1)])
 def test_a_rate_that_no_process_keeps_is_refused(rate):
     with pytest.raises(ValueError, match="rate:"):
-        replace(SOME, rate=Load(rate, "")).packets(ETHERNET)
+        replace(SOME, rate=Load(rate, "")).describe_packets(ETHERNET)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_marks_and_what_a_classifier_asks():
         protocol="tcp",
         destination_port=443,
         source_address="10.1.0.7",
-    ).packets(framed(vlan_tags=1, labels=1))
+    ).describe_packets(framed(vlan_tags=1, labels=1))
     assert {name: mark.of(stream.marks) for name, mark in MARKS.items()} == {
         "clp": 0,
         "colour": 0,
@@ -160,11 +160,13 @@ def test_marks_and_what_a_classifier_asks():
 
 
 def test_cells_of_packets_may_have_a_contract():
-    contract = replace(SOME, cells=Cbr(Fraction(5_000), 10**9)).packets(ETHERNET).cell_contract
+    contract = (
+        replace(SOME, cells=Cbr(Fraction(5_000), 10**9)).describe_packets(ETHERNET).cell_contract
+    )
     assert contract is not None
     assert (contract.category, contract.peak_cell_rate) == ("cbr", 5_000)
     assert contract.cell_delay_variation_tolerance_ps == 10**9
-    assert SOME.packets(ETHERNET).cell_contract is None
+    assert SOME.describe_packets(ETHERNET).cell_contract is None
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_it_sends_by_the_book(flow, intervals, connections, phases, cuts):
 
 
 def test_its_mean_is_its_cells_in_a_round():
-    assert Pattern((6_720_000, 6_800_000)).mean_rate(2) == Fraction(4 * 10**12, 13_520_000)
+    assert Pattern((6_720_000, 6_800_000)).compute_mean_rate(2) == Fraction(4 * 10**12, 13_520_000)
 
 
 def test_no_time_at_all_is_refused():

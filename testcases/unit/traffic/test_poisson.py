@@ -45,4 +45,4 @@ def test_the_slowest_rate_fits(flow):
 
 
 def test_its_mean_is_its_rate():
-    assert Poisson(Fraction(7, 3)).mean_rate(3) == 7
+    assert Poisson(Fraction(7, 3)).compute_mean_rate(3) == 7

@@ -16,12 +16,12 @@ from qospec.traffic.replay import Replay
 def test_each_instant_comes_once_for_each_connection(flow, at, connections, until_ps, cuts):
     expected = [(t, c) for t in at for c in range(connections) if t < until_ps]
     assert flow.cells(Replay(tuple(at)), until_ps, connections, cuts=cuts) == expected
-    assert Replay(tuple(at)).most_items(connections, until_ps) == len(expected)
+    assert Replay(tuple(at)).count_most_items(connections, until_ps) == len(expected)
 
 
 def test_as_a_load_it_counts_at_its_mean_interval():
-    assert Replay((0, 2 * 10**9, 4 * 10**9)).mean_rate(3) == 1_500
-    assert Replay((5, 5)).mean_rate(1) == 2
+    assert Replay((0, 2 * 10**9, 4 * 10**9)).compute_mean_rate(3) == 1_500
+    assert Replay((5, 5)).compute_mean_rate(1) == 2
 
 
 @pytest.mark.parametrize(

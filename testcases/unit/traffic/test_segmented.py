@@ -31,17 +31,19 @@ def test_cuts_change_nothing(flow, cuts, connections, gaps, in_order):
 
 def test_its_rate_is_that_of_cells():
     process = Segmented(rate=Fraction(1_000), size=MIX, gaps="poisson")
-    assert process.mean_rate(3) == 28_500
-    assert Segmented(rate=Fraction(1_000), size=MIX, aal="aal3_4").mean_rate(1) == 10_250
-    assert process.most_items(1, LAST_PS) is None
+    assert process.compute_mean_rate(3) == 28_500
+    assert Segmented(rate=Fraction(1_000), size=MIX, aal="aal3_4").compute_mean_rate(1) == 10_250
+    assert process.count_most_items(1, LAST_PS) is None
 
 
 def test_at_intervals_no_more_come_than_its_curve_says():
     """Two packets in 1 ms and a ps, at most of 32 cells each; at random there is no bound."""
     process = Segmented(rate=Fraction(1_000), size=MIX)
-    assert process.curve(1, "random").count_within(10**9) == 64
+    assert process.bound_items(1, "random").count_within(10**9) == 64
     assert (
-        not Segmented(rate=Fraction(1_000), size=MIX, gaps="poisson").curve(1, "random").is_bounded
+        not Segmented(rate=Fraction(1_000), size=MIX, gaps="poisson")
+        .bound_items(1, "random")
+        .is_bounded
     )
 
 

@@ -21,7 +21,7 @@ from qospec.traffic.vbr_rt import VbrRt
 )
 def test_the_conformance_definitions(conformance, applies, tagging):
     """ATM Forum TM 4.1."""
-    contract = VbrRt(Fraction(1_000), Fraction(100), 50, 0, conformance).contract()
+    contract = VbrRt(Fraction(1_000), Fraction(100), 50, 0, conformance).build_contract()
     assert (contract.sustainable_applies_to, contract.tagging) == (applies, tagging)
     assert (contract.category, contract.burst_tolerance_ps) == ("vbr_rt", 441 * 10**9)
 
@@ -37,9 +37,9 @@ def test_its_conforming_source_conforms(flow, peak, ratio, size, connections, ph
     """With 1 ps of tolerance, for times are whole ps. And it uses the contract to the full."""
     assume(peak / ratio >= Fraction(1, 100))
     traffic = VbrRt(peak, peak / ratio, size, 1, connections=connections)
-    name, given_ = traffic.conforming_source()
+    name, given_ = traffic.describe_conforming_source()
     process = discover().find("arrivals", name).build(**given_)
-    assert process.mean_rate(connections) == connections * traffic.sustainable_cell_rate
+    assert process.compute_mean_rate(connections) == connections * traffic.sustainable_cell_rate
     until_ps = math.ceil(3 * process.every)
     state = process.start(connections, phases, flow.draws)
     at_ps, connection = process.emit(state, until_ps)
@@ -50,7 +50,7 @@ def test_its_conforming_source_conforms(flow, peak, ratio, size, connections, ph
         size_bytes=connection * 0 + 53,
         marks=(connection * 0).astype("uint8"),
     )
-    contracts = connected((traffic.contract(),) * connections)
+    contracts = connected((traffic.build_contract(),) * connections)
     gcra = Gcra()
     step = gcra.process(gcra.start(Setting(*contracts, flow.draws)), (batch,), until_ps)
     assert step.losses == ()
@@ -68,7 +68,7 @@ def test_its_conforming_source_conforms(flow, peak, ratio, size, connections, ph
 )
 def test_fields_that_contradict_each_other_are_refused(fields, word):
     if word is None:
-        assert VbrRt(*fields).contract().burst_tolerance_ps == 0
+        assert VbrRt(*fields).build_contract().burst_tolerance_ps == 0
         return
     with pytest.raises(ValueError, match=rf"^{word}: "):
         VbrRt(*fields)

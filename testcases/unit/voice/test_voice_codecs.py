@@ -35,7 +35,7 @@ ETHERNET = Encapsulation(8, 18, 64, 12, 1_500)
 )
 def test_voice_packets_by_layer(codec, packet_ms, speech, ip, ip_kbit_s, line_kbit_s) -> None:
     """The rates are printed to a tenth of a kbit/s: 40 bytes of IP, UDP and RTP, 38 of Ethernet."""
-    stream = Voice(codec=codec, packet_time=packet_ms * MS).packets(ETHERNET)
+    stream = Voice(codec=codec, packet_time=packet_ms * MS).describe_packets(ETHERNET)
     rate = stream.contract.peak_cell_rate
     (size,) = stream.sizes.size_bytes
     assert rate == Fraction(1_000, packet_ms)

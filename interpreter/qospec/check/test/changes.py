@@ -215,7 +215,7 @@ def _list_fixed(flow: Flow) -> tuple[Any, ...]:
         return (*form, flow.packets or flow.traffic)
     if flow.packets is None:
         frames = (flow.traffic.frame_cells, flow.traffic.drawn) if flow.traffic.is_framed else ()
-        return (*form, flow.virtual_path, flow.traffic.contract(), *frames)
+        return (*form, flow.virtual_path, flow.traffic.build_contract(), *frames)
     return (*form, flow.packets._replace(contract=None, source=None))
 
 

@@ -92,9 +92,9 @@ def _build_packets(traffic: Any, near: Any, far: Any) -> Any:
     tagged = traffic.is_tagged
     near = near.of_flow(tagged=tagged)
     if far is None:
-        packets = traffic.packets(near.encapsulation)
+        packets = traffic.describe_packets(near.encapsulation)
     else:
-        packets = traffic.exchanged(near, far.of_flow(tagged=tagged))
+        packets = traffic.describe_exchange(near, far.of_flow(tagged=tagged))
     answers = packets.answers and packets.answers._replace(is_tagged=tagged)
     return packets._replace(is_tagged=tagged, answers=answers)
 
@@ -163,7 +163,7 @@ def _find_arrivals(sending: Sending, packets: Any, evaluator: Evaluator) -> Any:
         return kind.build(**given)
     kind, given = sending.emitted.kind, sending.emitted.arguments
     try:
-        return kind.build.at_rate(packets.contract.peak_cell_rate, **given)
+        return kind.build.from_rate(packets.contract.peak_cell_rate, **given)
     except ValueError as cause:
         raise sending.emitted.record.find_mistakes(cause) from cause
 

@@ -354,7 +354,7 @@ def _evaluate_cells(record: Record, evaluator: Evaluator) -> Sending | None:
     elif traffic.is_answered:
         arrivals = traffic.loop
     else:
-        name, given = traffic.conforming_source()
+        name, given = traffic.describe_conforming_source()
         kind = evaluator.context.catalogue.find("arrivals", name)
         arrivals = kind.build(**given) if kind is not None else None
     return None if arrivals is None else Sending(record.kind, traffic, arrivals, arguments)

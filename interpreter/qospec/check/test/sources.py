@@ -148,4 +148,4 @@ def _adapt_kind(kind: Kind, *, without: str) -> Kind:
 
 def find_own_load(kind: Kind, arrivals: Any) -> tuple[str, Load]:
     """Return the field that says how many packets there are, and what their source says: of one."""
-    return kind.build.rate_field, Load(arrivals.mean_rate(1), "")
+    return kind.build.rate_field, Load(arrivals.compute_mean_rate(1), "")

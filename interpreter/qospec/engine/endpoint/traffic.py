@@ -77,7 +77,7 @@ class ExchangeTraffic(WithHeaders, Traffic):
     takes_source = False
 
     @abstractmethod
-    def exchanged(self, near: Clock, far: Clock) -> SentPackets:
+    def describe_exchange(self, near: Clock, far: Clock) -> SentPackets:
         """Return the requests, with their answers, on the first links of clients and of servers.
 
         Raises:
@@ -85,7 +85,7 @@ class ExchangeTraffic(WithHeaders, Traffic):
         """
 
     @abstractmethod
-    def endpoints(self, exchange: Exchange) -> Endpoints:
+    def build_endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the elements of one client's host and its server's."""
 
     def _fill_line(self, sizes: Sizes, clock: Clock, field: str) -> SentPackets:

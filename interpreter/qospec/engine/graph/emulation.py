@@ -143,7 +143,9 @@ def _choose_chunk(experiment: Experiment) -> int:
 def _list_windows(experiment: Experiment, chunk: int) -> Iterator[int]:
     """Yield the end of each window, the last at the time when the sources stop."""
     stop_ps = experiment.measurement.stop_ps
-    rates = [source.arrivals.highest_rate(source.connections) for source in experiment.sources]
+    rates = [
+        source.arrivals.compute_highest_rate(source.connections) for source in experiment.sources
+    ]
     cell_rate = Fraction(sum(rates))
     length_ps = max(1, int(chunk * PS_PER_S / cell_rate)) if cell_rate else stop_ps
     until_ps = length_ps
@@ -318,7 +320,7 @@ def _compute_budget(experiment: Experiment) -> Budget:
     endpoints = frozenset(node.path for node in experiment.nodes if node.element.makes)
     stop_ps = experiment.measurement.stop_ps
     most = sum(
-        source.arrivals.most_items(source.connections, stop_ps)
+        source.arrivals.count_most_items(source.connections, stop_ps)
         for source in experiment.sources
         if isinstance(source.arrivals, ClosedLoop)
     )

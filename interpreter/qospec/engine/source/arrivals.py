@@ -43,7 +43,7 @@ class Arrivals(ABC):
     checker, which offers the metrics that are `told_by` this."""
 
     @classmethod
-    def at_rate(cls, rate: Fraction, **others: Any) -> Self:
+    def from_rate(cls, rate: Fraction, **others: Any) -> Self:
         """Return the process of a mean rate per connection, with these other fields.
 
         By default its `rate_field` is the rate itself.
@@ -63,22 +63,22 @@ class Arrivals(ABC):
         return iter(())
 
     @abstractmethod
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections together, on average: for the planner's loads."""
 
-    def first_rate(self, connections: int) -> Fraction:
+    def compute_first_rate(self, connections: int) -> Fraction:
         """Return items/s that its first line must carry: nothing there tells it to slow down."""
-        return self.mean_rate(connections)
+        return self.compute_mean_rate(connections)
 
     def list_rates(self, connections: int) -> tuple[tuple[int, Fraction], ...]:
         """Return the mean items/s of all connections, each from when on, in ps since it began."""
-        return ((0, self.mean_rate(connections)),)
+        return ((0, self.compute_mean_rate(connections)),)
 
-    def highest_rate(self, connections: int) -> Fraction:
+    def compute_highest_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections that windows of time are made for."""
-        return self.mean_rate(connections)
+        return self.compute_mean_rate(connections)
 
-    def curve(self, connections: int, phases: str) -> Curve:  # noqa: ARG002
+    def bound_items(self, connections: int, phases: str) -> Curve:  # noqa: ARG002
         """Return a bound of the items that all connections have ready in any closed interval.
 
         By default there is none.
@@ -86,7 +86,7 @@ class Arrivals(ABC):
         return UNBOUNDED
 
     @abstractmethod
-    def most_items(self, connections: int, length_ps: int) -> int | None:
+    def count_most_items(self, connections: int, length_ps: int) -> int | None:
         """Return the most items that they have ready within a time; None if that is random.
 
         For the planner's limit on the size of a trial.

@@ -87,9 +87,9 @@ class Changing(Arrivals):
             for told in process.tell(state.processes[number]):
                 yield told._replace(at_ps=told.at_ps + begin_ps)
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         """Return the highest mean rate of its processes: the load that a line must carry."""
-        return max(process.mean_rate(connections) for _, process in self.processes)
+        return max(process.compute_mean_rate(connections) for _, process in self.processes)
 
     def list_rates(self, connections: int) -> tuple[tuple[int, Fraction], ...]:
         """Return the mean rates of its processes, each as long as it emits."""
@@ -100,17 +100,17 @@ class Changing(Arrivals):
             if begin_ps + since_ps < stop_ps
         )
 
-    def highest_rate(self, connections: int) -> Fraction:
+    def compute_highest_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections that windows of time are made for."""
-        return max(process.highest_rate(connections) for _, process in self.processes)
+        return max(process.compute_highest_rate(connections) for _, process in self.processes)
 
-    def most_items(self, connections: int, length_ps: int) -> int | None:
+    def count_most_items(self, connections: int, length_ps: int) -> int | None:
         """Return the most items of all processes within a time; None if one of them is random."""
         total = 0
         for begin_ps, stop_ps, process in self.spans():
             if begin_ps >= length_ps:
                 break
-            most = process.most_items(connections, min(length_ps, stop_ps) - begin_ps)
+            most = process.count_most_items(connections, min(length_ps, stop_ps) - begin_ps)
             if most is None:
                 return None
             total += most
@@ -142,11 +142,11 @@ class Silent(Arrivals):
         """Return nothing."""
         return np.empty(0, np.int64), np.empty(0, np.int32)
 
-    def mean_rate(self, connections: int) -> Fraction:  # noqa: ARG002
+    def compute_mean_rate(self, connections: int) -> Fraction:  # noqa: ARG002
         """Return 0."""
         return Fraction(0)
 
-    def most_items(self, connections: int, length_ps: int) -> int:  # noqa: ARG002
+    def count_most_items(self, connections: int, length_ps: int) -> int:  # noqa: ARG002
         """Return 0."""
         return 0
 
@@ -179,7 +179,8 @@ def compute_mean_items(arrivals: Arrivals, connections: int, length_ps: int) -> 
     return (
         sum(
             (
-                Fraction(process.mean_rate(connections)) * (min(length_ps, stop_ps) - begin_ps)
+                Fraction(process.compute_mean_rate(connections))
+                * (min(length_ps, stop_ps) - begin_ps)
                 for begin_ps, stop_ps, process in list_spans(arrivals)
                 if begin_ps < length_ps
             ),

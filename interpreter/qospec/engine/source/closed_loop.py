@@ -40,15 +40,15 @@ class ClosedLoop(Arrivals):
         """Return nothing."""
         return np.empty(0, np.int64), np.empty(0, np.int32)
 
-    def mean_rate(self, connections: int) -> Fraction:  # noqa: ARG002
+    def compute_mean_rate(self, connections: int) -> Fraction:  # noqa: ARG002
         """Return 0: it takes what the path leaves, so it overloads no line."""
         return Fraction(0)
 
-    def highest_rate(self, connections: int) -> Fraction:
+    def compute_highest_rate(self, connections: int) -> Fraction:
         """Return the most items/s in the long run."""
         return self.rate + connections * self.again
 
-    def most_items(self, connections: int, length_ps: int) -> int:
+    def count_most_items(self, connections: int, length_ps: int) -> int:
         """Return the most items that it sends, first and again."""
-        rate = self.highest_rate(connections)
+        rate = self.compute_highest_rate(connections)
         return connections * self.at_once + -(-rate * length_ps // PS_PER_S)

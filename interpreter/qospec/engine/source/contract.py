@@ -95,14 +95,14 @@ class VariableBitRate(CellTraffic):
         check_exact("scr", self.sustainable_cell_rate, self.connections)
         if self.sustainable_cell_rate > self.peak_cell_rate:
             raise ValueError("scr: the sustainable cell rate exceeds the peak cell rate")
-        contract = self.contract()
+        contract = self.build_contract()
         tolerance_ps = contract.burst_tolerance_ps + self.cell_delay_variation_tolerance
         if tolerance_ps > LONGEST_TOLERANCE_PS:
             raise ValueError(
                 "mbs: such a burst takes more than 11 days at the sustainable cell rate"
             )
 
-    def contract(self) -> Contract:
+    def build_contract(self) -> Contract:
         """Return the contract that a policer enforces."""
         return Contract(
             self.category,
@@ -114,7 +114,7 @@ class VariableBitRate(CellTraffic):
             tagging=self.conformance == "vbr_3",
         )
 
-    def conforming_source(self) -> tuple[str, Mapping[str, object]]:
+    def describe_conforming_source(self) -> tuple[str, Mapping[str, object]]:
         """Return bursts of full size at the full peak, as often as the sustainable rate allows."""
         every_ps = self.maximum_burst_size * PS_PER_S / Fraction(self.sustainable_cell_rate)
         size = self.maximum_burst_size

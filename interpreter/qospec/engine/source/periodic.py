@@ -71,15 +71,15 @@ class Periodic(Arrivals):
         """Return the cells that are ready and were not yet emitted."""
         return state.before(until_ps)
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         """Return the cells/s of all bursts."""
         return connections * self.burst.size * PS_PER_S / self.period_ps
 
-    def curve(self, connections: int, phases: str) -> Curve:
+    def bound_items(self, connections: int, phases: str) -> Curve:
         """Return a bound of the cells in any closed interval."""
         return bound_periods(self.period_ps, self.burst, connections, phases)
 
-    def most_items(self, connections: int, length_ps: int) -> int:
+    def count_most_items(self, connections: int, length_ps: int) -> int:
         """Return an upper bound of the cells within a time, as if all began at once."""
         return connections * self.burst.size * math.ceil(length_ps / self.period_ps)
 

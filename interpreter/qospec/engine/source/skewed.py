@@ -58,23 +58,23 @@ class Skewed(Arrivals):
         """Return the first whole ps of the clock that are not before a time."""
         return -(-true_ps * self.pace.numerator // self.pace.denominator)
 
-    def mean_rate(self, connections: int) -> Fraction:
+    def compute_mean_rate(self, connections: int) -> Fraction:
         """Return the items/s in true time."""
-        return self.pace * self.process.mean_rate(connections)
+        return self.pace * self.process.compute_mean_rate(connections)
 
-    def highest_rate(self, connections: int) -> Fraction:
+    def compute_highest_rate(self, connections: int) -> Fraction:
         """Return the items/s in true time that windows are made for."""
-        return self.pace * self.process.highest_rate(connections)
+        return self.pace * self.process.compute_highest_rate(connections)
 
-    def curve(self, connections: int, phases: str) -> Curve:
+    def bound_items(self, connections: int, phases: str) -> Curve:
         """Return a bound of the items in any closed interval, with rounded ends."""
-        shown = self.process.curve(connections, phases)
+        shown = self.process.bound_items(connections, phases)
         lines = ((burst, rate * self.pace) for burst, rate in shown.lines)
         return Curve.from_lines(lines).widen(1)
 
-    def most_items(self, connections: int, length_ps: int) -> int | None:
+    def count_most_items(self, connections: int, length_ps: int) -> int | None:
         """Return the most items that are ready within a time; None if that is random."""
-        return self.process.most_items(connections, self._find_shown_ps(length_ps))
+        return self.process.count_most_items(connections, self._find_shown_ps(length_ps))
 
     def count_offered(self, length_ps: int) -> int:
         """Return how many calls are offered within a time."""

@@ -109,11 +109,11 @@ class CellTraffic(Traffic):
     """
 
     @abstractmethod
-    def contract(self) -> Contract:
+    def build_contract(self) -> Contract:
         """Return the contract that it declares."""
 
     @abstractmethod
-    def conforming_source(self) -> tuple[str, Mapping[str, object]]:
+    def describe_conforming_source(self) -> tuple[str, Mapping[str, object]]:
         """Return the arrival process, by name and arguments, that uses the contract to the full."""
 
 
@@ -124,7 +124,7 @@ class PacketTraffic(Traffic):
     """The field that holds the rate if no source has one; the checker requires it then."""
 
     @abstractmethod
-    def packets(self, link: Encapsulation) -> SentPackets:
+    def describe_packets(self, link: Encapsulation) -> SentPackets:
         """Return the packets that are sent on a first link.
 
         Raises:

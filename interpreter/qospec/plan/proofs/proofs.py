@@ -400,7 +400,7 @@ class _Analysis:
 
 def _bound_sent(number: int, source: Source) -> Group:
     """Return what a source sends."""
-    curve = source.arrivals.curve(source.connections, source.phases)
+    curve = source.arrivals.bound_items(source.connections, source.phases)
     return build_group(Key(number, "user"), bound_items(curve, set(source.sizes.size_bytes)))
 
 

@@ -50,7 +50,7 @@ def test_values_are_exact_in_the_units_of_the_engine(small):
 
 def test_without_a_source_the_contract_is_used_fully(small):
     flow = sent(small("flow f = load(rate = 50 cell/s) from a to b", FLOW))
-    assert flow.arrivals.mean_rate(1) == 50
+    assert flow.arrivals.compute_mean_rate(1) == 50
 
 
 @pytest.mark.parametrize(

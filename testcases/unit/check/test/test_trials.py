@@ -47,7 +47,7 @@ def made(whole: CasePlan, load: int, trial_ps: int | None = None) -> Case:
 def test_a_trial_sends_the_load_and_no_other(whole) -> None:
     for load in (500, 7_001, 50_000):
         (flow,) = made(whole, load).flows
-        assert flow.traffic.contract().peak_cell_rate == Fraction(load, 2)
+        assert flow.traffic.build_contract().peak_cell_rate == Fraction(load, 2)
 
 
 def test_a_trial_is_as_long_as_its_goal_says_and_is_not_repeated(whole) -> None:
@@ -130,7 +130,7 @@ def procedures(planned) -> CasePlan:
 
 def sends(case: Case) -> dict[str, Fraction]:
     """Return the packets/s of each flow."""
-    return {flow.name: flow.arrivals.mean_rate(1) for flow in case.flows}
+    return {flow.name: flow.arrivals.compute_mean_rate(1) for flow in case.flows}
 
 
 def test_a_point_knows_what_was_found_before_it(procedures) -> None:

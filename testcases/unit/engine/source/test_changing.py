@@ -51,7 +51,7 @@ def test_each_process_emits_from_its_time_to_the_next(processes, times, cuts, co
         expected += [(begin_ps + at_ps, sender) for at_ps, sender in alone]
     assert emitted(source, [*sorted(cuts), END_PS], connections) == expected
     assert [at_ps for at_ps, _ in expected] == sorted(at_ps for at_ps, _ in expected)
-    most = source.most_items(connections, END_PS)
+    most = source.count_most_items(connections, END_PS)
     drawn = any(isinstance(process, Poisson) for process in processes)
     assert most is None if drawn else most >= len(expected)
 
@@ -64,13 +64,13 @@ def test_rates_of_all_processes_are_listed_from_when_on() -> None:
 
 def test_the_window_and_the_load_are_those_of_the_highest_rate() -> None:
     source = Changing(((0, Constant(Fraction(10))), (5, Constant(Fraction(30)))))
-    assert (source.mean_rate(2), source.highest_rate(2)) == (60, 60)
+    assert (source.compute_mean_rate(2), source.compute_highest_rate(2)) == (60, 60)
 
 
 @pytest.mark.parametrize(("length_ps", "most"), [(10**12, 10), (2 * 10**12, 40)])
 def test_what_begins_later_is_not_counted_before(length_ps: int, most: int) -> None:
     later = (10**12, Constant(Fraction(30)))
-    assert Changing(((0, Constant(Fraction(10))), later)).most_items(1, length_ps) == most
+    assert Changing(((0, Constant(Fraction(10))), later)).count_most_items(1, length_ps) == most
 
 
 def test_a_random_source_sends_the_mean_of_each_part_of_a_trial() -> None:

@@ -41,7 +41,7 @@ def test_each_time_is_divided_by_the_pace(process, by, cuts, connections) -> Non
     expected = [(int(at_ps / (1 + by)), sender) for at_ps, sender in plain]
     expected = [(at_ps, sender) for at_ps, sender in expected if at_ps < END_PS]
     assert emitted(skew(process, by), [*sorted(cuts), END_PS], connections) == expected
-    most = skew(process, by).most_items(connections, END_PS)
+    most = skew(process, by).count_most_items(connections, END_PS)
     assert most is None or most >= len(expected)
 
 
@@ -56,15 +56,15 @@ def test_days_do_not_overflow() -> None:
 
 def test_rates_and_bounds_are_those_of_the_clock() -> None:
     fast = skew(Constant(Fraction(1_000_000)), Fraction(20, 10**6))
-    assert fast.mean_rate(2) == fast.highest_rate(2) == 2_000_040
-    assert fast.curve(1, "random").count_within(PS_PER_S) >= 1_000_020
-    assert fast.curve(1, "random").count_within(PS_PER_S) < 1_000_022
+    assert fast.compute_mean_rate(2) == fast.compute_highest_rate(2) == 2_000_040
+    assert fast.bound_items(1, "random").count_within(PS_PER_S) >= 1_000_020
+    assert fast.bound_items(1, "random").count_within(PS_PER_S) < 1_000_022
 
 
 @given(PROCESSES, SKEWS, st.integers(0, END_PS))
 def test_no_interval_has_more_than_its_bound(process, by, length_ps) -> None:
     skewed = skew(process, by)
-    bound = skewed.curve(2, "random").count_within(length_ps)
+    bound = skewed.bound_items(2, "random").count_within(length_ps)
     times = [at_ps for at_ps, _ in emitted(skewed, [END_PS], 2)]
     ends = np.searchsorted(times, np.add(times, length_ps), side="right")
     most = max(ends - np.searchsorted(times, times), default=0)
