@@ -67,6 +67,18 @@ WRONG = [
                 {"seen + 1 < frames": "seen + 2 < frames"},
             ),
             (
+                "sends_both_ways_at_the_change",
+                ("overtaking", "flushed"),
+                {"none_twice"},
+                {
+                    "to_lan, to_elan, to_direct = fifo { limit = buffer }": (
+                        "to_lan, to_elan, to_direct = fifo { limit = buffer }\n"
+                        "  twice = duplicate { first = 1, count = 20 }"
+                    ),
+                    "path.shortcut -> to_direct": "path.shortcut -> twice -> to_direct",
+                },
+            ),
+            (
                 "a_packet_late",
                 FLOWS,
                 {"long_way", "shortcut"},
