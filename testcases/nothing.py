@@ -349,6 +349,10 @@ NOTHING = [
         {
             "calls.qos": {
                 "the caller and the answerer, which are not replaced, decide it": (
+                    "a_call_that_is_forgotten.once",
+                    "a_call_that_is_known.nothing_odd",
+                    "a_call_without_answers.given_up",
+                    "a_call_without_answers.released",
                     "calls_at_once.all_answered",
                     "calls_at_once.all_released",
                     "evenly.begun",
@@ -368,6 +372,7 @@ NOTHING = [
                     "too_many_calls.some_refused",
                 ),
                 "nothing is left behind where nothing is remembered": (
+                    "a_call_that_is_forgotten.free",
                     "no_capacity.all_free_again",
                     "one_call.nothing_odd",
                     "one_call.released",
