@@ -58,8 +58,8 @@ PREDICATES = list_words(
     """
     accepts begins blames breaks can carries closes comes compares concerns conforms contains costs
     covers crosses depends differs draws drops ends equals falls fits follows goes has holds is
-    looks may meets misses must needs offers opens polices reaches reads remembers reorders resizes
-    selects stands starts suffices takes touches uses waits
+    knows looks may meets misses must needs offers opens polices reaches reads remembers reorders
+    resizes selects stands starts suffices takes touches uses waits
     """
 )
 """What a function asks, in the third person."""
