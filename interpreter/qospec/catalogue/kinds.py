@@ -171,13 +171,13 @@ class Domain:
     """What a parameter may hold.
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
-    names, weights, counts, sizes, windows, codes, buffer, burst, limits by mark, ratios by mark,
-    delay per length, load, size mix, curve, duration, times, lifetime, address, key, capture,
-    profile, delay profile, loss profile, trace, dropping, congestion, contract, width, frame rate,
-    call rate, calls. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells, frames/s,
-    calls/s, calls, 1), inclusive; a load of packets has those of as many bytes. Of an element's
-    rate, load or burst `layers` may be counted; data without any is counted in none. `implied` is
-    the kind that stands for a field of kinds that is not given.
+    names, weights, counts, sizes, loads, bursts, windows, codes, buffer, burst, limits by mark,
+    ratios by mark, delay per length, load, size mix, curve, duration, times, lifetime, address,
+    key, capture, profile, delay profile, loss profile, trace, dropping, congestion, contract,
+    width, frame rate, call rate, calls. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m,
+    cells, frames/s, calls/s, calls, 1), inclusive; a load of packets has those of as many bytes. Of
+    an element's rate, load or burst `layers` may be counted; data without any is counted in none.
+    `implied` is the kind that stands for a field of kinds that is not given.
     """
 
     name: str

@@ -48,7 +48,7 @@ class Rfc4115(ThreeColours):
     packet uses the first bucket, and a red one none. With `coupling`, the second bucket also gets
     the tokens that find no room in the first. All packets are metered together.
 
-    Not modelled: envelopes that several meters share (MEF 10.4, 12).
+    Not modelled: what flows of one envelope share (MEF 10.4, 12), which `envelope` does.
     """
 
     arrive = link_arrive("rfc4115", _choose_colour)

@@ -127,7 +127,7 @@ def _draw_choices(parameter: Parameter) -> st.SearchStrategy[str | None]:
 def _draw_names(parameter: Parameter) -> st.SearchStrategy[tuple[str, ...]]:
     if parameter.default is REQUIRED:
         return st.integers(1, 3).map(lambda count: NAMES[:count])
-    known: Any = parameter.default
+    known: Any = parameter.default or NAMES[:2]
     return st.sets(st.sampled_from(sorted(known))).map(lambda s: tuple(sorted(s)))
 
 
@@ -165,6 +165,7 @@ buffers = st.one_of(
     st.builds(Buffer, st.sampled_from([1, 53, 300, 2**40]), st.just("byte")),
 )
 """Limits on what waits."""
+LOAD_OF_EACH = Load(Fraction(64_000), "ip")
 _loads = st.sampled_from([Load(Fraction(64_000), "ip"), Load(Fraction(1_000, 7), "")])
 _mixes = st.builds(
     SizeMix, st.sampled_from([((64, 1),), ((40, 7), (1_500, 1))]), st.just("ip"), st.booleans()
@@ -202,6 +203,10 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "weights": lambda _: _maps,
     "counts": lambda _: _maps,
     "sizes": lambda _: _maps,
+    "loads": lambda _: st.just((("a", LOAD_OF_EACH), ("b", LOAD_OF_EACH))),
+    "bursts": lambda _: st.sampled_from([1_500, 3_000]).map(
+        lambda size: (("a", Buffer(size, "byte")), ("b", Buffer(2 * size, "byte")))
+    ),
     "windows": lambda _: _windows,
     "codes": lambda _: _codes,
     "times": lambda _: _times,

@@ -47,6 +47,8 @@ LABELS = {
     "weights": DomainLabel("a map from names to numbers", "{ high: 3, low: 1 }"),
     "counts": DomainLabel("a map from names to whole numbers", "{ high: 3, low: 1 }"),
     "sizes": DomainLabel("a map from names to sizes", "{ high: 3_000 B, low: 1_500 B }"),
+    "loads": DomainLabel("a map from names to rates", "{ high: 2 Mbit/s @ip, low: 1 Mbit/s @ip }"),
+    "bursts": DomainLabel("a map from names to sizes", "{ high: 3_000 B, low: 1_500 B }"),
     "windows": DomainLabel(
         "a map from names to times, or to lists of times", "{ high: 250 us, low: 750 us }"
     ),

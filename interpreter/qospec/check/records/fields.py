@@ -100,6 +100,8 @@ MAPS = {
     "weights": "ratio",
     "counts": "integer",
     "sizes": "data",
+    "loads": "load",
+    "bursts": "burst",
     "windows": "moments",
     "codes": "integer",
     **BY_MARK,
@@ -193,7 +195,7 @@ def _read_load(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Lo
         mixes.require_layer(value.layer, "rate", span, LAYERS)
     if value.value is None:
         return None
-    if value.value <= 0:
+    if value.value < 0 or (value.value == 0 and domain.low != 0):
         raise make_error("E0205", f"`{name}` must be more than 0", span, label="too small")
     counted, bits = (
         ("packet rate", BITS_OF_A_BYTE) if value.dimension == PACKET_RATE else ("rate", 1)

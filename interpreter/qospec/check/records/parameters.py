@@ -506,6 +506,8 @@ PLACEHOLDERS: dict[str, Any] = {
     "size mix": SizeMix(((64, 1),), "ip"),
     "curve": 1,
     **dict.fromkeys(MAPS, (("first", 1),)),
+    "loads": (("first", Load(Fraction(1), "")),),
+    "bursts": (("first", Buffer(1, "packet")),),
     "windows": (("first", (1,)),),
 }
 """By domain, values that are not numbers."""

@@ -163,6 +163,12 @@ def refuse(state: Whole, reason: int) -> Whole:  # noqa: ARG001  there is one re
 
 
 @kernel
+def count_tokens(per_packet: int, framing: Framing, size_bytes: int) -> int:
+    """Return how many tokens a packet takes: one, or its bytes with what is around it."""
+    return 1 if per_packet else sent_bytes(framing, size_bytes)
+
+
+@kernel
 def cost(tokens: Whole, size_bytes: int) -> Cost:
     """Return the cost of a packet of that size."""
     place = PRICES + 2 * size_bytes
@@ -170,7 +176,7 @@ def cost(tokens: Whole, size_bytes: int) -> Cost:
     if ps:
         return ps, tokens[place + 1]
     framing = Framing(tokens[HEADER], tokens[LEAST], tokens[EXTRA], tokens[PER_CELL])
-    count = 1 if tokens[PER_PACKET] else sent_bytes(framing, size_bytes)
+    count = count_tokens(tokens[PER_PACKET], framing, size_bytes)
     part = count * tokens[TOKEN_PART]
     carried = part // tokens[DENOMINATOR]
     ps, part = count * tokens[TOKEN] + carried, part - carried * tokens[DENOMINATOR]
