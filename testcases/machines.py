@@ -216,7 +216,7 @@ class _Running:
         works = len(self.busy) == self.machine.servers or self._done_ps(
             self._find(message.reference)
         )
-        if not works and not self.waiting:
+        if not works and not self._takeable():
             return self._hear(message, now_ps)
         if self.machine.waiting is not None and len(self.waiting) >= self.machine.waiting:
             self.overflow += 1

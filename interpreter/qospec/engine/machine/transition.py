@@ -281,8 +281,11 @@ def _handle_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
 
 @kernel
 def _must_wait(state: Whole, reference: int) -> bool:
-    """Return whether an event of a reference cannot happen at once."""
-    if state[WORKING] == state[SERVERS] or state[WAITING] > 0:
+    """Return whether an event of a reference cannot happen at once.
+
+    Those that wait for an instance which is worked on do not go ahead of it.
+    """
+    if state[WORKING] == state[SERVERS] or _find_waiting(state) >= 0:
         return True
     return state[WORKING] > 0 and find_done_ps(state, _find_row(state, reference)) > 0
 

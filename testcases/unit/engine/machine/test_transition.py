@@ -105,6 +105,18 @@ def test_timers_expire_by_time_and_the_first_of_two_if_both_are_due(alone, t_ps,
     assert machine.log == log
 
 
+def test_what_waits_for_an_instance_takes_no_room_from_what_a_server_is_free_for(alone):
+    state, way = alone.state, alone.way
+    ways = way("press", "s", 1, after_ps=20), way("ask", "s", 2), way("tell", "s", 3)
+    machine = alone(state("s", *ways), instances=2, servers=2, waiting=1)
+    machine.tell("press", 0, reference=4)
+    machine.tell("ask", 5, reference=4)  # waits until 20
+    machine.tell("tell", 6, reference=5)
+    machine.tell("tell", 7, reference=4)
+    assert machine.run(20) == STOP_PS
+    assert (machine.log, machine.counts.overflow) == (1_3_2, 1)
+
+
 def test_what_comes_when_a_work_has_ended_is_behind_what_waits(alone):
     state, way = alone.state, alone.way
     ways = way("press", "s", 1, after_ps=5), way("ask", "s", 2), way("tell", "s", 3)
