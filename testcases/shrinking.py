@@ -29,7 +29,7 @@ def proposed(made, text: str, *, careful: bool = False) -> list[list[str]]:
     draft = draft_of(text)
     context = Context(draft, VALUES, devices=True, careful=careful)
     return [
-        [" ".join(draft.changed(edit).split()).removeprefix("qos 1 ") for edit in place]
+        [" ".join(draft.apply(edit).split()).removeprefix("qos 1 ") for edit in place]
         for place in made(context)
     ]
 
@@ -54,4 +54,4 @@ def shrunk(file: Path, case: str, until_s: float | None = None) -> Shrunk | None
     shrinker = shrinker_of(file, case, Clock(until_s, lambda: None))
     with suppress(Stopped):
         assert shrinker.run()
-    return shrinker.found()
+    return shrinker.get_smallest()

@@ -13,10 +13,10 @@ from qospec.formatting import format_text
 from qospec.secret import redact
 from qospec.shrink import start
 from qospec.shrink.draft import Draft
-from qospec.shrink.layout import laid_out
-from qospec.shrink.modules import Modules, draft_of
+from qospec.shrink.layout import lay_out
+from qospec.shrink.modules import Modules, read_draft
 from qospec.shrink.shrinker import Shrinker
-from qospec.shrink.trial import Bench, fails_alike
+from qospec.shrink.trial import Bench, find_same_failure
 from qospec.shrink.values import Values
 from qospec.source import Source
 from qospec.units import PS_PER_S, TIME, format_value
@@ -123,7 +123,7 @@ class CaseShrinker:
             self._shrinker.tidy(bench)
         self._bench.tried += bench.tried
 
-    def found(self) -> Shrunk | None:
+    def get_smallest(self) -> Shrunk | None:
         """Return the smallest so far; None if there is none yet."""
         shrinker = self._shrinker
         if shrinker is None:
@@ -150,7 +150,7 @@ class CaseShrinker:
         If it would, it says nothing of why it fails. One that is written more densely than files
         are laid out is compared as it would be in that layout.
         """
-        said, bare = laid_out(draft, sentence), laid_out(draft, "")
+        said, bare = lay_out(draft, sentence), lay_out(draft, "")
         most = count_lines(self._subject.unit.source.text, bare)
         return said if len(said.splitlines()) <= most else bare
 
@@ -167,9 +167,9 @@ class CaseShrinker:
         wanted = self._subject.failure
         sole = wanted._replace(label="") if wanted.kind == "expect" else wanted
         for draft, name in self._starts():
-            for candidate in start.alone(draft, name, wanted):
+            for candidate in start.separate_criteria(draft, name, wanted):
                 tried = self._bench.run(candidate.text)
-                failure = tried and fails_alike(tried.document, sole)
+                failure = tried and find_same_failure(tried.document, sole)
                 if tried is not None and failure:
                     return candidate, name, tried, failure._replace(label=sole.label)
         return None
@@ -181,18 +181,18 @@ class CaseShrinker:
         the case, so that it may have to stay.
         """
         test, values = self._subject.test, dict(self._subject.parameters)
-        whole, path = draft_of(self._subject.unit), self._subject.path
+        whole, path = read_draft(self._subject.unit), self._subject.path
         # Files of keys are named relative to the one that names them.
         whole = (
             Draft.read(move_keys(whole.text, self._subject.unit.path.parent, path.parent)) or whole
         )
-        brought = start.merged(self._modules.brought_in(whole), test)
+        brought = start.merge_bases(self._modules.bring_in(whole), test)
         evaluated = Values(self._bench.checked)
         for name, swept in ((f"{test}{ENDING}", False), (test, False), (test, True)):
             for draft in (brought, whole):
-                fixed = start.fixed(draft, test, values, swept=swept)
+                fixed = start.narrow_to_case(draft, test, values, swept=swept)
                 if fixed is not None:
-                    named = start.renamed(fixed, test, name)
+                    named = start.rename_test(fixed, test, name)
                     yield start.without_loops(named, evaluated, name), name
                     yield named, name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from qospec.shrink.devices import parts_of_devices
+from qospec.shrink.devices import collect_device_parts
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Context:
 
     @cached_property
     def _of_devices(self) -> frozenset[int]:
-        return parts_of_devices(self.draft)
+        return collect_device_parts(self.draft)
 
     def is_of_device(self, node: ast.Node, above: Sequence[ast.Node]) -> bool:
         """Return whether a device is made of a node, or of what it is in."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.shrink.draft import paths_in
+from qospec.shrink.draft import list_paths
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ Scope = ast.Node | None
 """The declaration that something is in; None if it is a declaration itself."""
 
 
-def parts_of_devices(draft: Draft) -> frozenset[int]:
+def collect_device_parts(draft: Draft) -> frozenset[int]:
     """Return the identities of the nodes that devices are made of, with all that is in them.
 
     These are the devices, what a topology makes them with, and the values that both depend on.
@@ -38,7 +38,7 @@ def parts_of_devices(draft: Draft) -> frozenset[int]:
     while waiting:
         node, scope = waiting.pop()
         found.add(id(node))
-        for path in paths_in(node):
+        for path in list_paths(node):
             key = (path.name.text, id(scope))
             if key not in known:
                 known.add(key)

@@ -50,13 +50,13 @@ class Draft:
         """Return the text."""
         return self.source.text
 
-    def raw(self, node: ast.Node) -> str:
+    def quote(self, node: ast.Node) -> str:
         """Return a node as it is written, keys included."""
         return self.text[node.span.start : node.span.end]
 
-    def atom(self, node: ast.Node) -> str:
+    def quote_operand(self, node: ast.Node) -> str:
         """Return a node as it is written as a part of any expression."""
-        return self.raw(node) if isinstance(node, ATOMS) else f"({self.raw(node)})"
+        return self.quote(node) if isinstance(node, ATOMS) else f"({self.quote(node)})"
 
     @cached_property
     def nodes(self) -> tuple[tuple[ast.Node, tuple[ast.Node, ...]], ...]:
@@ -74,7 +74,7 @@ class Draft:
         )
         return frozenset(texts) | {import_.name for import_ in self.tree.imports}
 
-    def free(self, *wanted: str) -> str:
+    def choose_free_name(self, *wanted: str) -> str:
         """Return the first of some names that nothing has, or the last one with a number."""
         for name in wanted:
             if name not in self.names:
@@ -84,11 +84,11 @@ class Draft:
             number += 1
         return f"{wanted[-1]}_{number}"
 
-    def replaced(self, node: ast.Node, text: str) -> Edit:
+    def replace(self, node: ast.Node, text: str) -> Edit:
         """Return the change that writes something else in place of a node."""
         return Edit(node.span, text)
 
-    def removed(self, node: ast.Node) -> Edit:
+    def remove(self, node: ast.Node) -> Edit:
         """Return the change that removes a node, with the comma that parts it from the next."""
         start, end = node.span.start, node.span.end
         behind = _COMMA.match(self.text, end)
@@ -99,11 +99,11 @@ class Draft:
             start = before.start()
         return Edit(Span(self.source, start, end), "")
 
-    def between(self, start: int, end: int) -> Span:
+    def make_span(self, start: int, end: int) -> Span:
         """Return a range of the text."""
         return Span(self.source, start, end)
 
-    def changed(self, edits: Iterable[Edit]) -> str:
+    def apply(self, edits: Iterable[Edit]) -> str:
         """Return the text with changes; what lies within a larger one is lost with it."""
         text, at, removing = "", 0, False
         for span, new in sorted(edits, key=lambda edit: (edit.span.start, -edit.span.end)):
@@ -124,12 +124,12 @@ def _walk_below(
         yield from _walk_below(child, inside)
 
 
-def paths_in(node: ast.Node) -> Iterator[ast.Path]:
+def list_paths(node: ast.Node) -> Iterator[ast.Path]:
     """Yield all paths in a node."""
     if isinstance(node, ast.Path):
         yield node
     for child in node.list_children():
-        yield from paths_in(child)
+        yield from list_paths(child)
 
 
 def without_comments(text: str) -> str:

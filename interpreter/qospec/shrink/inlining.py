@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.shrink.draft import Draft, paths_in
+from qospec.shrink.draft import Draft, list_paths
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qospec.shrink.passes import Change
 
 
-def inlined(context: Context) -> Iterator[Sequence[Change]]:
+def inline_traffic(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the traffic that is used once, with arguments, in place of its name.
 
     An argument may be a variable of a phase, which nothing outside of the test knows: so traffic
@@ -24,7 +24,7 @@ def inlined(context: Context) -> Iterator[Sequence[Change]]:
     for node in draft.tree.declarations:
         if not isinstance(node, ast.Traffic) or not node.parameters:
             continue
-        used = [path for path in paths_in(draft.tree) if path.name.text == node.name.text]
+        used = [path for path in list_paths(draft.tree) if path.name.text == node.name.text]
         calls = [
             call
             for call, above in draft.nodes
@@ -35,7 +35,7 @@ def inlined(context: Context) -> Iterator[Sequence[Change]]:
         if len(used) == len(calls) == 1:
             text = _apply(draft, node, calls[0])
             if text is not None:
-                yield [(draft.replaced(calls[0], text), draft.removed(node))]
+                yield [(draft.replace(calls[0], text), draft.remove(node))]
 
 
 def _apply(draft: Draft, node: ast.Traffic, call: ast.Call) -> str | None:
@@ -53,10 +53,10 @@ def _apply(draft: Draft, node: ast.Traffic, call: ast.Call) -> str | None:
         if value is None:
             return None
         values[parameter.name.text] = value
-    text, start = draft.raw(node.value), node.value.span.start
-    used = [path for path in paths_in(node.value) if path.name.text in values]
+    text, start = draft.quote(node.value), node.value.span.start
+    used = [path for path in list_paths(node.value) if path.name.text in values]
     for path in sorted(used, key=lambda call: -call.span.start):
         name = path.name.span
-        written = draft.atom(values[path.name.text])
+        written = draft.quote_operand(values[path.name.text])
         text = text[: name.start - start] + written + text[name.end - start :]
     return text

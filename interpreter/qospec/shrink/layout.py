@@ -18,7 +18,7 @@ _CALLED = ("NAME", "RPAR", "RSQB")
 """Behind these, parentheses hold arguments."""
 
 
-def laid_out(draft: Draft, comment: str) -> str:
+def lay_out(draft: Draft, comment: str) -> str:
     """Return a draft as a file in the one layout, with a comment above; tests come last."""
     draft = without_empty(draft)
     while (found := next(_list_plainer(draft), None)) is not None:
@@ -27,10 +27,10 @@ def laid_out(draft: Draft, comment: str) -> str:
         draft.tree.declarations,
         key=lambda declaration: isinstance(declaration, ast.Test | ast.Property),
     )
-    imports = ", ".join(draft.raw(import_) for import_ in draft.tree.imports)
+    imports = ", ".join(draft.quote(import_) for import_ in draft.tree.imports)
     head = "qos 1\n" + "".join(f"# {line}\n" for line in comment.splitlines())
     head += f"import {imports}\n" if imports else ""
-    text = head + "\n" + "\n\n".join(draft.raw(part) for part in parts) + "\n"
+    text = head + "\n" + "\n\n".join(draft.quote(part) for part in parts) + "\n"
     return format_text(Source(NAME, text), Problems()) or text
 
 
@@ -40,18 +40,18 @@ def without_empty(draft: Draft) -> Draft:
     An empty `run` and empty loops go, too.
     """
     edits = [
-        Edit(draft.between(node.name.span.end, node.body.span.start), " ")
+        Edit(draft.make_span(node.name.span.end, node.body.span.start), " ")
         for node in draft.tree.declarations
         if isinstance(node, ast.Topology | ast.Device) and not node.parameters
     ]
     for node, above in draft.nodes:
         if isinstance(node, ast.Call) and not node.arguments and _is_plain(draft, node):
-            edits.append(draft.replaced(node, draft.raw(node.path)))
+            edits.append(draft.replace(node, draft.quote(node.path)))
         elif isinstance(node, ast.Flow | ast.Link | ast.Record) and _is_empty(node.body):
             edits.append(Edit(node.body.span, ""))  # type: ignore[union-attr]
         elif isinstance(node, ast.Run | ast.Loop) and _is_empty(node.body) and _can_go(node, above):
-            edits.append(draft.removed(node))
-    found = Draft.read(draft.changed(edits)) if edits else None
+            edits.append(draft.remove(node))
+    found = Draft.read(draft.apply(edits)) if edits else None
     # What holds nothing but an empty loop is empty without it.
     return draft if found is None or found.text == draft.text else without_empty(found)
 
@@ -85,9 +85,9 @@ def _list_plainer(draft: Draft) -> Iterator[Draft]:
             if first and tokens.kinds[first - 1] in _CALLED:
                 continue
             pair = [
-                Edit(draft.between(tokens.starts[place], tokens.ends[place]), "")
+                Edit(draft.make_span(tokens.starts[place], tokens.ends[place]), "")
                 for place in (first, at)
             ]
-            found = Draft.read(draft.changed(pair))
+            found = Draft.read(draft.apply(pair))
             if found is not None and found.tree == draft.tree:
                 yield found

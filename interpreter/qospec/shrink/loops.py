@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Edit
-from qospec.shrink.draft import Draft, paths_in
+from qospec.shrink.draft import Draft, list_paths
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Renamed(NamedTuple):
     new: str
 
 
-def written_out(
+def unroll_loop(
     draft: Draft, values: Values, loop: ast.Loop, within: ast.Node, known: list[Renamed]
 ) -> Draft | None:
     """Return a draft without one loop; None if its values are not known, or too many.
@@ -41,7 +41,7 @@ def written_out(
         within: The test or topology that it is in.
         known: What loops before it made; what this one makes is added.
     """
-    items = values.items(loop.values)
+    items = values.write_items(loop.values)
     items = _list_names(draft, loop.values, within) if items is None else items
     if items is None or len(items) > MOST:
         return None
@@ -50,10 +50,13 @@ def written_out(
     parts = list[str]()
     for place, item in enumerate(items):
         index = item if whole else str(place)
-        new = {name: draft.free(f"{name}{index}", f"{name}_{index}") for name in sorted(made)}
+        new = {
+            name: draft.choose_free_name(f"{name}{index}", f"{name}_{index}")
+            for name in sorted(made)
+        }
         known += [Renamed(name, index, new[name]) for name in sorted(made)]
         parts += _write_iteration(draft, loop, item, new)
-    text = draft.changed([Edit(loop.span, "\n".join(parts))])
+    text = draft.apply([Edit(loop.span, "\n".join(parts))])
     found = Draft.read(text)
     name = within.name.text  # type: ignore[attr-defined]
     return None if found is None else with_names(found, values, name, known)
@@ -62,12 +65,12 @@ def written_out(
 def _list_names(draft: Draft, values: ast.Expression, within: ast.Node) -> list[str] | None:
     """Return what a loop goes over that has names: what is listed, or the flows of a point."""
     if isinstance(values, ast.ListLiteral) and all(isinstance(e, ast.Path) for e in values.items):
-        return [draft.raw(item) for item in values.items]
+        return [draft.quote(item) for item in values.items]
     last = values.trail[-1] if isinstance(values, ast.Path) and values.trail else None
     if not isinstance(last, ast.Name) or last.text not in FLOWS or not isinstance(within, ast.Test):
         return None
     flows = _list_flows(within, tested=last.text == "test_flows")
-    point = draft.raw(values).removesuffix(f".{last.text}")
+    point = draft.quote(values).removesuffix(f".{last.text}")
     return None if flows is None else [f"{point}.{flow}" for flow in flows]
 
 
@@ -88,7 +91,7 @@ def _list_flows(test: ast.Test, *, tested: bool) -> list[str] | None:
         if isinstance(bind, ast.Bind)
         for name in bind.names
     }
-    using = [e for e in flows if any(path.name.text in variables for path in paths_in(e))]
+    using = [e for e in flows if any(path.name.text in variables for path in list_paths(e))]
     return [flow.name.text for flow in (using if tested and using else flows)]
 
 
@@ -106,25 +109,25 @@ def _list_made(body: ast.Body) -> Iterator[ast.Name]:
 def _write_iteration(draft: Draft, loop: ast.Loop, item: str, new: dict[str, str]) -> list[str]:
     """Return the statements of an iteration."""
     edits: list[Edit] = []
-    for path in paths_in(loop.body):
+    for path in list_paths(loop.body):
         if path.name.text == loop.name.text:
-            edits.append(draft.replaced(path.name, item))
+            edits.append(draft.replace(path.name, item))
         elif path.name.text in new and not (path.trail and isinstance(path.trail[0], ast.Index)):
-            edits.append(draft.replaced(path.name, new[path.name.text]))
-    edits += [draft.replaced(name, new[name.text]) for name in _list_made(loop.body)]
+            edits.append(draft.replace(path.name, new[path.name.text]))
+    edits += [draft.replace(name, new[name.text]) for name in _list_made(loop.body)]
     for statement in loop.body.statements:
         if (
             isinstance(statement, ast.Criterion)
             and statement.kind == "require"
             and statement.label is not None
         ):
-            label = draft.between(statement.label.span.start, statement.condition.span.start)
+            label = draft.make_span(statement.label.span.start, statement.condition.span.start)
             edits.append(Edit(label, ""))
     found = []
     for statement in loop.body.statements:
         offset = statement.span.start
         inside = [edit for edit in edits if edit.span in statement.span]
-        text = draft.raw(statement)
+        text = draft.quote(statement)
         for edit in sorted(inside, key=lambda edit: -edit.span.start):
             start, end = edit.span.start - offset, edit.span.end - offset
             text = text[:start] + edit.text + text[end:]
@@ -142,11 +145,11 @@ def with_names(draft: Draft, values: Values, within: str, renamed: list[Renamed]
         words: list[ast.Name | ast.Index] = [node.name, *node.trail]
         for word, index in pairwise(words):
             if isinstance(word, ast.Name) and isinstance(index, ast.Index):
-                at = values.text(index.value)
+                at = values.write_value(index.value)
                 name = new.get((word.text, at or ""))
                 if name is not None:
                     edits.append(Edit(word.span.extend_to(index.span), name))
-    found = Draft.read(draft.changed(edits)) if edits else draft
+    found = Draft.read(draft.apply(edits)) if edits else draft
     return found or draft
 
 

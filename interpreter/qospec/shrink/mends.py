@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Edit
-from qospec.shrink.draft import Draft, paths_in
-from qospec.shrink.modules import declared, draft_of
-from qospec.shrink.places import Mend, Place, places_in
-from qospec.shrink.rounding import list_simpler, value_of, with_value, written
+from qospec.shrink.draft import Draft, list_paths
+from qospec.shrink.modules import find_declaration, read_draft
+from qospec.shrink.places import Mend, Place, list_places
+from qospec.shrink.rounding import list_simpler, read_number, scale_literal, with_value
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Seen(NamedTuple):
     side: int | None
 
 
-def devices_of(draft: Draft, modules: Modules) -> Iterator[tuple[Unit | None, ast.Declaration]]:
+def list_devices(draft: Draft, modules: Modules) -> Iterator[tuple[Unit | None, ast.Declaration]]:
     """Yield the devices of a draft, those that it declares and those of files that it imports.
 
     Before them come its topologies, which give devices other values than their defaults.
@@ -86,16 +86,16 @@ def devices_of(draft: Draft, modules: Modules) -> Iterator[tuple[Unit | None, as
             if isinstance(declaration, kind):
                 yield None, declaration
     seen: set[tuple[str, str]] = set()
-    waiting = list(_list_imported(draft.tree, modules.unit))
+    waiting = list(_list_imported(draft.tree, modules.find_unit))
     while waiting:
         unit, name = waiting.pop(0)
-        node = declared(unit, name)
+        node = find_declaration(unit, name)
         if not isinstance(node, ast.Device | ast.Let) or (str(unit.path), name) in seen:
             continue
         seen.add((str(unit.path), name))
         if isinstance(node, ast.Device):
             yield unit, node
-        waiting += [(unit, path.name.text) for path in paths_in(node)]
+        waiting += [(unit, path.name.text) for path in list_paths(node)]
         waiting += _list_imported(node, unit.imports.get)
 
 
@@ -103,19 +103,19 @@ def _list_imported(
     node: ast.Node, unit_of: Callable[[str], Unit | None]
 ) -> Iterator[tuple[Unit, str]]:
     """Yield what a node names of other files, with these."""
-    for path in paths_in(node):
+    for path in list_paths(node):
         unit = unit_of(path.name.text)
         if unit is not None and path.trail and isinstance(path.trail[0], ast.Name):
             yield unit, path.trail[0].text
 
 
-def mended(draft: Draft, mend: Mend) -> str | None:
+def apply_mend(draft: Draft, mend: Mend) -> str | None:
     """Return the text of a draft, or of a file, with a change; None if it has no such place."""
     for node in draft.tree.declarations:
         if node.name.text == mend.place.declaration:
-            for place, value in places_in(node, mend.place.path):
+            for place, value in list_places(node, mend.place.path):
                 if place == mend.place:
-                    return draft.changed([Edit(value.span, mend.new)])
+                    return draft.apply([Edit(value.span, mend.new)])
     return None
 
 
@@ -138,10 +138,10 @@ def find(
         return (try_it(mend) if left >= 0 else None) or Seen(passes=False, side=None)
 
     found: dict[tuple[str, tuple[str, ...]], list[Cure]] = {}
-    for unit, node in devices_of(draft, modules):
-        source = draft if unit is None else draft_of(unit)
-        for place, value in places_in(node, None if unit is None else unit.path):
-            cure = _Search(place, value, source.raw(value), try_mend).cure(side)
+    for unit, node in list_devices(draft, modules):
+        source = draft if unit is None else read_draft(unit)
+        for place, value in list_places(node, None if unit is None else unit.path):
+            cure = _Search(place, value, source.quote(value), try_mend).find_cure(side)
             if cure is not None:
                 found.setdefault((place.declaration, place.trail), []).append(cure)
                 slightest = sorted(found.values(), key=lambda cures: min(c.change for c in cures))
@@ -159,7 +159,7 @@ class _Search:
         self._old = old
         self._tried = tried
 
-    def cure(self, side: int | None) -> Cure | None:
+    def find_cure(self, side: int | None) -> Cure | None:
         """Return the values with which it passes, given the side that it is on with the old one."""
         other = _negate(self._node)
         if other:
@@ -175,7 +175,7 @@ class _Search:
         return self._find_edges(found, known)
 
     def _mend(self, factor: Fraction) -> Mend:
-        return Mend(self._place, self._old, written(self._node, factor))
+        return Mend(self._place, self._old, scale_literal(self._node, factor))
 
     def _find_passing(self, known: dict[Fraction, Seen]) -> Fraction | None:
         """Return the factor nearest to 1 with which it passes: a known one, or one between two."""
@@ -232,7 +232,7 @@ class _Search:
     def _find_roundest(self, near: Fraction, far: Fraction) -> Mend | None:
         """Return the value with the fewest digits between two, if it passes."""
         assert isinstance(self._node, ast.Number | ast.Quantity)  # noqa: S101 -- it has factors
-        old = value_of(self._node)
+        old = read_number(self._node)
         low, high = sorted((old * near, old * far))
         whole = isinstance(self._node, ast.Number) and old.denominator == 1
         for number in list_simpler(old * near, low, high, 0 if whole else None):

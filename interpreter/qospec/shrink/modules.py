@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from qospec.check.records.keys import move_keys
 from qospec.diagnostics import Edit
 from qospec.resources import STDLIB
-from qospec.shrink.draft import Draft, as_text, paths_in, without_comments
-from qospec.shrink.places import places_in
+from qospec.shrink.draft import Draft, as_text, list_paths, without_comments
+from qospec.shrink.places import list_places
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _read(unit_text: str) -> Draft:
     return draft
 
 
-def draft_of(unit: Unit) -> Draft:
+def read_draft(unit: Unit) -> Draft:
     """Return a file that was checked as a draft, without its comments."""
     return _read(as_text(unit.source).text)
 
@@ -46,7 +46,7 @@ class Modules:
         self._written = dict[str, str]()
         self._inner = frozenset[str]().union(*map(_list_inner_names, self._list_reachable(unit)))
 
-    def unit(self, name: str) -> Unit | None:
+    def find_unit(self, name: str) -> Unit | None:
         """Return the file of an import."""
         return self._imports.get(name)
 
@@ -60,7 +60,7 @@ class Modules:
                     waiting.append(imported)
         return found
 
-    def units(self) -> list[Unit]:
+    def list_units(self) -> list[Unit]:
         """Return the files that are imported, at any depth."""
         found: list[Unit] = []
         waiting = list(self._imports.values())
@@ -71,17 +71,17 @@ class Modules:
                 waiting += unit.imports.values()
         return found
 
-    def mended(self, unit: Unit, mend: Mend) -> str | None:
+    def apply_mend(self, unit: Unit, mend: Mend) -> str | None:
         """Return what a file holds with a change; None if it has no such place."""
         for node in unit.tree.declarations if unit.tree else ():
             if node.name.text == mend.place.declaration:
-                for place, value in places_in(node, unit.path):
+                for place, value in list_places(node, unit.path):
                     if place == mend.place:
                         text = unit.source.text
                         return text[: value.span.start] + mend.new + text[value.span.end :]
         return None
 
-    def brought_in(self, draft: Draft) -> Draft:
+    def bring_in(self, draft: Draft) -> Draft:
         """Return a draft that imports devices and the library only."""
         known: dict[tuple[Path, str], str] = {}
         while (found := next(self._to_bring(draft), None)) is not None:
@@ -92,10 +92,10 @@ class Modules:
                 text, known[key], imports = self._copy(draft, alias, node)
             edits = [
                 Edit(path.name.span.extend_to(path.trail[0].span), known[key])
-                for path in paths_in(draft.tree)
+                for path in list_paths(draft.tree)
                 if path.name.text == alias and _find_first(path) == node.name.text
             ]
-            changed = draft.changed(edits) + (f"{text}\n" if text else "")
+            changed = draft.apply(edits) + (f"{text}\n" if text else "")
             start = changed.index("\n") + 1
             again = Draft.read(changed[:start] + imports + changed[start:])
             assert again is not None  # noqa: S101 -- both parts did parse
@@ -103,9 +103,9 @@ class Modules:
         return draft
 
     def _to_bring(self, draft: Draft) -> Iterator[tuple[str, ast.Declaration]]:
-        for path in paths_in(draft.tree):
+        for path in list_paths(draft.tree):
             unit = self._imports.get(path.name.text)
-            node = None if unit is None else declared(unit, _find_first(path))
+            node = None if unit is None else find_declaration(unit, _find_first(path))
             if unit is None or node is None or isinstance(node, ast.Device):
                 continue
             if isinstance(node, ast.Test) or not _is_library(unit):
@@ -114,27 +114,27 @@ class Modules:
     def _copy(self, draft: Draft, alias: str, node: ast.Declaration) -> tuple[str, str, str]:
         """Return a declaration as it is in the draft, its name there, and imports that it needs."""
         unit = self._imports[alias]
-        module = draft_of(unit)
+        module = read_draft(unit)
         own = {declaration.name.text for declaration in module.tree.declarations}
         name = node.name.text
         if name in draft.names | self._inner:
-            name = draft.free(f"{alias}_{name}")
-        edits = [module.replaced(node.name, name)]
+            name = draft.choose_free_name(f"{alias}_{name}")
+        edits = [module.replace(node.name, name)]
         imports = ""
-        for path in paths_in(node):
+        for path in list_paths(node):
             first = path.name.text
             if first in own:
-                edits.append(module.replaced(path.name, f"{alias}.{first}"))
+                edits.append(module.replace(path.name, f"{alias}.{first}"))
             elif first in unit.imports:
                 known, line = self._choose_alias(draft, unit, first)
                 imports += line
-                edits.append(module.replaced(path.name, known))
+                edits.append(module.replace(path.name, known))
         start, end = node.span.start, node.span.end
         outside = [
-            Edit(module.between(0, start), ""),
-            Edit(module.between(end, len(module.text)), ""),
+            Edit(module.make_span(0, start), ""),
+            Edit(module.make_span(end, len(module.text)), ""),
         ]
-        copied = move_keys(module.changed([*edits, *outside]), unit.path.parent, self._folder)
+        copied = move_keys(module.apply([*edits, *outside]), unit.path.parent, self._folder)
         return copied, name, imports
 
     def _choose_alias(self, draft: Draft, unit: Unit, name: str) -> tuple[str, str]:
@@ -143,17 +143,21 @@ class Modules:
         for known, module in self._imports.items():
             if module is other:
                 return known, ""
-        new = name if name not in draft.names | self._imports.keys() else draft.free(f"{name}_2")
+        new = (
+            name
+            if name not in draft.names | self._imports.keys()
+            else draft.choose_free_name(f"{name}_2")
+        )
         self._imports[new] = other
-        node = next(import_ for import_ in draft_of(unit).tree.imports if import_.name == name)
+        node = next(import_ for import_ in read_draft(unit).tree.imports if import_.name == name)
         path = ".".join(word.text for word in node.path)
         suffix = "" if node.path[-1].text == new else f" as {new}"
         return new, f"import {path}{suffix}\n"
 
 
-def declared(unit: Unit, name: str) -> ast.Declaration | None:
+def find_declaration(unit: Unit, name: str) -> ast.Declaration | None:
     """Return what a file declares by a name; None if it declares nothing by it."""
-    tree = draft_of(unit).tree
+    tree = read_draft(unit).tree
     return next(
         (declaration for declaration in tree.declarations if declaration.name.text == name), None
     )
@@ -171,5 +175,5 @@ def _is_library(unit: Unit) -> bool:
 
 def _list_inner_names(unit: Unit) -> frozenset[str]:
     """Return the names of what is declared within declarations: nothing else may have them."""
-    draft = draft_of(unit)
+    draft = read_draft(unit)
     return draft.names - {declaration.name.text for declaration in draft.tree.declarations}

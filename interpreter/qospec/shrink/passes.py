@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Edit
 from qospec.shrink.devices import is_listed_number
-from qospec.shrink.draft import paths_in
-from qospec.shrink.rounding import count_digits, find_exponent, list_simpler, value_of, with_value
+from qospec.shrink.draft import list_paths
+from qospec.shrink.rounding import (
+    count_digits,
+    find_exponent,
+    list_simpler,
+    read_number,
+    with_value,
+)
 from qospec.syntax import ast
 from qospec.units import TIME, find_unit
 
@@ -34,7 +40,7 @@ COUNTED = ("count", "n", "repeat", "size", "mbs", "limit")
 # ---- fewer
 
 
-def removals(context: Context) -> Iterator[Sequence[Change]]:
+def remove_nodes(context: Context) -> Iterator[Sequence[Change]]:
     """Yield what can go: statements, fields, arguments, items."""
     draft = context.draft
     for node, above in draft.nodes:
@@ -43,37 +49,37 @@ def removals(context: Context) -> Iterator[Sequence[Change]]:
         around = above[-1]
         if isinstance(node, ast.Run):
             if _has_phases(around) and not (context.careful and node.body.statements):
-                yield [(draft.removed(node),)]
+                yield [(draft.remove(node),)]
         elif isinstance(around, ast.Body) and not isinstance(node, ast.Port):
             yield from _remove_statement(draft, node, around)
         elif isinstance(around, ast.Call | ast.ListLiteral | ast.MapLiteral):
             items = [child for child in around.list_children() if type(child) is type(node)]
             fixed = context.is_of_device(node, above) and is_listed_number(node, above)
             if not fixed and (isinstance(around, ast.Call) or len(items) > 1):
-                yield [(draft.removed(node),)]
+                yield [(draft.remove(node),)]
         elif isinstance(node, ast.Body) and isinstance(around, ast.Flow | ast.Link):
-            yield [(draft.removed(node),)]
+            yield [(draft.remove(node),)]
 
 
-def warmups(context: Context) -> Iterator[Sequence[Change]]:
+def remove_warmups(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the warm-ups: where one is left, a shorter measurement would come to need it."""
     for node, above in context.draft.nodes:
         inside = len(above) > 1 and isinstance(above[-2], ast.Run | ast.Point)
         if isinstance(node, ast.Bind) and inside and node.names[0].text == "warmup":
-            yield [(context.draft.removed(node),)]
+            yield [(context.draft.remove(node),)]
 
 
 def _remove_statement(draft: Draft, node: ast.Node, body: ast.Body) -> Iterator[Sequence[Change]]:
     """Yield the removal of a statement, with those beside it that use what it makes."""
     if isinstance(node, ast.Bind) and len(node.names) > 1:
         for name in node.names:
-            yield [(draft.removed(name), *_list_users(draft, {name.text}, node, body))]
+            yield [(draft.remove(name), *_list_users(draft, {name.text}, node, body))]
     made = {node.name.text} if isinstance(node, _NAMED) else set[str]()
     if isinstance(node, ast.Bind):
         made = {name.text for name in node.names}
-    change = (draft.removed(node), *_list_users(draft, made, node, body))
+    change = (draft.remove(node), *_list_users(draft, made, node, body))
     if isinstance(node, ast.Search) and len(change) > 1:  # another phase may have its variable
-        yield [change, (draft.removed(node),)]
+        yield [change, (draft.remove(node),)]
     else:
         yield [change]
 
@@ -88,9 +94,9 @@ def _list_users(draft: Draft, made: set[str], node: ast.Node, body: ast.Body) ->
         if statement is not node and not (
             isinstance(statement, ast.Criterion) and statement.kind != "require"
         ):
-            words = {word for path in paths_in(statement) for word in _list_words(path)}
+            words = {word for path in list_paths(statement) for word in _list_words(path)}
             if words & made:
-                yield draft.removed(statement)
+                yield draft.remove(statement)
 
 
 def _list_words(path: ast.Path) -> Iterator[str]:
@@ -99,12 +105,12 @@ def _list_words(path: ast.Path) -> Iterator[str]:
         yield path.trail[0].text
 
 
-def guards(context: Context) -> Iterator[Sequence[Change]]:
+def remove_guards(context: Context) -> Iterator[Sequence[Change]]:
     """Yield what says when the test counts: at the end, when nothing else gets smaller."""
     draft = context.draft
     for node, _ in draft.nodes:
         if isinstance(node, ast.Criterion) and node.kind == "require":
-            yield [(draft.removed(node),)]
+            yield [(draft.remove(node),)]
         if isinstance(node, ast.Criterion) and node.when is not None:
             yield [(_without_when(draft, node),)]
 
@@ -112,13 +118,13 @@ def guards(context: Context) -> Iterator[Sequence[Change]]:
 def _without_when(draft: Draft, node: ast.Criterion) -> Edit:
     assert node.when is not None  # noqa: S101 -- the caller's choice
     start = draft.text.rindex("when", node.condition.span.end, node.when.span.start)
-    return Edit(draft.between(start, node.span.end), "")
+    return Edit(draft.make_span(start, node.span.end), "")
 
 
 # ---- values in place of their names
 
 
-def names(context: Context) -> Iterator[Sequence[Change]]:
+def inline_names(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the values, parameters and traffic that can stand where they are used."""
     draft = context.draft
     for node, above in draft.nodes:
@@ -142,9 +148,9 @@ def _let(context: Context, node: ast.Let, above: Sequence[ast.Node]) -> Iterator
         return
     if len(above) > 1 and isinstance(above[-2], ast.Test):
         scope = above[-2]  # what it is on may use it, too
-    change = in_place(draft, node.name.text, node.value, scope)
+    change = write_in_place(draft, node.name.text, node.value, scope)
     if change is not None:
-        yield [(*change, draft.removed(node))]
+        yield [(*change, draft.remove(node))]
 
 
 def _is_of_both(name: str, scope: ast.Node) -> bool:
@@ -153,28 +159,30 @@ def _is_of_both(name: str, scope: ast.Node) -> bool:
     Where no change of a device tells what still counts, these must not part.
     """
     used = [
-        any(path.name.text == name for path in paths_in(child)) for child in scope.list_children()
+        any(path.name.text == name for path in list_paths(child)) for child in scope.list_children()
     ]
     expected = [isinstance(e, ast.Criterion) and e.kind == "expect" for e in scope.list_children()]
     of = {is_expected for is_expected, is_used in zip(expected, used, strict=True) if is_used}
     return len(of) > 1
 
 
-def in_place(draft: Draft, name: str, value: ast.Expression, scope: ast.Node) -> Change | None:
+def write_in_place(
+    draft: Draft, name: str, value: ast.Expression, scope: ast.Node
+) -> Change | None:
     """Return the changes that write a value wherever its name is; None if it cannot be so."""
     edits: list[Edit] = []
-    for path in paths_in(scope):
+    for path in list_paths(scope):
         if path.name.text != name:
             continue
         if path.trail and isinstance(value, ast.Path):
-            edits.append(Edit(path.name.span, draft.raw(value)))
+            edits.append(Edit(path.name.span, draft.quote(value)))
         elif path.trail:
             item = _find_item(draft, value, path.trail)
             if item is None:
                 return None
-            edits.append(draft.replaced(path, item))
+            edits.append(draft.replace(path, item))
         else:
-            edits.append(draft.replaced(path, draft.atom(value)))
+            edits.append(draft.replace(path, draft.quote_operand(value)))
     return tuple(edits)
 
 
@@ -183,13 +191,13 @@ def _find_item(draft: Draft, value: ast.Node, trail: Sequence[ast.Node]) -> str 
     index = trail[0]
     if len(trail) > 1 or not isinstance(index, ast.Index):
         return None
-    wanted = draft.raw(index.value)
+    wanted = draft.quote(index.value)
     if isinstance(value, ast.MapLiteral):
-        found = (pair.value for pair in value.pairs if draft.raw(pair.key) == wanted)
+        found = (pair.value for pair in value.pairs if draft.quote(pair.key) == wanted)
         item = next(found, None)
-        return None if item is None else draft.atom(item)
+        return None if item is None else draft.quote_operand(item)
     if isinstance(value, ast.ListLiteral) and wanted.isdigit() and int(wanted) < len(value.items):
-        return draft.atom(value.items[int(wanted)])
+        return draft.quote_operand(value.items[int(wanted)])
     return None
 
 
@@ -201,18 +209,18 @@ def _replace_reference(draft: Draft, node: ast.Reference) -> Iterator[Sequence[C
         if isinstance(statement, ast.Bind)
     }
     edits: list[Edit] = []
-    for path in paths_in(draft.tree):
+    for path in list_paths(draft.tree):
         if path.name.text != node.name.text or not path.trail:
             continue
         first, *rest = path.trail
         value = fields.get(first.text) if isinstance(first, ast.Name) else None
         if value is None:
             return
-        item = draft.atom(value) if not rest else _find_item(draft, value, rest)
+        item = draft.quote_operand(value) if not rest else _find_item(draft, value, rest)
         if item is None:
             return
-        edits.append(draft.replaced(path, item))
-    yield [(*edits, draft.removed(node))]
+        edits.append(draft.replace(path, item))
+    yield [(*edits, draft.remove(node))]
 
 
 def _replace_parameter(
@@ -226,7 +234,7 @@ def _replace_parameter(
         if isinstance(call, ast.Call) and not call.path.trail
         and call.path.name.text == node.name.text
     ]  # fmt: skip
-    plain = len([p for p in paths_in(draft.tree) if p.name.text == node.name.text]) - len(calls)
+    plain = len([p for p in list_paths(draft.tree) if p.name.text == node.name.text]) - len(calls)
     given: list[ast.Argument | None] = [None] * plain
     for call in calls:
         found = [a for a in call.arguments if a.name is not None and a.name.text == name]
@@ -234,14 +242,14 @@ def _replace_parameter(
         given += found or [None]
     values = [parameter.default if argument is None else argument.value for argument in given]
     known = [value for value in values if value is not None]
-    if not known or len(known) < len(values) or len({draft.raw(value) for value in known}) > 1:
+    if not known or len(known) < len(values) or len({draft.quote(value) for value in known}) > 1:
         return
-    if any(path.name.text not in _list_outside(draft) for path in paths_in(known[0])):
+    if any(path.name.text not in _list_outside(draft) for path in list_paths(known[0])):
         return
-    change = in_place(draft, name, known[0], node)
+    change = write_in_place(draft, name, known[0], node)
     if change is not None:
-        gone = [draft.removed(argument) for argument in given if argument is not None]
-        yield [(*change, *gone, draft.removed(parameter))]
+        gone = [draft.remove(argument) for argument in given if argument is not None]
+        yield [(*change, *gone, draft.remove(parameter))]
 
 
 def _list_outside(draft: Draft) -> frozenset[str]:
@@ -260,15 +268,15 @@ def _replace_traffic(draft: Draft, node: ast.Traffic) -> Iterator[Sequence[Chang
             body = user.body  # type: ignore[attr-defined]
             span = base.span if body is None else base.span.extend_to(body.span)
             edits.append(Edit(span, _with_fields(draft, node.value, body)))
-    used = sum(path.name.text == node.name.text for path in paths_in(draft.tree))
+    used = sum(path.name.text == node.name.text for path in list_paths(draft.tree))
     if edits and used == len(edits):
-        yield [(*edits, draft.removed(node))]
+        yield [(*edits, draft.remove(node))]
 
 
 def _with_fields(draft: Draft, value: ast.Expression, body: ast.Body | None) -> str:
     """Return a record with other fields."""
     if body is None:
-        return draft.raw(value)
+        return draft.quote(value)
     changed = {_name_field(statement) for statement in body.statements}
     base, own = (value.base, value.body) if isinstance(value, ast.Record) else (value, None)
     kept = [
@@ -276,8 +284,8 @@ def _with_fields(draft: Draft, value: ast.Expression, body: ast.Body | None) -> 
         for statement in (own.statements if own else ())
         if _name_field(statement) not in changed
     ]
-    fields = ", ".join(draft.raw(statement) for statement in (*kept, *body.statements))
-    return f"{draft.raw(base)} {{ {fields} }}"
+    fields = ", ".join(draft.quote(statement) for statement in (*kept, *body.statements))
+    return f"{draft.quote(base)} {{ {fields} }}"
 
 
 def _name_field(node: ast.Node) -> str:
@@ -290,34 +298,34 @@ def _name_field(node: ast.Node) -> str:
 _OPERATIONS = (ast.Binary, ast.Unary, ast.Conditional, ast.Compare, ast.Member, ast.Call)
 
 
-def folded(context: Context) -> Iterator[Sequence[Change]]:
+def fold_numbers(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the operations on nothing but numbers, with their results."""
     draft, done = context.draft, -1
     for node, above in draft.nodes:
         if node.span.start < done or any(isinstance(ancestor, ast.Device) for ancestor in above):
             continue
         when = node.when if isinstance(node, ast.Criterion) else None
-        if when is not None and context.values.text(when) == "true":
+        if when is not None and context.values.write_value(when) == "true":
             assert isinstance(node, ast.Criterion)  # noqa: S101 -- it has a `when`
             yield [(_without_when(draft, node),)]
         if isinstance(node, ast.Path) and node.trail:
             yield from _fold_indices(context, node)
         if isinstance(node, _OPERATIONS) and not isinstance(above[-1], ast.Flow | ast.Link):
-            text = context.values.text(node)
-            if text is not None and len(text) <= len(draft.raw(node)):
+            text = context.values.write_value(node)
+            if text is not None and len(text) <= len(draft.quote(node)):
                 done = node.span.end
-                yield [(draft.replaced(node, text),)]
+                yield [(draft.replace(node, text),)]
 
 
 def _fold_indices(context: Context, path: ast.Path) -> Iterator[Sequence[Change]]:
     for step in path.trail:
         if isinstance(step, ast.Index) and not isinstance(step.value, ast.Number):
-            text = context.values.text(step.value)
+            text = context.values.write_value(step.value)
             if text is not None:
-                yield [(context.draft.replaced(step.value, text),)]
+                yield [(context.draft.replace(step.value, text),)]
 
 
-def parts(context: Context) -> Iterator[Sequence[Change]]:
+def reduce_to_parts(context: Context) -> Iterator[Sequence[Change]]:
     """Yield expressions with a part of theirs in their place."""
     draft = context.draft
     for node, above in draft.nodes:
@@ -331,34 +339,34 @@ def parts(context: Context) -> Iterator[Sequence[Change]]:
         elif isinstance(node, ast.Record):
             inner = [node.base]
         if inner:
-            yield [(draft.replaced(node, draft.atom(operand)),) for operand in inner]
+            yield [(draft.replace(node, draft.quote_operand(operand)),) for operand in inner]
 
 
-def bare(context: Context) -> Iterator[Sequence[Change]]:
+def remove_parentheses(context: Context) -> Iterator[Sequence[Change]]:
     """Yield calls without arguments, without their parentheses."""
     for node, above in context.draft.nodes:
         if isinstance(node, ast.Call) and not node.arguments and not context.is_kept(node, above):
-            yield [(context.draft.replaced(node, context.draft.raw(node.path)),)]
+            yield [(context.draft.replace(node, context.draft.quote(node.path)),)]
 
 
 # ---- rounder and fewer
 
 
-def lengths(context: Context) -> Iterator[Sequence[Change]]:
+def shorten_lengths(context: Context) -> Iterator[Sequence[Change]]:
     """Yield how long is measured and sent, and how many there are of things, shorter."""
     draft = context.draft
     for node, above in draft.nodes:
         if not isinstance(node, ast.Number | ast.Quantity) or context.is_fixed(node, above):
             continue
         named = _name_above(above)
-        value = value_of(node)
+        value = read_number(node)
         if isinstance(node, ast.Number) and named in COUNTED and value > 1:
             yield [
-                (draft.replaced(node, with_value(node, simpler)),) for simpler in _list_fewer(value)
+                (draft.replace(node, with_value(node, simpler)),) for simpler in _list_fewer(value)
             ]
         elif isinstance(node, ast.Quantity) and value > 0 and _is_time(node):
             texts = dict.fromkeys(_rescale(node, value * share) for share in SHARES)
-            yield [(draft.replaced(node, text),) for text in texts if text != draft.raw(node)]
+            yield [(draft.replace(node, text),) for text in texts if text != draft.quote(node)]
 
 
 def _is_time(node: ast.Quantity) -> bool:
@@ -390,7 +398,7 @@ def _rescale(node: ast.Quantity, value: Fraction) -> str:
     return with_value(ast.Quantity(number="1", unit=name, span=node.span), value)
 
 
-def rounder(context: Context) -> Iterator[Sequence[Change]]:
+def round_numbers(context: Context) -> Iterator[Sequence[Change]]:
     """Yield numbers with fewer digits, and smaller ones."""
     draft = context.draft
     for node, above in draft.nodes:
@@ -398,7 +406,7 @@ def rounder(context: Context) -> Iterator[Sequence[Change]]:
             continue
         if any(isinstance(ancestor, ast.Index | ast.Loop) for ancestor in above[-3:]):
             continue
-        value = value_of(node)
+        value = read_number(node)
         whole = isinstance(node, ast.Number) and value.denominator == 1
         some = list(list_simpler(value, Fraction(0), 10 * value, 0 if whole else None))
         if count_digits(value) > 1 and value > 0:
@@ -406,30 +414,30 @@ def rounder(context: Context) -> Iterator[Sequence[Change]]:
                 2, 10 * Fraction(10) ** find_exponent(value)
             )  # a full line: others can go then
         if some:
-            yield [(draft.replaced(node, with_value(node, number)),) for number in some]
+            yield [(draft.replace(node, with_value(node, number)),) for number in some]
 
 
 # ---- arrays
 
 
-def subscripts(context: Context) -> Iterator[Sequence[Change]]:
+def lower_subscripts(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the subscripts of the test's hosts, each lower wherever it is."""
     draft = context.draft
     for test in draft.tree.declarations:
         if not isinstance(test, ast.Test):
             continue
         found: dict[str, list[ast.Number]] = {}
-        for path in paths_in(test):
+        for path in list_paths(test):
             for step in path.trail:
                 if isinstance(step, ast.Index) and isinstance(step.value, ast.Number):
                     found.setdefault(step.value.text, []).append(step.value)
         for text, places in found.items():
             lower = [str(i) for i in range(int(text)) if str(i) not in found]
             if lower:
-                yield [tuple(draft.replaced(place, new) for place in places) for new in lower]
+                yield [tuple(draft.replace(place, new) for place in places) for new in lower]
 
 
-def arrays(context: Context) -> Iterator[Sequence[Change]]:
+def shrink_arrays(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the arrays of a topology, each with fewer things, with the loops over them."""
     draft = context.draft
     for topology in draft.tree.declarations:
@@ -450,8 +458,8 @@ def arrays(context: Context) -> Iterator[Sequence[Change]]:
             same = [count for count in counts if int(count.text) == length]
             yield [
                 (
-                    *(draft.replaced(number, str(new)) for number in same),
-                    *(draft.replaced(end, str(new - 1)) for end in ends),
+                    *(draft.replace(number, str(new)) for number in same),
+                    *(draft.replace(end, str(new - 1)) for end in ends),
                 )
                 for new in range(1, length)
             ]
@@ -467,7 +475,7 @@ def _name_above(above: Sequence[ast.Node]) -> str:
     return ""
 
 
-def singles(context: Context) -> Iterator[Sequence[Change]]:
+def remove_subscripts(context: Context) -> Iterator[Sequence[Change]]:
     """Yield arrays of one thing, without their subscripts."""
     draft = context.draft
     for topology in draft.tree.declarations:
@@ -480,7 +488,7 @@ def singles(context: Context) -> Iterator[Sequence[Change]]:
             names = {name.text for name in node.names}
             subscripts = (
                 path.trail[0]
-                for path in paths_in(draft.tree)
+                for path in list_paths(draft.tree)
                 if path.name.text in names and path.trail
             )
             gone = [Edit(e.span, "") for e in subscripts if isinstance(e, ast.Index)]
@@ -493,16 +501,16 @@ def _remove_count(draft: Draft, node: ast.Bind) -> Edit | None:
         if (
             argument.name is not None
             and argument.name.text == "count"
-            and draft.raw(argument.value) == "1"
+            and draft.quote(argument.value) == "1"
         ):
-            return draft.removed(argument)
+            return draft.remove(argument)
     return None
 
 
 # ---- flows and topology
 
 
-def merged_flows(context: Context) -> Iterator[Sequence[Change]]:
+def merge_flows(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the pairs of flows of which one can send what both do."""
     draft = context.draft
     for node, above in draft.nodes:
@@ -515,9 +523,9 @@ def merged_flows(context: Context) -> Iterator[Sequence[Change]]:
             )
             if ours is None or theirs is None or ours.unit != theirs.unit:
                 continue
-            total = with_value(theirs, value_of(ours) + value_of(theirs))
+            total = with_value(theirs, read_number(ours) + read_number(theirs))
             users = _list_users(draft, {node.name.text}, node, above[-1])
-            yield [(draft.replaced(theirs, total), draft.removed(node), *users)]
+            yield [(draft.replace(theirs, total), draft.remove(node), *users)]
 
 
 def _find_rate(flow: ast.Flow) -> ast.Quantity | None:
@@ -533,7 +541,7 @@ def _find_rate(flow: ast.Flow) -> ast.Quantity | None:
     return None
 
 
-def bypasses(context: Context) -> Iterator[Sequence[Change]]:
+def bypass_nodes(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the nodes between two links, with one link in their place."""
     draft = context.draft
     for topology in draft.tree.declarations:
@@ -560,6 +568,6 @@ def _bypass_node(
     here = first.left if first.left.name.text == name.text else first.right
     there = second.right if second.left.name.text == name.text else second.left
     alone = isinstance(node, ast.Bind) and len(node.names) == 1
-    gone = draft.removed(node if alone else name)
+    gone = draft.remove(node if alone else name)
     del topology
-    return (draft.replaced(here, draft.raw(there)), draft.removed(second), gone)
+    return (draft.replace(here, draft.quote(there)), draft.remove(second), gone)

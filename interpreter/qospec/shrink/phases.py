@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from qospec.check.evaluate.values import Amount
 from qospec.diagnostics import Edit
 from qospec.model.suite import Search
-from qospec.shrink.draft import paths_in
-from qospec.shrink.passes import SHARES, in_place
+from qospec.shrink.draft import list_paths
+from qospec.shrink.passes import SHARES, write_in_place
 from qospec.shrink.rounding import find_exponent
-from qospec.shrink.values import literal
+from qospec.shrink.values import write_literal
 from qospec.syntax import ast
 from qospec.units import PS_PER_S, TIME, format_value
 
@@ -30,7 +30,7 @@ Times = dict[str, tuple[int, int]]
 """By goal, how long a trial lasts, and all of a load together."""
 
 
-def unused(context: Context) -> Iterator[Sequence[Change]]:
+def remove_phases(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the phases, each with the values that depend on it: nothing else may.
 
     No phase has an effect on another one that does not refer to it.
@@ -39,12 +39,12 @@ def unused(context: Context) -> Iterator[Sequence[Change]]:
     for test in draft.tree.declarations:
         for phase in _list_phases(test):
             goals = _list_goals(phase) if isinstance(phase, ast.Search) else [phase]
-            names, gone = {goal.name.text for goal in goals}, [draft.removed(phase)]
+            names, gone = {goal.name.text for goal in goals}, [draft.remove(phase)]
             for statement in _list_statements(test):
-                used = {path.name.text for path in paths_in(statement)}
+                used = {path.name.text for path in list_paths(statement)}
                 if isinstance(statement, ast.Let) and used & names:
                     names.add(statement.name.text)
-                    gone.append(draft.removed(statement))
+                    gone.append(draft.remove(statement))
             yield [tuple(gone)]
 
 
@@ -64,7 +64,7 @@ def _list_phases(test: ast.Declaration) -> list[ast.Search | ast.Point]:
 # ---- trials of a search
 
 
-def single(context: Context) -> Iterator[Sequence[Change]]:
+def merge_trials(context: Context) -> Iterator[Sequence[Change]]:
     """Yield searches with one trial at each load, which lasts as long as before."""
     for node, search in _list_searches(context):
         times = {goal.name: (goal.trial_ps, goal.trial_ps) for goal in search.goals}
@@ -72,7 +72,7 @@ def single(context: Context) -> Iterator[Sequence[Change]]:
             yield [_with_times(context.draft, node, times, once=_is_once(search))]
 
 
-def trials(context: Context) -> Iterator[Sequence[Change]]:
+def shorten_trials(context: Context) -> Iterator[Sequence[Change]]:
     """Yield searches with shorter trials: one at each load, or as many as before.
 
     What all of a load last together gets shorter with them, or there would be more of them.
@@ -90,14 +90,14 @@ def trials(context: Context) -> Iterator[Sequence[Change]]:
             yield list(found.values())
 
 
-def methods(context: Context) -> Iterator[Sequence[Change]]:
+def use_default_method(context: Context) -> Iterator[Sequence[Change]]:
     """Yield searches by the default method, with one trial at each load."""
     for node, search in _list_searches(context):
         own = [statement for statement in node.body.statements if _is_field(statement, _OF_METHODS)]
         if own:
             times = {goal.name: (goal.trial_ps, goal.trial_ps) for goal in search.goals}
             change = _with_times(context.draft, node, times, once=False)
-            yield [(*change, *map(context.draft.removed, own))]
+            yield [(*change, *map(context.draft.remove, own))]
 
 
 def _list_searches(context: Context) -> Iterator[tuple[ast.Search, Search]]:
@@ -147,14 +147,16 @@ def _with_times(draft: Draft, node: ast.Search, times: Times, *, once: bool) -> 
     All of a load last as long as one by default if the method has them `once`.
     """
     around = [statement for statement in node.body.statements if _is_field(statement, _TIMES)]
-    edits = [draft.removed(statement) for statement in around]
+    edits = [draft.remove(statement) for statement in around]
     for goal in _list_goals(node):
         trial_ps, total_ps = times[goal.name.text]
-        kept = [draft.raw(field) for field in goal.body.statements if not _is_field(field, _TIMES)]
+        kept = [
+            draft.quote(field) for field in goal.body.statements if not _is_field(field, _TIMES)
+        ]
         kept.append(f"trial = {_format_time(trial_ps)}")
         if not once or total_ps > trial_ps:
             kept.append(f"total = {_format_time(total_ps)}")
-        edits.append(draft.replaced(goal.body, f"{{ {', '.join(kept)} }}"))
+        edits.append(draft.replace(goal.body, f"{{ {', '.join(kept)} }}"))
     return tuple(edits)
 
 
@@ -169,7 +171,7 @@ def _format_time(time_ps: int) -> str:
 # ---- loads and variables
 
 
-def loads(context: Context) -> Iterator[Sequence[Change]]:
+def replace_loads(context: Context) -> Iterator[Sequence[Change]]:
     """Yield what searches found, as values where later phases use it: the search can go then."""
     draft = context.draft
     for search, result in _list_results(context):
@@ -182,10 +184,10 @@ def loads(context: Context) -> Iterator[Sequence[Change]]:
             if not isinstance(found, dict):
                 break  # none was found, or something else was asked for
             value = Fraction(found["value"])
-            text = literal(Amount(value, search.dimension, search.layer))
+            text = write_literal(Amount(value, search.dimension, search.layer))
             if text is None:
                 break
-            edits.append(draft.replaced(path, text))
+            edits.append(draft.replace(path, text))
         else:
             if edits:
                 yield [tuple(edits)]
@@ -208,18 +210,18 @@ def _list_results(context: Context) -> Iterator[tuple[Search, dict[str, Any]]]:
 def _list_paths(draft: Draft) -> Iterator[ast.Path]:
     for node, _ in draft.nodes:
         if isinstance(node, ast.Search | ast.Point):
-            yield from paths_in(node)
+            yield from list_paths(node)
 
 
-def variables(context: Context) -> Iterator[Sequence[Change]]:
+def inline_variables(context: Context) -> Iterator[Sequence[Change]]:
     """Yield the variables that have the same value in all phases, with it where they are used."""
     draft = context.draft
     for test in draft.tree.declarations:
         for name, binds in _find_bound(_list_phases(test)).items():
-            same = len({draft.raw(bind.value) for bind in binds}) == 1
-            change = in_place(draft, name, binds[0].value, test) if same else None
+            same = len({draft.quote(bind.value) for bind in binds}) == 1
+            change = write_in_place(draft, name, binds[0].value, test) if same else None
             if change:
-                yield [(*change, *(draft.removed(bind) for bind in binds))]
+                yield [(*change, *(draft.remove(bind) for bind in binds))]
 
 
 def _find_bound(phases: list[ast.Search | ast.Point]) -> dict[str, list[ast.Bind]]:

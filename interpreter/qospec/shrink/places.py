@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.shrink.devices import HOW_MANY, is_of_devices
-from qospec.shrink.draft import paths_in
+from qospec.shrink.draft import list_paths
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Mend(NamedTuple):
     new: str
 
 
-def places_in(node: ast.Declaration, path: Path | None) -> Iterator[tuple[Place, ast.Node]]:
+def list_places(node: ast.Declaration, path: Path | None) -> Iterator[tuple[Place, ast.Node]]:
     """Yield the values of a declaration, with the nodes that they are written as.
 
     Of a topology, these are what it makes devices with, and the defaults of parameters that it
@@ -64,7 +64,7 @@ def places_in(node: ast.Declaration, path: Path | None) -> Iterator[tuple[Place,
 def _list_handed_on(topology: ast.Topology) -> Iterator[tuple[ast.Node, tuple[str, ...]]]:
     used: set[str] = set()
     for name, argument in _list_arguments(topology.body):
-        used |= {path.name.text for path in paths_in(argument)}
+        used |= {path.name.text for path in list_paths(argument)}
         yield from _list_values(argument, (name,))
     for parameter in topology.parameters:
         if parameter.name.text in used:

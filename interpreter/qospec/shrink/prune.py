@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Edit, Problems
-from qospec.shrink.draft import Draft, paths_in, without_comments
+from qospec.shrink.draft import Draft, list_paths, without_comments
 from qospec.shrink.trial import UNUSED
 from qospec.syntax import ast
 
@@ -16,27 +16,27 @@ MOST = 100
 """Unused names that are taken away."""
 
 
-def pruned(draft: Draft, name: str) -> Draft:
+def prune(draft: Draft, name: str) -> Draft:
     """Return a draft with what the declaration of that name needs, itself included."""
     declared = {declaration.name.text: declaration for declaration in draft.tree.declarations}
     needed, waiting = {name}, [name]
     while waiting:
         node = declared.get(waiting.pop())
-        used = {path.name.text for path in paths_in(node)} if node is not None else set()
+        used = {path.name.text for path in list_paths(node)} if node is not None else set()
         waiting += used - needed
         needed |= used
     edits = [
-        draft.removed(declaration)
+        draft.remove(declaration)
         for declaration in draft.tree.declarations
         if declaration.name.text not in needed
     ]
     kept = [import_ for import_ in draft.tree.imports if import_.name in needed]
-    lines = "".join(f"import {draft.raw(import_)}\n" for import_ in kept)
+    lines = "".join(f"import {draft.quote(import_)}\n" for import_ in kept)
     start = len(draft.text) - len(draft.text.partition("\n")[2])
     ends = [import_.span.end for import_ in draft.tree.imports]
     if ends:
-        edits.append(Edit(draft.between(start, max(ends)), lines))
-    text = without_comments(draft.changed(edits))
+        edits.append(Edit(draft.make_span(start, max(ends)), lines))
+    text = without_comments(draft.apply(edits))
     found = draft if text == draft.text else Draft.read(text)
     assert found is not None  # noqa: S101 -- whole declarations and imports are left
     return found
@@ -68,10 +68,10 @@ def without_unused(draft: Draft, name: str, check: Callable[[str, Problems], obj
             ),
             [],
         )  # fmt: skip
-        found = Draft.read(good.changed(edits)) if edits else None
+        found = Draft.read(good.apply(edits)) if edits else None
         if found is None:
             break
-        next_one = pruned(found, name)
+        next_one = prune(found, name)
     return good
 
 
@@ -79,15 +79,15 @@ def _remove_named(draft: Draft, name: ast.Name, above: Sequence[ast.Node]) -> It
     """Yield the changes that remove what has a name, and what that takes with it."""
     node = above[-1]
     if isinstance(node, ast.Let | ast.Sweep):
-        yield draft.removed(node)
+        yield draft.remove(node)
     elif isinstance(node, ast.Parameter):
-        yield draft.removed(node)
+        yield draft.remove(node)
         yield from _remove_arguments(draft, node, above[-2])
     elif isinstance(node, ast.Bind):
-        yield draft.removed(name if len(node.names) > 1 else node)
+        yield draft.remove(name if len(node.names) > 1 else node)
         for link in above[-2].list_children():
-            if isinstance(link, ast.Link) and name.text in {e.name.text for e in paths_in(link)}:
-                yield draft.removed(link)
+            if isinstance(link, ast.Link) and name.text in {e.name.text for e in list_paths(link)}:
+                yield draft.remove(link)
 
 
 def _remove_arguments(draft: Draft, parameter: ast.Parameter, of: ast.Node) -> Iterator[Edit]:
@@ -101,4 +101,4 @@ def _remove_arguments(draft: Draft, parameter: ast.Parameter, of: ast.Node) -> I
                     if argument.name is None
                     else argument.name.text == parameter.name.text
                 ):
-                    yield draft.removed(argument)
+                    yield draft.remove(argument)

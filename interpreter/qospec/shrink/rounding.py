@@ -18,7 +18,7 @@ SHOWN = 4
 """Digits that a number has which was scaled."""
 
 
-def value_of(node: ast.Number | ast.Quantity) -> Fraction:
+def read_number(node: ast.Number | ast.Quantity) -> Fraction:
     """Return the number of a literal, in its unit."""
     text = node.text if isinstance(node, ast.Number) else node.number
     return Fraction(text.replace("_", ""))
@@ -30,15 +30,15 @@ def with_value(node: ast.Number | ast.Quantity, value: Fraction) -> str:
     if isinstance(node, ast.Number):
         return number
     known = find_unit(node.unit)
-    if known is None or 0 < value < _LONG or value == value_of(node):
+    if known is None or 0 < value < _LONG or value == read_number(node):
         return f"{number} {node.unit}"
     return format_value(value * known.factor, known.dimension, exact=True)
 
 
-def written(node: ast.Node, factor: Fraction) -> str:
+def scale_literal(node: ast.Node, factor: Fraction) -> str:
     """Return a literal that is about so many times as large, in its unit; whole if it was."""
     assert isinstance(node, ast.Number | ast.Quantity)  # noqa: S101 -- what has a number
-    value = value_of(node)
+    value = read_number(node)
     new = value * factor
     if isinstance(node, ast.Number) and value.denominator == 1:
         new = Fraction(round(new))

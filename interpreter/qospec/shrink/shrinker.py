@@ -10,11 +10,11 @@ from qospec.plan.plan import Cost
 from qospec.shrink import mends, passes, phases
 from qospec.shrink.context import Context
 from qospec.shrink.draft import Draft
-from qospec.shrink.inlining import inlined
-from qospec.shrink.loops import written_out
-from qospec.shrink.prune import pruned, without_unused
-from qospec.shrink.trial import fails_alike, side
-from qospec.shrink.trial import passes as it_passes
+from qospec.shrink.inlining import inline_traffic
+from qospec.shrink.loops import unroll_loop
+from qospec.shrink.prune import prune, without_unused
+from qospec.shrink.trial import find_same_failure, find_side
+from qospec.shrink.trial import has_passed as it_passes
 from qospec.shrink.values import Values
 from qospec.syntax import ast
 
@@ -32,36 +32,36 @@ if TYPE_CHECKING:
 
 Pass = Callable[["Context"], "Iterator[Sequence[Change]]"]
 STRUCTURE: tuple[Pass, ...] = (
-    phases.loads,
-    passes.warmups,
-    phases.trials,
-    passes.lengths,
-    phases.methods,
-    passes.removals,
-    passes.subscripts,
-    passes.arrays,
-    passes.names,
-    phases.variables,
-    inlined,
-    passes.folded,
-    passes.merged_flows,
-    passes.parts,
-    passes.bare,
-    passes.bypasses,
-    passes.singles,
+    phases.replace_loads,
+    passes.remove_warmups,
+    phases.shorten_trials,
+    passes.shorten_lengths,
+    phases.use_default_method,
+    passes.remove_nodes,
+    passes.lower_subscripts,
+    passes.shrink_arrays,
+    passes.inline_names,
+    phases.inline_variables,
+    inline_traffic,
+    passes.fold_numbers,
+    passes.merge_flows,
+    passes.reduce_to_parts,
+    passes.remove_parentheses,
+    passes.bypass_nodes,
+    passes.remove_subscripts,
 )
 """What makes runs short first: then all else is faster."""
-NUMBERS: tuple[Pass, ...] = (passes.rounder, passes.folded)
+NUMBERS: tuple[Pass, ...] = (passes.round_numbers, passes.fold_numbers)
 """When nothing else gets smaller: before, a number may be needed where it is by what goes later."""
 GUESSES: tuple[Pass, ...] = (
-    phases.loads,
-    passes.warmups,
-    phases.trials,
-    passes.lengths,
-    phases.methods,
-    passes.parts,
-    passes.bypasses,
-    passes.rounder,
+    phases.replace_loads,
+    passes.remove_warmups,
+    phases.shorten_trials,
+    passes.shorten_lengths,
+    phases.use_default_method,
+    passes.reduce_to_parts,
+    passes.bypass_nodes,
+    passes.round_numbers,
 )
 """Only with a change of a device that tells what still counts: in a shorter run, or without the
 device, what is expected might fail with any."""
@@ -125,7 +125,7 @@ class Shrinker:
         tried = self._bench.run(draft.text, Cost(LONGER * trials, LONGER * emulated_ps))
         if tried is None or tried.warnings - self._allowed:
             return False
-        failure = fails_alike(tried.document, self.wanted)
+        failure = find_same_failure(tried.document, self.wanted)
         if failure is None or not self._is_mended(draft):
             return False
         self.wanted = failure._replace(label=self.wanted.label)
@@ -144,7 +144,7 @@ class Shrinker:
     def _try_mend(self, draft: Draft, mend: Mend) -> Tried | None:
         """Return what becomes of a draft with a change in a device."""
         if mend.place.path is None:
-            text = mends.mended(draft, mend)
+            text = mends.apply_mend(draft, mend)
             return None if text is None else self._bench.run(text)
         return self._benches[mend].run(draft.text)
 
@@ -160,15 +160,15 @@ class Shrinker:
         before = self._bench.run(self.draft.text)
         assert before is not None  # noqa: S101 -- it fails
 
-        until_s = self._bench.clock.half_s()
+        until_s = self._bench.clock.find_half_time_s()
 
         def try_it(mend: Mend) -> mends.Seen | None:
             if time.monotonic() >= until_s:
                 return None
             path = mend.place.path
             if path is not None:
-                unit = next(unit for unit in modules.units() if unit.path == path)
-                text = modules.mended(unit, mend)
+                unit = next(unit for unit in modules.list_units() if unit.path == path)
+                text = modules.apply_mend(unit, mend)
                 if text is None:
                     return None
                 self._benches[mend] = bench_with(path, text)
@@ -176,15 +176,15 @@ class Shrinker:
             if tried is None:
                 return None
             return mends.Seen(
-                it_passes(tried.document, self.wanted), side(tried.document, self.wanted)
+                it_passes(tried.document, self.wanted), find_side(tried.document, self.wanted)
             )
 
-        sure = side(before.document, self.wanted)
+        sure = find_side(before.document, self.wanted)
         for found in mends.find(self.draft, modules, try_it, sure):
             self.cures = found  # those so far are kept if this is interrupted
         self.searched = time.monotonic() < until_s
         self._mends = [mend for cure in self.cures for mend in cure.mends]
-        devices = (node for _, node in mends.devices_of(self.draft, modules))
+        devices = (node for _, node in mends.list_devices(self.draft, modules))
         if not self.cures and any(isinstance(node, ast.Device) for node in devices):
             self._avoided = GUESSES
 
@@ -192,7 +192,7 @@ class Shrinker:
 
     def start(self) -> None:
         """Have one repeat, and one trial of a load, if that is enough: all else is faster then."""
-        for simplify in (_list_repeats, phases.unused, phases.single):
+        for simplify in (_list_repeats, phases.remove_phases, phases.merge_trials):
             self._settle(simplify(self._build_context()))
 
     def shrink(self) -> None:
@@ -202,20 +202,22 @@ class Shrinker:
             while changed:
                 changed = self._make_round(STRUCTURE) | self._unroll()
             changed = self._make_round(NUMBERS)
-        self._settle(passes.guards(self._build_context()))
-        self._settle(passes.folded(self._build_context()))
+        self._settle(passes.remove_guards(self._build_context()))
+        self._settle(passes.fold_numbers(self._build_context()))
 
     def tidy(self, bench: Bench) -> None:
         """Take away what a step left unused and the next one would have, in one run at most.
 
         Nothing that is unused has an effect on what mends the case, so it is not run with that.
         """
-        draft = without_unused(self.draft, self._name, bench.suite)
+        draft = without_unused(self.draft, self._name, bench.check)
         some = [mend for cure in self.cures for mend in cure.mends if mend.place.path is None]
-        if draft.text == self.draft.text or None in [mends.mended(draft, mend) for mend in some]:
+        if draft.text == self.draft.text or None in [
+            mends.apply_mend(draft, mend) for mend in some
+        ]:
             return
         tried = bench.run(draft.text)
-        failure = tried and fails_alike(tried.document, self.wanted)
+        failure = tried and find_same_failure(tried.document, self.wanted)
         if tried is not None and failure and not tried.warnings - self._allowed:
             self.draft, self._tried = draft, tried
             self.wanted = failure._replace(label=self.wanted.label)
@@ -262,8 +264,8 @@ class Shrinker:
 
     def _takes(self, base: Draft, edits: list[Edit]) -> bool:
         """Take a draft with changes if it fails alike; return whether it does."""
-        draft = Draft.read(base.changed(edits))
-        draft = None if draft is None else pruned(draft, self._name)
+        draft = Draft.read(base.apply(edits))
+        draft = None if draft is None else prune(draft, self._name)
         if not self._holds(draft):
             return False
         assert draft is not None  # noqa: S101 -- it holds
@@ -276,7 +278,7 @@ class Shrinker:
             for statement in node.body.statements if isinstance(node, ast.Topology) else ():
                 if not isinstance(statement, ast.Loop):
                     continue
-                found = written_out(self.draft, self._values, statement, node, [])
+                found = unroll_loop(self.draft, self._values, statement, node, [])
                 longer = found is None or len(found.text) > len(self.draft.text)
                 if not longer and self._holds(found):
                     assert found is not None  # noqa: S101 -- it holds
@@ -290,4 +292,4 @@ def _list_repeats(context: Context) -> Iterator[Sequence[Change]]:
     for node, above in draft.nodes:
         run = any(isinstance(ancestor, ast.Run | ast.Point) for ancestor in above)
         if run and isinstance(node, ast.Bind) and node.names[0].text == "repeat":
-            yield [(draft.removed(node),)]
+            yield [(draft.remove(node),)]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from qospec.check.test.sweeps import escape_for_shell
 from qospec.diagnostics import Edit
-from qospec.shrink.draft import Draft, paths_in
-from qospec.shrink.loops import written_out
-from qospec.shrink.prune import pruned
+from qospec.shrink.draft import Draft, list_paths
+from qospec.shrink.loops import unroll_loop
+from qospec.shrink.prune import prune
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -24,30 +24,30 @@ _DROPPED = (ast.Report, ast.Bind)
 """Statements of a test that decide nothing: what is reported, and what it says of itself."""
 
 
-def merged(draft: Draft, name: str) -> Draft:
+def merge_bases(draft: Draft, name: str) -> Draft:
     """Return a draft whose test of that name is built on no other, and holds their statements."""
     while True:
-        test = test_of(draft, name)
+        test = find_test(draft, name)
         if not isinstance(test, ast.Test) or test.base is None:
             return draft
-        base = test_of(draft, test.base_path.name.text)  # type: ignore[union-attr]
+        base = find_test(draft, test.base_path.name.text)  # type: ignore[union-attr]
         if not isinstance(base, ast.Test):
             return draft
         apart = _rename_clashes(draft, test, base)
         if apart:
-            renamed = Draft.read(draft.changed(apart))
+            renamed = Draft.read(draft.apply(apart))
             if renamed is None:
                 return draft
             draft = renamed
             continue
         lets = "\n".join(_list_arguments(draft, test.base, base))
-        ours = draft.raw(test.body)[1:-1] if test.body else ""
-        theirs = draft.raw(base.body)[1:-1] if base.body else ""
-        written = f" = {draft.raw(base.base)}" if base.base is not None else ""
+        ours = draft.quote(test.body)[1:-1] if test.body else ""
+        theirs = draft.quote(base.body)[1:-1] if base.body else ""
+        written = f" = {draft.quote(base.base)}" if base.base is not None else ""
         on = test.topology or base.topology
-        where = f" on {draft.raw(on)}" if on is not None else ""
+        where = f" on {draft.quote(on)}" if on is not None else ""
         text = f"test {name}{written}{where} {{\n{lets}\n{theirs}\n{ours}\n}}"
-        found = Draft.read(draft.changed([draft.replaced(test, text)]))
+        found = Draft.read(draft.apply([draft.replace(test, text)]))
         if found is None:
             return draft
         draft = found
@@ -63,9 +63,9 @@ def _rename_clashes(draft: Draft, test: ast.Test, base: ast.Test) -> list[Edit]:
     edits: list[Edit] = []
     for loop, above in draft.nodes:
         if isinstance(loop, ast.Loop) and base in above and loop.name.text in ours:
-            new = draft.free(f"each_{loop.name.text}")
-            used = [e for e in paths_in(loop.body) if e.name.text == loop.name.text]
-            edits += [draft.replaced(name, new) for name in (loop.name, *(e.name for e in used))]
+            new = draft.choose_free_name(f"each_{loop.name.text}")
+            used = [e for e in list_paths(loop.body) if e.name.text == loop.name.text]
+            edits += [draft.replace(name, new) for name in (loop.name, *(e.name for e in used))]
     return edits
 
 
@@ -80,11 +80,11 @@ def _list_arguments(draft: Draft, written: ast.Path | ast.Call, base: ast.Test) 
         value = given.get(parameter.name.text) or parameter.default
         if place < len(in_order):
             value = in_order[place]
-        if value is not None and draft.raw(value) != parameter.name.text:
-            yield f"let {parameter.name.text} = {draft.raw(value)}"
+        if value is not None and draft.quote(value) != parameter.name.text:
+            yield f"let {parameter.name.text} = {draft.quote(value)}"
 
 
-def test_of(draft: Draft, name: str) -> ast.Test | ast.Property | None:
+def find_test(draft: Draft, name: str) -> ast.Test | ast.Property | None:
     """Return the test or property of a name."""
     for declaration in draft.tree.declarations:
         if isinstance(declaration, ast.Test | ast.Property) and declaration.name.text == name:
@@ -92,7 +92,9 @@ def test_of(draft: Draft, name: str) -> ast.Test | ast.Property | None:
     return None
 
 
-def fixed(draft: Draft, name: str, values: Mapping[str, str], *, swept: bool) -> Draft | None:
+def narrow_to_case(
+    draft: Draft, name: str, values: Mapping[str, str], *, swept: bool
+) -> Draft | None:
     """Return a draft whose test sweeps over nothing but the values of one case.
 
     Args:
@@ -102,11 +104,11 @@ def fixed(draft: Draft, name: str, values: Mapping[str, str], *, swept: bool) ->
         swept: Whether these are still sweeps, of one value: then the case keeps its name, on which
             random draws depend.
     """
-    test = test_of(draft, name)
+    test = find_test(draft, name)
     if test is None:
         return None
     edits: list[Edit] = []
-    for statement in statements_of(test):
+    for statement in list_statements(test):
         if isinstance(statement, ast.Sweep | ast.ForAll) and not _is_cells(statement):
             names = statement.names if isinstance(statement, ast.Sweep) else (statement.name,)
             if not all(name.text in values for name in names):
@@ -114,18 +116,18 @@ def fixed(draft: Draft, name: str, values: Mapping[str, str], *, swept: bool) ->
             texts = _list_texts(draft, statement, [values[name.text] for name in names])
             if swept or isinstance(test, ast.Property):
                 row = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
-                edits.append(draft.replaced(statement.values, f"[{row}]"))
+                edits.append(draft.replace(statement.values, f"[{row}]"))
             else:
                 pairs = [(name.text, text) for name, text in zip(names, texts, strict=True)]
                 words = {name: text for name, text in pairs if _is_word(draft, text)}
                 lets = [f"let {name} = {text}" for name, text in pairs if name not in words]
-                edits.append(draft.replaced(statement, "\n".join(lets)))
+                edits.append(draft.replace(statement, "\n".join(lets)))
                 edits += [
-                    draft.replaced(path, words[path.name.text])
-                    for path in paths_in(test)
+                    draft.replace(path, words[path.name.text])
+                    for path in list_paths(test)
                     if path.name.text in words and not path.trail
                 ]
-    return Draft.read(draft.changed(edits))
+    return Draft.read(draft.apply(edits))
 
 
 def _is_word(draft: Draft, text: str) -> bool:
@@ -138,15 +140,15 @@ def _is_cells(node: ast.Sweep | ast.ForAll) -> bool:
     return isinstance(node, ast.ForAll) and isinstance(node.values, ast.Call)
 
 
-def renamed(draft: Draft, name: str, new: str) -> Draft:
+def rename_test(draft: Draft, name: str, new: str) -> Draft:
     """Return a draft whose test has another name."""
-    test = test_of(draft, name)
+    test = find_test(draft, name)
     if test is None or name == new:
         return draft
-    return Draft.read(draft.changed([draft.replaced(test.name, new)])) or draft
+    return Draft.read(draft.apply([draft.replace(test.name, new)])) or draft
 
 
-def statements_of(test: ast.Test | ast.Property | None) -> tuple[ast.Statement, ...]:
+def list_statements(test: ast.Test | ast.Property | None) -> tuple[ast.Statement, ...]:
     """Return the statements of a test or property."""
     return () if test is None or test.body is None else test.body.statements
 
@@ -158,7 +160,7 @@ def _list_texts(draft: Draft, node: ast.Sweep | ast.ForAll, shown: list[str]) ->
         nested = isinstance(row, ast.TupleLiteral | ast.ListLiteral) and len(shown) > 1
         items = row.items if nested else (row,)  # type: ignore[union-attr]
         if [escape_for_shell(item.span.text) for item in items] == shown:
-            return [draft.raw(item) for item in items]
+            return [draft.quote(item) for item in items]
     return [_format_shown(value) for value in shown]
 
 
@@ -175,26 +177,28 @@ def without_loops(draft: Draft, values: Values, name: str) -> Draft:
     """Return a draft whose test has no loops, as far as their values are known."""
     known: list[Renamed] = []
     while True:
-        test = test_of(draft, name)
-        loops = (statement for statement in statements_of(test) if isinstance(statement, ast.Loop))
-        made = (written_out(draft, values, loop, test, known) for loop in loops if test)
+        test = find_test(draft, name)
+        loops = (
+            statement for statement in list_statements(test) if isinstance(statement, ast.Loop)
+        )
+        made = (unroll_loop(draft, values, loop, test, known) for loop in loops if test)
         found = next((unrolled for unrolled in made if unrolled is not None), None)
         if found is None:
             return draft
         draft = found
 
 
-def alone(draft: Draft, name: str, wanted: Failure) -> Iterator[Draft]:
+def separate_criteria(draft: Draft, name: str, wanted: Failure) -> Iterator[Draft]:
     """Yield drafts with one of the criteria that may be what fails, and without other tests."""
-    test = test_of(draft, name)
+    test = find_test(draft, name)
     others = [
-        draft.removed(declaration)
+        draft.remove(declaration)
         for declaration in draft.tree.declarations
         if isinstance(declaration, ast.Test | ast.Property) and declaration is not test
     ]
-    statements = statements_of(test)
+    statements = list_statements(test)
     dropped = [
-        draft.removed(statement) for statement in statements if isinstance(statement, _DROPPED)
+        draft.remove(statement) for statement in statements if isinstance(statement, _DROPPED)
     ]
     criteria = [
         statement
@@ -205,11 +209,11 @@ def alone(draft: Draft, name: str, wanted: Failure) -> Iterator[Draft]:
     for kept in (
         _list_alike(draft, criteria, wanted) if wanted.kind == "expect" else [None, *criteria]
     ):
-        gone = [draft.removed(criterion) for criterion in criteria if criterion is not kept]
+        gone = [draft.remove(criterion) for criterion in criteria if criterion is not kept]
         claims = [_claim(draft, kept)] if kept is not None and kept.claim is not None else []
-        found = Draft.read(draft.changed([*others, *dropped, *gone, *claims]))
+        found = Draft.read(draft.apply([*others, *dropped, *gone, *claims]))
         if found is not None:
-            yield pruned(found, name)
+            yield prune(found, name)
 
 
 def _list_alike(
@@ -225,7 +229,7 @@ def _list_alike(
     same = [
         criterion
         for criterion in others
-        if " ".join(draft.raw(criterion.condition).split()) == wanted.text
+        if " ".join(draft.quote(criterion.condition).split()) == wanted.text
     ]
     return labelled or same or others
 
@@ -234,4 +238,4 @@ def _claim(draft: Draft, node: ast.Criterion) -> Edit:
     """Return the change that removes what a criterion claims about a publication."""
     assert node.claim is not None  # noqa: S101 -- the caller's choice
     start = draft.text.rindex("as", node.condition.span.start, node.claim.span.start)
-    return Edit(draft.between(start, (node.covers or node.claim).span.end), "")
+    return Edit(draft.make_span(start, (node.covers or node.claim).span.end), "")

@@ -83,7 +83,7 @@ class Clock:
         self.until_s = until_s
         self._on_wait = on_wait
 
-    def half_s(self) -> float:
+    def find_half_time_s(self) -> float:
         """Return when half of the time that is left is over; without a limit, never."""
         if self.until_s is None:
             return math.inf
@@ -120,7 +120,7 @@ class Bench:
         """Return what checks drafts: it knows the files that they import."""
         return self._checked
 
-    def suite(self, text: str, problems: Problems) -> CheckedSuite:
+    def check(self, text: str, problems: Problems) -> CheckedSuite:
         """Return the suite of a draft; mistakes go to `problems`."""
         return self._checked.check(text, self._path, problems)
 
@@ -131,7 +131,7 @@ class Bench:
         """
         self.clock.check()
         problems = Problems()
-        suite = self.suite(text, problems)
+        suite = self.check(text, problems)
         if problems.errors or sum(len(test.cases) for test in suite.suite.tests) != 1:
             return None
         plans = plan(suite, self._seed, self.bounds, problems)
@@ -149,7 +149,12 @@ def list_failures(document: Document) -> list[Failure]:
     """Return what fails in a case, criteria first."""
     found = [Failure("error", _without_numbers(error), error, "") for error in document["errors"]]
     judged = [
-        Failure(statement["kind"], base_label(statement), statement["text"], reason(statement))
+        Failure(
+            statement["kind"],
+            shorten_label(statement),
+            statement["text"],
+            explain_failure(statement),
+        )
         for statement in document["statements"]
         if statement["kind"] in ("expect", "invariant")
         and statement["verdict"] == WHEN_FALSE[statement["kind"]]
@@ -166,14 +171,14 @@ def is_valid(document: Document) -> bool:
     )
 
 
-def fails_alike(document: Document, wanted: Failure) -> Failure | None:
+def find_same_failure(document: Document, wanted: Failure) -> Failure | None:
     """Return how the same fails in a case; None if it does not, or if the test is not valid."""
     if not is_valid(document) or (document["errors"] and wanted.kind != "error"):
         return None
     return next((failure for failure in list_failures(document) if is_same(failure, wanted)), None)
 
 
-def passes(document: Document, wanted: Failure) -> bool:
+def has_passed(document: Document, wanted: Failure) -> bool:
     """Return whether what was wanted to fail holds in a case, in full."""
     if document["errors"] or not is_valid(document):
         return False
@@ -181,7 +186,7 @@ def passes(document: Document, wanted: Failure) -> bool:
     return bool(judged) and all(statement["verdict"] == "pass" for statement in judged)
 
 
-def side(document: Document, wanted: Failure) -> int | None:
+def find_side(document: Document, wanted: Failure) -> int | None:
     """Return whether what was measured is below (-1), at (0) or above (1) its bound, if known."""
     for statement in _list_wanted(document, wanted):
         if statement["measured"] and statement["bound"]:
@@ -195,7 +200,7 @@ def side(document: Document, wanted: Failure) -> int | None:
 
 def _list_wanted(document: Document, wanted: Failure) -> Iterator[dict[str, Any]]:
     for statement in document["statements"]:
-        if statement["kind"] == wanted.kind and wanted.label in ("", base_label(statement)):
+        if statement["kind"] == wanted.kind and wanted.label in ("", shorten_label(statement)):
             yield statement
 
 
@@ -204,7 +209,7 @@ def is_same(one: Failure, other: Failure) -> bool:
     return one.kind == other.kind and other.label in ("", one.label)
 
 
-def base_label(statement: Mapping[str, Any]) -> str:
+def shorten_label(statement: Mapping[str, Any]) -> str:
     """Return a statement's label, without subscripts, and of an invariant without its node."""
     label: str = statement["label"]
     if statement["kind"] == "invariant":
@@ -212,7 +217,7 @@ def base_label(statement: Mapping[str, Any]) -> str:
     return _SUBSCRIPTS.sub("", label)
 
 
-def reason(statement: Mapping[str, Any]) -> str:
+def explain_failure(statement: Mapping[str, Any]) -> str:
     """Return in words what was measured instead."""
     measured, bound = statement["measured"], statement["bound"]
     if not measured or not bound:

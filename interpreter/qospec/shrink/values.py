@@ -20,17 +20,17 @@ class Values:
     def __init__(self, checked: Checked) -> None:
         self._evaluator = checked.evaluator
 
-    def text(self, node: ast.Expression) -> str | None:
+    def write_value(self, node: ast.Expression) -> str | None:
         """Return a number, quantity or truth as its author would write it; None if it is none."""
         value = self._evaluate(node)
-        return None if value is None else literal(value)
+        return None if value is None else write_literal(value)
 
-    def items(self, node: ast.Expression) -> list[str] | None:
+    def write_items(self, node: ast.Expression) -> list[str] | None:
         """Return the items of a list or range in this way; None if it is not one of those."""
         value = self._evaluate(node)
         if not isinstance(value, List):
             return None
-        found = [literal(item) for item in value.items]
+        found = [write_literal(item) for item in value.items]
         return (
             [quantity for quantity in found if quantity is not None] if None not in found else None
         )
@@ -44,7 +44,7 @@ class Values:
             return None if problems.errors else value
 
 
-def literal(value: Value) -> str | None:
+def write_literal(value: Value) -> str | None:
     """Return a value as a literal; None if it has no end of decimals, or is no number or truth."""
     if isinstance(value, Boolean):
         return write_plain_value(value)

@@ -9,7 +9,7 @@ from shrinking import shrinker_of, shrunk
 from qospec.diagnostics import Problems
 from qospec.shrink.draft import Draft
 from qospec.shrink.prune import without_unused
-from qospec.shrink.trial import Bench, Clock, Stopped, fails_alike
+from qospec.shrink.trial import Bench, Clock, Stopped, find_same_failure
 
 BENCH = """
 let size = 512 B
@@ -79,7 +79,7 @@ def test_a_case_of_a_sweep_of_a_template_over_arrays_is_one_flow_through_one_dev
     broken = Bench(tmp_path / "shrunk.qos", "0", Clock(None, lambda: None))
     tried = broken.run(found.text)
     assert tried is not None
-    assert fails_alike(tried.document, found.failure._replace(label=""))
+    assert find_same_failure(tried.document, found.failure._replace(label=""))
     texts = {(tmp_path / "boxes.qos").resolve(): "qos 1" + BOX.replace("60 us", "6 us")}
     mended = Bench(tmp_path / "shrunk.qos", "0", Clock(None, lambda: None), texts).run(found.text)
     assert mended is not None
@@ -116,8 +116,8 @@ def test_what_nothing_uses_goes_with_what_only_that_uses(tmp_path: Path) -> None
     assert draft is not None
     bench = Bench(tmp_path / "a.qos", "0", Clock(None, lambda: None))
     problems = Problems()
-    text = without_unused(draft, "t", bench.suite).text
-    bench.suite(text, problems)
+    text = without_unused(draft, "t", bench.check).text
+    bench.check(text, problems)
     assert problems.all == ()
     assert bench.tried == 0
     assert " ".join(text.split()).replace("( )", "()") == (
@@ -133,8 +133,8 @@ def test_a_sweep_that_nothing_uses_goes_too(tmp_path: Path) -> None:
     assert draft is not None
     bench = Bench(tmp_path / "a.qos", "0", Clock(None, lambda: None))
     problems = Problems()
-    text = without_unused(draft, "t", bench.suite).text
-    bench.suite(text, problems)
+    text = without_unused(draft, "t", bench.check).text
+    bench.check(text, problems)
     assert problems.all == ()
     assert "sweep" not in text
 
@@ -142,16 +142,16 @@ def test_a_sweep_that_nothing_uses_goes_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seconds", [60.0, -1.0])
 def test_what_is_stopped_is_tidied_in_one_run_if_there_is_time(tmp_path: Path, seconds) -> None:
     def wait() -> None:
-        if shrinker.found() is not None:
+        if shrinker.get_smallest() is not None:
             raise Stopped
 
     (tmp_path / "left.qos").write_text(LEFT, encoding="utf-8")
     shrinker = shrinker_of(tmp_path / "left.qos", "t", Clock(None, wait))
     with pytest.raises(Stopped):
         shrinker.run()
-    before = shrinker.found()
+    before = shrinker.get_smallest()
     shrinker.tidy(Clock(time.monotonic() + seconds, lambda: None))
-    after = shrinker.found()
+    after = shrinker.get_smallest()
     assert before is not None
     assert after is not None
     assert "let second" in before.text

@@ -6,7 +6,7 @@ import pytest
 
 from qospec.shrink.draft import Draft
 from qospec.shrink.mends import Cure, Mend, Seen, find
-from qospec.shrink.places import places_in
+from qospec.shrink.places import list_places
 from qospec.syntax import ast
 
 DEVICE = """
@@ -23,7 +23,7 @@ device box(room: Packets = 8 pkt, ports: Int = 2) {
 class Nothing:
     """The files of a draft that imports none."""
 
-    def unit(self, name: str) -> None:
+    def find_unit(self, name: str) -> None:
         """Return that there is none."""
 
 
@@ -49,7 +49,7 @@ def test_values_are_found_but_not_how_many_ports_there_are_or_what_is_meant() ->
     assert draft is not None
     (device,) = draft.tree.declarations
     assert isinstance(device, ast.Device)
-    trails = {".".join(place.trail) for place, _ in places_in(device, None)}
+    trails = {".".join(place.trail) for place, _ in list_places(device, None)}
     assert trails == {"room", "ports", "each", "cpu.slow", "out.order"}
 
 
@@ -131,7 +131,7 @@ def test_what_a_topology_gives_devices_is_tried_too_and_nothing_else_of_it() -> 
     assert draft is not None
     (topology,) = draft.tree.declarations
     found_places = {
-        ".".join(place.trail): draft.raw(value) for place, value in places_in(topology, None)
+        ".".join(place.trail): draft.quote(value) for place, value in list_places(topology, None)
     }
     assert found_places == {"one.speed": "5 Mbit/s", "more": "7 pkt", "room": "8 pkt"}
 

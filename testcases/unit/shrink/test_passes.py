@@ -4,19 +4,24 @@ import pytest
 from shrinking import VALUES, draft_of, proposed
 
 from qospec.shrink import passes
-from qospec.shrink.layout import laid_out
-from qospec.shrink.prune import pruned
+from qospec.shrink.layout import lay_out
+from qospec.shrink.prune import prune
 from qospec.shrink.start import without_loops
 
 
 def test_a_flow_goes_with_what_is_required_of_it() -> None:
     text = "test t { flow f = ubr from a to b, require f.sent > 0 cell, expect g.lost == 0 cell }"
-    assert ["test t { expect g.lost == 0 cell }"] in proposed(passes.removals, text)
+    assert ["test t { expect g.lost == 0 cell }"] in proposed(passes.remove_nodes, text)
 
 
 def test_what_is_expected_stays_as_it_is() -> None:
     text = "test t { expect f.lost == 1 + 0 cell as shape }"
-    for made in (passes.removals, passes.parts, passes.lengths, passes.rounder):
+    for made in (
+        passes.remove_nodes,
+        passes.reduce_to_parts,
+        passes.shorten_lengths,
+        passes.round_numbers,
+    ):
         assert proposed(made, text) == []
 
 
@@ -34,8 +39,8 @@ def test_what_is_expected_stays_as_it_is() -> None:
     ],
 )
 def test_with_care_runs_values_and_what_devices_are_made_with_stay(text: str, shorter: str) -> None:
-    assert [shorter] in proposed(passes.removals, text)
-    assert [shorter] not in proposed(passes.removals, text, careful=True)
+    assert [shorter] in proposed(passes.remove_nodes, text)
+    assert [shorter] not in proposed(passes.remove_nodes, text, careful=True)
 
 
 IN_A_DEVICE = (
@@ -61,12 +66,12 @@ IN_A_DEVICE = (
     ],
 )
 def test_numbers_that_devices_are_made_of_stay_as_they_are(text: str) -> None:
-    for made in (passes.parts, passes.lengths, passes.rounder):
+    for made in (passes.reduce_to_parts, passes.shorten_lengths, passes.round_numbers):
         assert proposed(made, text) == []
 
 
 def test_what_a_device_does_not_need_goes_but_nothing_that_gives_it_another_number() -> None:
-    changed = [text for (text,) in proposed(passes.removals, IN_A_DEVICE)]
+    changed = [text for (text,) in proposed(passes.remove_nodes, IN_A_DEVICE)]
     for gone in (" limit = 64 pkt", "[a]", "q = processor"):
         assert any((gone in IN_A_DEVICE) != (gone in text) for text in changed), gone
     assert all("max(2, 3)" in text or "per_packet" not in text for text in changed)
@@ -84,27 +89,31 @@ def test_what_a_device_does_not_need_goes_but_nothing_that_gives_it_another_numb
     ],
 )
 def test_numbers_of_the_test_get_rounder_beside_devices(text: str) -> None:
-    assert len(proposed(passes.rounder, text)) == 1
+    assert len(proposed(passes.round_numbers, text)) == 1
 
 
 def test_what_a_test_is_on_may_use_its_values() -> None:
     text = "test t on bed(fast = yes) { let yes = true, run { measure = 1 s } }"
-    assert ["test t on bed(fast = true) { run { measure = 1 s } }"] in proposed(passes.names, text)
+    assert ["test t on bed(fast = true) { run { measure = 1 s } }"] in proposed(
+        passes.inline_names, text
+    )
 
 
 def test_a_call_without_arguments_needs_no_parentheses() -> None:
     text = "test t { flow f = some() from a to b }"
-    assert ["test t { flow f = some from a to b }"] in proposed(passes.bare, text)
+    assert ["test t { flow f = some from a to b }"] in proposed(passes.remove_parentheses, text)
 
 
 def test_one_of_several_nodes_goes_with_its_links() -> None:
     text = "topology t { a, b, c = host, link a -- b via m, link b -- c via m }"
-    assert ["topology t { a, b = host, link a -- b via m }"] in proposed(passes.removals, text)
+    assert ["topology t { a, b = host, link a -- b via m }"] in proposed(passes.remove_nodes, text)
 
 
 def test_a_node_between_two_links_is_bypassed() -> None:
     text = "topology t { a, b = host, x = box, link a -- x.p via m, link x.q -- b via m }"
-    assert proposed(passes.bypasses, text) == [["topology t { a, b = host, link a -- b via m }"]]
+    assert proposed(passes.bypass_nodes, text) == [
+        ["topology t { a, b = host, link a -- b via m }"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -124,36 +133,38 @@ def test_a_node_between_two_links_is_bypassed() -> None:
     ],
 )  # fmt: skip
 def test_a_name_gives_way_to_its_value_if_that_is_known(text: str, after: str | None) -> None:
-    found = [place for (place,) in proposed(passes.names, text)]
+    found = [place for (place,) in proposed(passes.inline_names, text)]
     first = " ".join(text.splitlines()[0].split())
     assert (after in found) if after is not None else all(first in text for text in found)
 
 
 def test_what_depends_on_nothing_is_worked_out_if_it_has_an_end() -> None:
-    assert proposed(passes.folded, "let x = 65% of 100 Mbit/s") == [["let x = 65 Mbit/s"]]
-    assert proposed(passes.folded, "let x = 1 us / 3") == []
-    assert proposed(passes.folded, "let x = 1 us if 2 > 1 else 3 us") == [["let x = 1 us"]]
+    assert proposed(passes.fold_numbers, "let x = 65% of 100 Mbit/s") == [["let x = 65 Mbit/s"]]
+    assert proposed(passes.fold_numbers, "let x = 1 us / 3") == []
+    assert proposed(passes.fold_numbers, "let x = 1 us if 2 > 1 else 3 us") == [["let x = 1 us"]]
 
 
 def test_a_condition_that_holds_goes() -> None:
     text = "test t { expect f.lost == 0 cell when 90% >= 80% }"
-    assert ["test t { expect f.lost == 0 cell }"] in proposed(passes.folded, text)
+    assert ["test t { expect f.lost == 0 cell }"] in proposed(passes.fold_numbers, text)
 
 
 def test_lengths_get_shorter_in_units_that_fit() -> None:
-    (place,) = proposed(passes.lengths, "test t { run { measure = 2 s } }")
+    (place,) = proposed(passes.shorten_lengths, "test t { run { measure = 2 s } }")
     assert place[0] == "test t { run { measure = 200 us } }"
     assert place[-1] == "test t { run { measure = 1 s } }"
 
 
 def test_subscripts_get_lower_together() -> None:
-    (place,) = proposed(passes.subscripts, "test t { flow f = ubr from a[2] to b[2] }")
+    (place,) = proposed(passes.lower_subscripts, "test t { flow f = ubr from a[2] to b[2] }")
     assert place[0] == "test t { flow f = ubr from a[0] to b[0] }"
 
 
 def test_an_array_of_one_has_no_subscripts() -> None:
     text = "topology t { a = host(count = 1), link a[0] -- b via m }"
-    assert proposed(passes.singles, text) == [["topology t { a = host(), link a -- b via m }"]]
+    assert proposed(passes.remove_subscripts, text) == [
+        ["topology t { a = host(), link a -- b via m }"]
+    ]
 
 
 def test_loops_are_written_out_with_names_of_their_own() -> None:
@@ -173,14 +184,14 @@ def test_loops_are_written_out_with_names_of_their_own() -> None:
 
 def test_what_nothing_needs_goes_with_its_imports() -> None:
     draft = draft_of("import std.media, std.devices.sitline as s\nlet x = media.stm1\nlet y = 1")
-    assert pruned(draft, "y").text.split() == ["qos", "1", "let", "y", "=", "1"]
+    assert prune(draft, "y").text.split() == ["qos", "1", "let", "y", "=", "1"]
 
 
 def test_a_file_has_no_parentheses_that_mean_nothing_and_its_test_last() -> None:
     draft = draft_of(
         "test t on u() { expect f.lost / (1 cell) < (2) * (1 + 1) }\ntopology u() { a = host() }"
     )
-    assert laid_out(draft, "why") == (
+    assert lay_out(draft, "why") == (
         "qos 1\n\n# why\n\ntopology u {\n  a = host\n}\n\n"
         "test t on u {\n  expect f.lost / 1 cell < 2 * (1 + 1)\n}\n"
     )
@@ -189,5 +200,5 @@ def test_a_file_has_no_parentheses_that_mean_nothing_and_its_test_last() -> None
 def test_changes_within_a_larger_one_are_lost_with_it() -> None:
     draft = draft_of("let x = 1 + 2\nlet y = 3")
     first, second = draft.tree.declarations
-    edits = [draft.replaced(first.value, "4"), draft.removed(first), draft.replaced(second, "z")]
-    assert draft.changed(edits).split() == ["qos", "1", "z"]
+    edits = [draft.replace(first.value, "4"), draft.remove(first), draft.replace(second, "z")]
+    assert draft.apply(edits).split() == ["qos", "1", "z"]

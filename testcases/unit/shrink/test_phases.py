@@ -10,10 +10,10 @@ from qospec.plan.plan import Cost
 from qospec.shrink import passes, phases
 from qospec.shrink.case import Shrunk
 from qospec.shrink.context import Context
-from qospec.shrink.inlining import inlined
-from qospec.shrink.layout import laid_out
-from qospec.shrink.start import merged, without_loops
-from qospec.shrink.trial import Bench, Clock, base_label, fails_alike
+from qospec.shrink.inlining import inline_traffic
+from qospec.shrink.layout import lay_out
+from qospec.shrink.start import merge_bases, without_loops
+from qospec.shrink.trial import Bench, Clock, find_same_failure, shorten_label
 from qospec.shrink.values import Values
 
 ROUTER = """qos 1
@@ -89,7 +89,7 @@ def made_small(folder: Path, text: str, case: str) -> Shrunk:
     bench = Bench(folder / "shrunk.qos", "0", Clock(None, lambda: None))
     tried = bench.run(found.text)
     assert tried is not None
-    assert fails_alike(tried.document, found.failure._replace(label=""))
+    assert find_same_failure(tried.document, found.failure._replace(label=""))
     assert "{}" not in found.text
     if "device " in found.text:
         assert "per_packet = 25 us, limit = 16 pkt" in found.text
@@ -178,7 +178,7 @@ def proposed_for(tmp_path: Path, made, test: str) -> list[list[str]]:
     bench = Bench(tmp_path / "a.qos", "0", Clock(None, lambda: None))
     tried = bench.run(draft.text)
     context = Context(draft, Values(bench.checked), devices=True, tried=tried)
-    texts = [[draft.changed(edit) for edit in place] for place in made(context)]
+    texts = [[draft.apply(edit) for edit in place] for place in made(context)]
     return [
         [" ".join(text[text.index("test ") :].split()).partition("{ ")[2] for text in place]
         for place in texts
@@ -205,30 +205,30 @@ expect ndr.load >= 90%
     ],
 )  # fmt: skip
 def test_times_get_shorter_together(tmp_path, text: str, first: str) -> None:
-    (place,) = proposed_for(tmp_path, phases.trials, text)
+    (place,) = proposed_for(tmp_path, phases.shorten_trials, text)
     assert f"{{ goal ndr {{ loss = 0, {first} flow" in place[0]
 
 
 def test_as_many_trials_as_before_are_tried_too(tmp_path) -> None:
-    (place,) = proposed_for(tmp_path, phases.trials, search(", trial = 1 s, total = 3 s"))
+    (place,) = proposed_for(tmp_path, phases.shorten_trials, search(", trial = 1 s, total = 3 s"))
     assert "trial = 100 us, total = 300 us" in place[1]
 
 
 @pytest.mark.parametrize("trial", ["load * 100 ms", "100 pkt"])
 def test_trials_whose_length_depends_on_the_load_stay(tmp_path, trial: str) -> None:
     text = search(f", trial = {trial}, method = binary")
-    for made in (phases.trials, phases.single):
+    for made in (phases.shorten_trials, phases.merge_trials):
         assert proposed_for(tmp_path, made, text) == []
 
 
 def test_a_method_gives_way_to_the_default_one(tmp_path) -> None:
     text = search(", trial = 10 ms, method = step, confirm = 3").replace("100%", "100% step 9.9%")
-    (place,) = proposed_for(tmp_path, phases.methods, text)
+    (place,) = proposed_for(tmp_path, phases.use_default_method, text)
     assert "{ goal ndr { loss = 0, trial = 10 ms, total = 10 ms }, } flow" in place[0]
 
 
 def test_what_a_search_found_stands_where_a_point_uses_it(tmp_path) -> None:
-    (place,) = proposed_for(tmp_path, phases.loads, ABOVE)
+    (place,) = proposed_for(tmp_path, phases.replace_loads, ABOVE)
     assert "ndr.load" not in place[0]
     assert "point at { load = 1.1 * 2" in place[0]
 
@@ -244,7 +244,7 @@ def test_what_a_search_found_stands_where_a_point_uses_it(tmp_path) -> None:
     ],
 )  # fmt: skip
 def test_a_variable_with_one_value_goes(text: str, after: list[str] | None) -> None:
-    assert proposed(phases.variables, text) == ([after] if after else [])
+    assert proposed(phases.inline_variables, text) == ([after] if after else [])
 
 
 @pytest.mark.parametrize(
@@ -260,23 +260,25 @@ def test_a_variable_with_one_value_goes(text: str, after: list[str] | None) -> N
 )  # fmt: skip
 def test_traffic_that_one_flow_sends_is_written_there(text: str, after: str | None) -> None:
     traffic = "traffic t(x: Ratio, y: Data = 9 B) = packets { rate = x * z, size = y }\n"
-    places = proposed(inlined, f"{traffic}test u {{ {text} }}")
+    places = proposed(inline_traffic, f"{traffic}test u {{ {text} }}")
     assert places == ([[f"test u {{ {after} from a to b }}"]] if after else [])
 
 
 def test_a_run_can_go_beside_phases_but_is_kept_with_care_if_it_says_something() -> None:
     text = "test t { point p { measure = 1 s }, run { warmup = 1 s } }"
     gone = ["test t { point p { measure = 1 s } }"]
-    assert gone in proposed(passes.removals, text)
-    assert proposed(passes.removals, text, careful=True) == [["test t { run { warmup = 1 s } }"]]
-    assert gone in proposed(passes.removals, text.replace("warmup = 1 s", ""), careful=True)
+    assert gone in proposed(passes.remove_nodes, text)
+    assert proposed(passes.remove_nodes, text, careful=True) == [
+        ["test t { run { warmup = 1 s } }"]
+    ]
+    assert gone in proposed(passes.remove_nodes, text.replace("warmup = 1 s", ""), careful=True)
 
 
 def test_with_care_goals_and_changes_go_as_wholes() -> None:
     text = (
         "test t { search x in 1 .. 2 { goal a { loss = 0 }, goal b { loss = 1% }, trial = 1 s } }"
     )
-    places = proposed(passes.removals, text, careful=True)
+    places = proposed(passes.remove_nodes, text, careful=True)
     assert ["test t { search x in 1 .. 2 { goal a { loss = 0 }, trial = 1 s } }"] in places
     assert all("trial" in text for place in places for text in place if "goal" in text)
 
@@ -286,7 +288,7 @@ def test_phases_go_with_the_values_that_depend_on_them() -> None:
         "test t { search x in 1 .. 2 { goal g { } }, let a = g.x, let b = a + 1, let c = 1,"
         " point p { x = 1 }, expect p.f.lost == 0 pkt }"
     )
-    assert proposed(phases.unused, text) == [
+    assert proposed(phases.remove_phases, text) == [
         ["test t { let c = 1, point p { x = 1 }, expect p.f.lost == 0 pkt }"],
         [text.replace(" point p { x = 1 },", "")],
     ]
@@ -294,7 +296,7 @@ def test_phases_go_with_the_values_that_depend_on_them() -> None:
 
 def test_warm_ups_go_first() -> None:
     text = "test t { run { warmup = 1 s }, point p { warmup = 1 s, measure = 1 s } }"
-    assert proposed(passes.warmups, text) == [
+    assert proposed(passes.remove_warmups, text) == [
         ["test t { run { }, point p { warmup = 1 s, measure = 1 s } }"],
         ["test t { run { warmup = 1 s }, point p { measure = 1 s } }"],
     ]
@@ -305,15 +307,15 @@ def test_a_search_goes_without_what_uses_its_variable() -> None:
     assert [
         "test t { point p { x = 1 } }",
         "test t { point p { x = 1 }, flow f = s(x) from a to b }",
-    ] in proposed(passes.removals, text)
+    ] in proposed(passes.remove_nodes, text)
 
 
 def test_a_file_has_no_empty_run_beside_phases_and_no_empty_loop() -> None:
     loops = "for i in 0 .. 1 { for j in 0 .. 1 { } }"
     draft = draft_of(f"test t on u {{ point p {{ measure = 1 s }}, run {{ }}, {loops} }}")
-    assert "run" not in laid_out(draft, "why")
-    assert "for" not in laid_out(draft, "why")
-    assert "run {}" in laid_out(draft_of("test t on u { run { } }"), "why")
+    assert "run" not in lay_out(draft, "why")
+    assert "for" not in lay_out(draft, "why")
+    assert "run {}" in lay_out(draft_of("test t on u { run { } }"), "why")
 
 
 @pytest.mark.parametrize(
@@ -349,7 +351,7 @@ def test_loops_over_flows_that_are_made_in_loops_wait_for_these() -> None:
      ("few[half.f[2]][1]", "few")],
 )  # fmt: skip
 def test_what_a_label_says_of_the_loop_is_no_part_of_it(label: str, base: str) -> None:
-    assert base_label({"label": label, "kind": "expect"}) == base
+    assert shorten_label({"label": label, "kind": "expect"}) == base
 
 
 def test_loops_of_what_a_test_is_built_on_get_other_names() -> None:
@@ -357,6 +359,6 @@ def test_loops_of_what_a_test_is_built_on_get_other_names() -> None:
         "test s { for f in p.flows { report f.lost } }\n"
         "test t = s on bed { flow f = some from a to b }"
     )
-    text = " ".join(merged(draft, "t").text.split())
+    text = " ".join(merge_bases(draft, "t").text.split())
     assert "for each_f in p.flows { report each_f.lost }" in text
     assert "flow f = some" in text

@@ -95,7 +95,7 @@ def shrink(case: str, **asked: Any) -> None:
             with Interruption() as again:  # by a second Ctrl-C
                 shrinker.tidy(Clock(time.monotonic() + TIDY_S, again.check))
     progress.clear()
-    _report(shrinker.found(), path, plan, stopped, time.monotonic() - began_s, asked)
+    _report(shrinker.get_smallest(), path, plan, stopped, time.monotonic() - began_s, asked)
 
 
 def _shrink_case(shrinker: CaseShrinker, test: Test) -> str:
