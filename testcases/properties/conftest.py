@@ -40,7 +40,7 @@ from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.security.association import Association
 from qospec.engine.security.seal import LARGEST_INDEX, LEAST_INDEX, build_seal, number_in, size_in
-from qospec.fuzz.strategies import SLOT_PS, STM1, buffers, records, values
+from qospec.fuzz.strategies import SLOT_PS, STM1, buffers, draw_record, draw_value
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.streams import INSERTED, KindName
 
@@ -109,12 +109,14 @@ def elements(kind: Kind) -> st.SearchStrategy[Any]:
     """Draw an element with consistent fields."""
     if kind.name == "line":
         frameless = dict.fromkeys(FRAMED, 0)
-        in_cells = records(kind, carries="packet", mtu=None, **frameless)
-        return st.one_of(records(kind, aal=None), in_cells)
+        in_cells = draw_record(kind, carries="packet", mtu=None, **frameless)
+        return st.one_of(draw_record(kind, aal=None), in_cells)
     if not {"drop", "limit"} <= set(kind.parameters):
-        return records(kind)
-    return values(kind.parameters["limit"]).flatmap(
-        lambda limit: policies(limit).flatmap(lambda drop: records(kind, limit=limit, drop=drop))
+        return draw_record(kind)
+    return draw_value(kind.parameters["limit"]).flatmap(
+        lambda limit: policies(limit).flatmap(
+            lambda drop: draw_record(kind, limit=limit, drop=drop)
+        )
     )
 
 
@@ -291,7 +293,7 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
 class Drawing:
     """What is drawn: values of a field, an element of a kind, and one with all that it meets."""
 
-    values = staticmethod(values)
+    values = staticmethod(draw_value)
     elements = staticmethod(elements)
     examples = staticmethod(examples)
     marks_of = staticmethod(marks_of)

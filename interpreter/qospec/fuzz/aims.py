@@ -35,7 +35,7 @@ class Aim(NamedTuple):
         return f"{int(100 * self.share)} % of {self.of}"
 
 
-def aims_of(readings: Readings, rooms: Mapping[str, float]) -> Iterator[tuple[str, Aim]]:
+def list_aims(readings: Readings, rooms: Mapping[str, float]) -> Iterator[tuple[str, Aim]]:
     """Yield by name how close a trial of a device came: delays, the backlog and room of queues.
 
     Queues have the names that they have in the device, and those of equal ports the same.
@@ -55,7 +55,7 @@ def aims_of(readings: Readings, rooms: Mapping[str, float]) -> Iterator[tuple[st
             yield _strip_device(f"fill of {path}"), Aim(min(1.0, most / rooms[path]), "its limit")
 
 
-def aims_in(document: Document) -> Iterator[tuple[str, Aim]]:
+def list_document_aims(document: Document) -> Iterator[tuple[str, Aim]]:
     """Yield the same of a case's document, in which bounds are."""
     for bound in document.get("bounds", ()):
         if bound["share"] is not None:
@@ -63,7 +63,7 @@ def aims_in(document: Document) -> Iterator[tuple[str, Aim]]:
             yield _name_aim(bound["what"]), Aim(share, _name_proved(bound["most"]["text"]))
 
 
-def closest(found: Iterable[tuple[str, Aim]]) -> dict[str, Aim]:
+def select_closest(found: Iterable[tuple[str, Aim]]) -> dict[str, Aim]:
     """Return the closest of each name."""
     best: dict[str, Aim] = {}
     for name, aim in found:

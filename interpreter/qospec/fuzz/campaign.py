@@ -24,9 +24,9 @@ from qospec.catalogue.kinds import discover
 from qospec.check import Checked
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine import kernel
-from qospec.fuzz.aims import closest
+from qospec.fuzz.aims import select_closest
 from qospec.fuzz.explore import Block, Explored, explore
-from qospec.fuzz.rounds import Rounds, block_examples
+from qospec.fuzz.rounds import Rounds, count_examples
 from qospec.fuzz.targets import list_targets
 from qospec.run import workers
 from qospec.run.crews.processes import ProcessCrew
@@ -168,7 +168,7 @@ class Deadline:
         self._jobs = request.jobs
         self._end_s = None if request.time_s is None else time.monotonic() + request.time_s
 
-    def left_s(self) -> float | None:
+    def measure_left_s(self) -> float | None:
         """Return how much time is left; None: there is no limit."""
         if self._end_s is None:
             return None
@@ -240,7 +240,7 @@ class _TargetRun:
         most = self._request.examples
         if self._target.hindrance:
             return True
-        left_s = self._deadline.left_s()
+        left_s = self._deadline.measure_left_s()
         over = left_s is not None and left_s <= 0
         return over or (most is not None and sum(self._blocks) >= most)
 
@@ -250,10 +250,10 @@ class _TargetRun:
             self._end_if_done()
             return None
         number, most = len(self._blocks), self._request.examples
-        examples = block_examples(number)
+        examples = count_examples(number)
         if most is not None:
             examples = min(examples, most - sum(self._blocks))
-        block = Block(number, examples, self._request.seed, self._deadline.left_s())
+        block = Block(number, examples, self._request.seed, self._deadline.measure_left_s())
         # Only one block tries old examples: they need not be tried twice.
         kept = self._request.database if number == 0 else None
         name = BlockName(make_key(self._target), block, "" if kept is None else str(kept))
@@ -315,7 +315,7 @@ class _TargetRun:
             tuple(dict.fromkeys(self._errors)),
             tuple(dict.fromkeys(path for block in blocks for path in block.hopeless)),
             dict(sum((block.unjudged for block in blocks), Counter[str]())),
-            tuple(sorted(closest(aim for block in blocks for aim in block.closest).items())),
+            tuple(sorted(select_closest(aim for block in blocks for aim in block.closest).items())),
             self._target.hindrance,
             self._target.note,
         )

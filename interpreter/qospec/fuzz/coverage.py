@@ -38,14 +38,14 @@ class Aspect(NamedTuple):
     did: Callable[[Template, CasePlan, Readings], Iterable[str]]
 
 
-def reachable(template: Template) -> frozenset[str]:
+def list_reachable(template: Template) -> frozenset[str]:
     """Return all that may happen in a device."""
     return frozenset(
         f"{aspect.what}: {name}" for aspect in ASPECTS for name in aspect.may(template)
     )
 
 
-def reached(template: Template, case: CasePlan, readings: Readings) -> frozenset[str]:
+def list_reached(template: Template, case: CasePlan, readings: Readings) -> frozenset[str]:
     """Return what did happen in the devices under test of an example, made from `template`."""
     return frozenset(
         f"{aspect.what}: {name}"
@@ -138,10 +138,10 @@ def _list_carried(template: Template, case: CasePlan, readings: Readings) -> Ite
 
 
 def _name_wire(part: Part, output: str) -> str:
-    return carrying(part.path, output, part.outputs or part.element.outputs)
+    return name_wire(part.path, output, part.outputs or part.element.outputs)
 
 
-def carrying(path: str, output: str, outputs: tuple[str, ...]) -> str:
+def name_wire(path: str, output: str, outputs: tuple[str, ...]) -> str:
     """Return the name of the wire behind an output: that of its element, if it has no other."""
     return path if len(outputs) == 1 else f"{path}.{output}"
 

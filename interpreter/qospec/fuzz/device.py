@@ -22,7 +22,7 @@ from qospec.check.records.parameters import split_layer
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.diagnostics import Problems
 from qospec.fuzz import strategies
-from qospec.fuzz.coverage import reachable
+from qospec.fuzz.coverage import list_reachable
 from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax import ast
@@ -124,13 +124,13 @@ class Device:
     def reachable(self) -> frozenset[str]:
         """Return what may happen in it, with the simplest values of its parameters."""
         simplest = ((name, some[0]) for name, some in self.choices.items())
-        template = self.template(tuple((name, value) for name, value in simplest if value))
-        return frozenset() if template is None else reachable(template)
+        template = self.get_template(tuple((name, value) for name, value in simplest if value))
+        return frozenset() if template is None else list_reachable(template)
 
     @cached_property
     def _words(self) -> tuple[frozenset[str], frozenset[str]]:
         """Return the messages that it sends, and those that it waits for."""
-        template = self.template(())
+        template = self.get_template(())
         programs = [
             part.element.program
             for part in (template.parts if template else ())
@@ -148,8 +148,8 @@ class Device:
     @property
     def ports(self) -> tuple[Port, ...]:
         """Return its ports with the defaults of its parameters; none if these do not fit."""
-        template = self.template(())
-        return () if template is None else ports_of(template)
+        template = self.get_template(())
+        return () if template is None else list_ports(template)
 
     @property
     def has_one_port(self) -> bool:
@@ -180,7 +180,7 @@ class Device:
         alone = not self.speakers and not (len(self.ports) > 1 and sent & heard)
         return tuple(sorted(heard)) if alone else ()
 
-    def template(self, arguments: Arguments) -> Template | None:
+    def get_template(self, arguments: Arguments) -> Template | None:
         """Return the device with these values; None if they do not fit it or each other."""
         if arguments not in self._made:
             self._made[arguments] = self._build_template(arguments)
@@ -203,7 +203,7 @@ class Device:
             return plan.template if fits and isinstance(plan, DevicePlan) else None
 
 
-def ports_of(template: Template) -> tuple[Port, ...]:
+def list_ports(template: Template) -> tuple[Port, ...]:
     """Return the ports of a device with its parameters, in their order."""
     wires = {
         origin.port
@@ -221,7 +221,7 @@ def ports_of(template: Template) -> tuple[Port, ...]:
     )
 
 
-def devices_of(checked: Checked) -> Iterator[Device]:
+def list_devices(checked: Checked) -> Iterator[Device]:
     """Yield the devices of the files that were named."""
     for unit in checked.units:
         others: list[Device] = []
@@ -237,7 +237,7 @@ def devices_of(checked: Checked) -> Iterator[Device]:
 
 
 def _build_device(unit: Unit, value: DeviceValue, scope: Scope, checked: Checked) -> Device:
-    module, path = module_of(unit.path)
+    module, path = locate_module(unit.path)
     uses = _Uses(checked)
     uses.read(value.node, value.node, scope)
     choices: dict[str, list[str]] = {}
@@ -262,7 +262,7 @@ def _build_device(unit: Unit, value: DeviceValue, scope: Scope, checked: Checked
     )
 
 
-def module_of(file: Path) -> tuple[str, Path]:
+def locate_module(file: Path) -> tuple[str, Path]:
     """Return what imports a file, and where a file may stand that does so."""
     library = files.resolve_links(STDLIB)
     if file.is_relative_to(library):
@@ -279,7 +279,7 @@ def _list_choices(parameter: ast.Parameter, default: Value | None, uses: _Uses) 
     if kind in TYPES and isinstance(default, Amount | None):
         amount = None if default is None else default.value
         layer = layer or (default.layer if default is not None else "")
-        found = strategies.numbers(kind, amount, uses.domains.get(name, ()), layer)
+        found = strategies.list_numbers(kind, amount, uses.domains.get(name, ()), layer)
         return [*first, *found[len(first) :]]
     if kind == "Bool":
         was = isinstance(default, Boolean) and bool(default.value)

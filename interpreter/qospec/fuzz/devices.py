@@ -14,11 +14,11 @@ from qospec.check.device.observables import has_occupancy
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
 from qospec.engine.experiment import Tap
-from qospec.fuzz.aims import aims_of, closest
-from qospec.fuzz.coverage import TESTED, carrying, reached
-from qospec.fuzz.promises import flow_of, promised
-from qospec.fuzz.scenario import laid_out, scenarios, written
-from qospec.fuzz.smaller import passes
+from qospec.fuzz.aims import list_aims, select_closest
+from qospec.fuzz.coverage import TESTED, list_reached, name_wire
+from qospec.fuzz.promises import read_flow, read_promise
+from qospec.fuzz.scenario import draw_scenario, lay_out, write_specification
+from qospec.fuzz.smaller import list_smaller
 from qospec.fuzz.target import Outcome, Smaller, Violation
 from qospec.judge.readings import Readings
 from qospec.model.expression import Counted, Measured, with_leaves
@@ -114,30 +114,30 @@ class DeviceTarget:
 
     def run(self, draw: Draw) -> Outcome:
         """Draw a scenario, run and judge it."""
-        whole = draw(scenarios(self.device))
+        whole = draw(draw_scenario(self.device))
         if isinstance(whole, str):
             silent = self.device.exchanges and not self.device.speakers
             return Outcome(refused=SPEAKER if silent else whole)
-        case = self._plan_text(written(whole))
+        case = self._plan_text(write_specification(whole))
         if isinstance(case, str):
             return Outcome(refused=case)
-        template = self.device.template(whole.arguments)
+        template = self.device.get_template(whole.arguments)
         assert template is not None  # noqa: S101 -- it was planned
         rooms = _estimate_rooms(case)
         ran = _run(_watch_queues(case, rooms), ALL if whole.all_promises else CHEAP)
         kept = {
             again: found
-            for violation in violations(case.case, ran)
+            for violation in list_violations(case.case, ran)
             for again, found in self._list_broken(violation, whole)
         }
         readings = None if ran.seen is None else Readings(discover(), {"": ran.seen})
         return Outcome(
             tuple(kept),
-            lambda violation: laid_out(kept[violation], violation),
+            lambda violation: lay_out(kept[violation], violation),
             "",
-            frozenset() if readings is None else reached(template, case, readings),
+            frozenset() if readings is None else list_reached(template, case, readings),
             frozenset(_list_unjudged(case.case, ran)),
-            closest(() if readings is None else aims_of(readings, rooms)),
+            select_closest(() if readings is None else list_aims(readings, rooms)),
             lambda violation: self._simplify(violation, kept[violation]),
         )
 
@@ -148,10 +148,10 @@ class DeviceTarget:
 
         Random draws depend on the name of a test, which tells there what is violated.
         """
-        case = self._plan_text(written(whole, _drop_flow(violation)))
+        case = self._plan_text(write_specification(whole, _drop_flow(violation)))
         if isinstance(case, str):
             return
-        for found in violations(case.case, _run(case)):
+        for found in list_violations(case.case, _run(case)):
             if found.statement == violation.statement:
                 yield found, whole._replace(overload=case.case.run.overload)
                 return
@@ -159,14 +159,14 @@ class DeviceTarget:
     def _simplify(self, violation: Violation, whole: Scenario) -> Iterator[Smaller | None]:
         """Yield smaller and smaller scenarios that break the same."""
         whole = whole._replace(overload=False)
-        search, tried = passes(whole), {written(whole, _drop_flow(violation))}
+        search, tried = list_smaller(whole), {write_specification(whole, _drop_flow(violation))}
         with suppress(StopIteration):
             smaller = next(search)
             while True:
-                text = written(smaller, _drop_flow(violation))
+                text = write_specification(smaller, _drop_flow(violation))
                 found = None if text in tried else next(self._list_broken(violation, smaller), None)
                 tried.add(text)
-                yield None if found is None else Smaller(found[0], partial(laid_out, *found[::-1]))
+                yield None if found is None else Smaller(found[0], partial(lay_out, *found[::-1]))
                 smaller = search.send(found is not None)
 
     def _plan_text(self, text: str) -> CasePlan | str:
@@ -225,7 +225,7 @@ def _run(case: CasePlan, promises: tuple[Promise, ...] = ()) -> TrialResult:
     return trial.run_one(case, names, lambda _: None, keeps=True, promises=promises)
 
 
-def violations(case: Case, ran: TrialResult) -> Iterator[Violation]:
+def list_violations(case: Case, ran: TrialResult) -> Iterator[Violation]:
     """Yield what a trial breaks: errors of the tester, invariants of devices, promises of all."""
     if ran.error:
         yield _build_violation(ran.error)
@@ -234,10 +234,10 @@ def violations(case: Case, ran: TrialResult) -> Iterator[Violation]:
         if judgement is not None and judgement.verdict in ("error", "fail"):
             broken = statement.kind == "invariant"
             label = statement.label
-            flow = "" if broken else flow_of(label)
-            label = label.partition(": ")[2] if broken else promised(label)
+            flow = "" if broken else read_flow(label)
+            label = label.partition(": ")[2] if broken else read_promise(label)
             name = re.sub(r"\W+", "_", label).strip("_")
-            yield Violation(label, reason(statement, judgement), name, flow)
+            yield Violation(label, describe_reason(statement, judgement), name, flow)
 
 
 def _list_unjudged(case: Case, ran: TrialResult) -> Iterator[str]:
@@ -258,7 +258,7 @@ def _build_violation(message: str) -> Violation:
     return Violation(name or re.sub(r"[0-9_]+", "n", message), why or message, name or "error")
 
 
-def reason(statement: Statement, judgement: Judgement) -> str:
+def describe_reason(statement: Statement, judgement: Judgement) -> str:
     """Return what is said of an invariant that does not hold."""
     node = statement.label.partition(": ")[0] if statement.kind == "invariant" else "the flow"
     measured, bound = (
@@ -287,7 +287,7 @@ def _watch_queues(case: CasePlan, queues: Iterable[str]) -> CasePlan:
     """Return a plan in which it is observed how many items wait in these queues, and pass where."""
     planned = case.networks[""]
     taps = tuple(
-        Tap(carrying(node.path, output, node.element.outputs), number, place)
+        Tap(name_wire(node.path, output, node.element.outputs), number, place)
         for number, node in enumerate(planned.experiment.nodes)
         for place, output in enumerate(node.element.outputs)
         if node.path.partition(".")[0] in TESTED

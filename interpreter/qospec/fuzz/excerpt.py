@@ -30,7 +30,7 @@ class Edit(NamedTuple):
     text: str
 
 
-def excerpt(
+def extract_declaration(
     source: Source, name: str, comment: str, edits: Callable[[ast.Declaration], Iterable[Edit]]
 ) -> str:
     """Return the text of a file with a declaration and whatever it uses of its own file.
@@ -59,7 +59,7 @@ def excerpt(
     return redact(format_text(made, Problems()) or made.text)
 
 
-def around(span: Span) -> str:
+def quote_around(span: Span) -> str:
     """Return the expression that a part belongs to, such as the division by it, on one line.
 
     It is the part itself if it belongs to none, or the expression is too long to be quoted.

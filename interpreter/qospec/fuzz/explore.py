@@ -17,7 +17,7 @@ from hypothesis.internal.conjecture import engine, providers
 
 from qospec.dataclass import NamedTuple
 from qospec.engine import kernel
-from qospec.fuzz.aims import closest
+from qospec.fuzz.aims import select_closest
 from qospec.fuzz.finding import Finding
 from qospec.fuzz.target import Smaller
 from qospec.internals import find_internal, substitute_internal
@@ -102,7 +102,7 @@ def explore(
     key = subject.name.encode()
     known = [] if database is None else sorted(database.fetch(key))
     hunt = _Hunt(subject, block, known, on_example)
-    while hunt.next():
+    while hunt.find_next():
         pass
     if database is not None:  # where there is a seed, Hypothesis itself keeps nothing
         for example in [] if hunt.interrupted else known:
@@ -115,7 +115,7 @@ def explore(
         hunt.reached,
         tuple(hunt.findings),
         hunt.interrupted,
-        hunt.hopeless(),
+        hunt.list_hopeless(),
         hunt.unjudged,
         tuple(hunt.closest.items()),
     )
@@ -154,7 +154,7 @@ class _Hunt:
         self._also: list[tuple[Violation, Outcome]] = []
         self._simplified: Callable[[Violation], Iterator[Smaller | None]] | None = None
 
-    def next(self) -> bool:
+    def find_next(self) -> bool:
         """Look for a promise that is not known to be broken; return whether one was found."""
         self._wanted, self._best, self.interrupted = "", None, False
         self._judged, self._broken = 0, Counter[str]()
@@ -202,7 +202,7 @@ class _Hunt:
             aiming = (Phase.target,) if far else ()
             self._look(min(left, aimed), (Phase.generate, *aiming), draws=f"aimed{which}")
 
-    def hopeless(self) -> tuple[str, ...]:
+    def list_hopeless(self) -> tuple[str, ...]:
         """Return the promises that no example kept in the last search, if it had many."""
         if self._judged < MANY:
             return ()
@@ -301,7 +301,7 @@ class _Hunt:
         aims = outcome.aims or {}
         if self._aim in aims:
             target(aims[self._aim].share)
-        self.closest = closest([*self.closest.items(), *aims.items()])
+        self.closest = select_closest([*self.closest.items(), *aims.items()])
         self._judged += 1
         self._broken.update({violation.statement for violation in outcome.violations})
         known = {finding.statement for finding in self.findings}

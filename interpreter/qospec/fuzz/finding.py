@@ -55,7 +55,7 @@ class Finding:
         write_whole(path, move_keys(self.text, home, path.parent))
         return path
 
-    def document(self, path: Path | None) -> Document:
+    def to_document(self, path: Path | None) -> Document:
         """Return it as a document for programs; `path` is None if it could not be saved."""
         return {
             "target": self.target,

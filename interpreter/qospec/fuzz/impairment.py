@@ -38,7 +38,7 @@ class Impairment(NamedTuple):
         """Return whether items overtake each other on the link."""
         return self.element == "reorder" or ("reorder", "true") in self.fields
 
-    def device(self, name: str) -> list[str]:
+    def write_device(self, name: str) -> list[str]:
         """Return the lines of a device with that name, from `west` to `east`."""
         fields = ", ".join(f"{field} = {value}" for field, value in self.fields)
         directions = ("there", "back") if self.host < 0 else ("there",)
@@ -54,7 +54,7 @@ class Impairment(NamedTuple):
 
 
 @st.composite
-def impairments(draw: st.DrawFn, host: int, carries: str) -> Impairment:
+def draw_impairment(draw: st.DrawFn, host: int, carries: str) -> Impairment:
     """Draw a fault of the link of a host, or of that between devices, -1."""
     kinds = [kind for kind in HITTING[carries] if host >= 0 or kind not in REPEATING]
     element = draw(st.sampled_from([*kinds, "jitter"]))

@@ -39,7 +39,7 @@ class _Side(NamedTuple):
     decades: int
 
 
-def numbers(
+def draw_numbers(
     low: Fraction, high: Fraction, finest: int | None = None, near: tuple[Fraction, ...] = ()
 ) -> st.SearchStrategy[Fraction]:
     """Return a strategy of decimal numbers from `low` to `high`, which shrink to round ones.

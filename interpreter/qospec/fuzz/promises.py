@@ -60,7 +60,7 @@ PROMISES = (
 )
 
 
-def criteria(promise: Promise, flows: list[str], where: str = "") -> list[str]:
+def write_criteria(promise: Promise, flows: list[str], where: str = "") -> list[str]:
     """Return the criteria that judge a promise of flows, as a specification writes them.
 
     Args:
@@ -74,11 +74,11 @@ def criteria(promise: Promise, flows: list[str], where: str = "") -> list[str]:
     ]
 
 
-def promised(label: str) -> str:
+def read_promise(label: str) -> str:
     """Return the name of the promise that a criterion of that label judges."""
     return label.rpartition("_of_")[0]
 
 
-def flow_of(label: str) -> str:
+def read_flow(label: str) -> str:
     """Return the flow that a criterion of that label judges."""
     return label.rpartition("_of_")[2]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from qospec.check.test.properties import label_criterion, write_value
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic
-from qospec.fuzz.excerpt import Edit, around, excerpt
-from qospec.fuzz.numbers import numbers
+from qospec.fuzz.excerpt import Edit, extract_declaration, quote_around
+from qospec.fuzz.numbers import draw_numbers
 from qospec.fuzz.target import MISTAKE, Outcome, Smaller, Violation, describe_broken
 from qospec.judge.verdict import judge
 from qospec.model.expression import Constant
@@ -75,11 +75,11 @@ class ValuesTarget(ABC):
         self.span = span
 
     @abstractmethod
-    def judged(self, chosen: ChooseValue) -> Judged:
+    def judge(self, chosen: ChooseValue) -> Judged:
         """Return what values showed."""
 
     @abstractmethod
-    def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
+    def write_text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a file on which `qos run` fails, which draws nothing but has these values."""
 
     def run(self, draw: Draw) -> Outcome:
@@ -91,12 +91,12 @@ class ValuesTarget(ABC):
             drawn.append((what, value))
             return value
 
-        judged = self.judged(choose)
+        judged = self.judge(choose)
         if judged.refused:
             return Outcome(refused=judged.refused)
         return Outcome(
             tuple(judged.violations),
-            lambda violation: self.text(violation, drawn),
+            lambda violation: self.write_text(violation, drawn),
             unjudged=judged.unjudged,
             aims=judged.aims,
             simplified=lambda violation: self._simplify(violation, drawn),
@@ -117,7 +117,7 @@ class ValuesTarget(ABC):
                         yield None
                         continue
                     violation, drawn, changed = found, tried, True
-                    yield Smaller(violation, partial(self.text, violation, drawn))
+                    yield Smaller(violation, partial(self.write_text, violation, drawn))
                     break
 
     def _check_still(
@@ -134,19 +134,19 @@ class ValuesTarget(ABC):
                 fits &= what.low <= value <= what.high
             return value
 
-        judged = self.judged(choose)
+        judged = self.judge(choose)
         same = (broken for broken in judged.violations if broken.statement == violation.statement)
         return next(same, None) if fits else None
 
 
-def refusal(word: str, condition: Span) -> str:
+def describe_refusal(word: str, condition: Span) -> str:
     """Return a condition that values do not meet, with its place."""
     return f"{condition.place}: {word} {' '.join(condition.text.split())}"
 
 
-def mistaken(mistake: Diagnostic) -> Violation:
+def describe_mistake(mistake: Diagnostic) -> Violation:
     """Return what is violated by values that cannot be evaluated: why, and in which expression."""
-    return Violation(MISTAKE, f"{mistake.message}, in `{around(mistake.span)}`", "mistake")
+    return Violation(MISTAKE, f"{mistake.message}, in `{quote_around(mistake.span)}`", "mistake")
 
 
 class PropertyTarget(ValuesTarget):
@@ -162,15 +162,15 @@ class PropertyTarget(ValuesTarget):
         self._examine = examine
         self._functions = functions
 
-    def judged(self, chosen: ChooseValue) -> Judged:
+    def judge(self, chosen: ChooseValue) -> Judged:
         """Return the condition that values do not meet, or else what they break."""
         examined = self._examine(chosen, self._functions)
         if isinstance(examined, Diagnostic):
-            return Judged("", [mistaken(examined)])
-        refused = "" if examined.refused is None else refusal("where", examined.refused)
+            return Judged("", [describe_mistake(examined)])
+        refused = "" if examined.refused is None else describe_refusal("where", examined.refused)
         return Judged(refused, list(_list_violations(examined)))
 
-    def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
+    def write_text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a property that draws nothing but these values."""
         values = {what.name: write_value(what, value) for what, value in drawn}
 
@@ -185,7 +185,7 @@ class PropertyTarget(ValuesTarget):
                     yield Edit(statement.values.span, f"[{values[statement.name.text]}]")
 
         comment = describe_broken(violation.statement, violation.reason)
-        return excerpt(self.span.source, self.name, comment, list_edits)
+        return extract_declaration(self.span.source, self.name, comment, list_edits)
 
 
 def _find_needed(statements: Sequence[ast.Statement], violation: Violation) -> set[int]:
@@ -241,11 +241,11 @@ def _choose_strategy(what: Drawn, times: tuple[Fraction, ...]) -> st.SearchStrat
     if what.choices:
         return st.integers(0, len(what.choices) - 1)
     if what.most_cells:
-        return cell_times(what.most_cells, times)
+        return draw_cell_times(what.most_cells, times)
     assert what.low is not None and what.high is not None  # noqa: PT018, S101 -- a range then
     finest = _find_finest(what)
     near = times if what.dimension == TIME else ()
-    return numbers(what.low, what.high, finest, near)
+    return draw_numbers(what.low, what.high, finest, near)
 
 
 def _find_finest(what: Drawn) -> int | None:
@@ -261,7 +261,9 @@ def _list_times(drawn: Sequence[tuple[Drawn, DrawnValue]]) -> Iterator[Fraction]
             yield from [value] if what.dimension == TIME else [1 / value] * (exponent == -1)
 
 
-def cell_times(most: int, times: tuple[Fraction, ...] = ()) -> st.SearchStrategy[tuple[int, ...]]:
+def draw_cell_times(
+    most: int, times: tuple[Fraction, ...] = ()
+) -> st.SearchStrategy[tuple[int, ...]]:
     """Return a strategy of the times of cells in ps, which ascend and shrink to few and round ones.
 
     There are few different distances between cells, so that both bursts and steady streams are
@@ -274,13 +276,13 @@ def cell_times(most: int, times: tuple[Fraction, ...] = ()) -> st.SearchStrategy
     """
     beyond = {one - other for one in times for other in times if one > other}
     near = (*times, *sorted(beyond))
-    distances = numbers(Fraction(0), LONGEST_GAP, PICOSECONDS, near)
+    distances = draw_numbers(Fraction(0), LONGEST_GAP, PICOSECONDS, near)
     least = tuple(cell for cell in LEAST_CELLS if cell <= most)
-    return _draw_cell_times(distances, least, most)
+    return _draw_ascending(distances, least, most)
 
 
 @st.composite
-def _draw_cell_times(
+def _draw_ascending(
     draw: st.DrawFn, distances: st.SearchStrategy[Fraction], least: tuple[int, ...], most: int
 ) -> tuple[int, ...]:
     some = [int(distance * PS_PER_S) for distance in draw(_draw_lists(distances))]

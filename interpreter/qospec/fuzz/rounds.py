@@ -20,7 +20,7 @@ SHORT_BLOCKS = 6
 as many as the one before: later blocks are long enough to aim at something."""
 
 
-def block_examples(number: int) -> int:
+def count_examples(number: int) -> int:
     """Return how many examples the block of a number has."""
     times_doubled = max(0, number - SHORT_BLOCKS + 1)
     return min(MOST, FEWEST << min(times_doubled, MOST.bit_length()))

@@ -1,7 +1,7 @@
 """A scenario: a device with its parameters, a topology around it, and what is sent across it.
 
-It is plain data, so that what is drawn can be shrunk; `written` renders it as a specification, and
-all that is run is that text.
+It is plain data, so that what is drawn can be shrunk; `write_specification` renders it, and all that
+is run is that text.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from qospec.diagnostics import Problems
 from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
 from qospec.formatting import format_text
-from qospec.fuzz.device import OURS, ports_of
-from qospec.fuzz.impairment import Impairment, impairments
-from qospec.fuzz.promises import PROMISES, Passage, criteria
+from qospec.fuzz.device import OURS, list_ports
+from qospec.fuzz.impairment import Impairment, draw_impairment
+from qospec.fuzz.promises import PROMISES, Passage, write_criteria
 from qospec.fuzz.sending import (
     ANY,
     CODE_POINTS,
     DENSE,
     Line,
     Sending,
-    contracts,
-    most_per_second,
+    compute_most_per_second,
+    draw_contract,
 )
-from qospec.fuzz.strategies import rounded
+from qospec.fuzz.strategies import round_value
 from qospec.promises.builtin import ALL
 from qospec.protocol.esp import FAMILIES
 from qospec.source import Source
@@ -127,16 +127,16 @@ class Scenario(NamedTuple):
         far = tuple(f"peer.{end.name}" for end in self.ends if end.name != self.facing)
         return (*near, *far) if self.facing else near
 
-    def place(self, host: int) -> int:
+    def find_end(self, host: int) -> int:
         """Return the number of the end that a host is linked to, of the first or second device."""
         places = [number for number, end in enumerate(self.ends) if end.name != self.facing]
         return places[host % len(places)]
 
     def crosses(self, flow: Sending) -> bool:
         """Return whether a flow passes both devices."""
-        return self.between(flow.origin, flow.target)
+        return self.crosses_both(flow.origin, flow.target)
 
-    def between(self, origin: int, target: int) -> bool:
+    def crosses_both(self, origin: int, target: int) -> bool:
         """Return whether both devices are between two hosts."""
         half = len(self.links) // 2
         return bool(self.facing) and (origin < half) != (target < half)
@@ -186,19 +186,19 @@ class Scenario(NamedTuple):
     @property
     def usual_media(self) -> tuple[str, ...]:
         """Return the usual medium of each end."""
-        return tuple(next(iter(MEDIA[framed(self.device, end)])) for end in self.ends)
+        return tuple(next(iter(MEDIA[choose_media(self.device, end)])) for end in self.ends)
 
 
 def _round_up(time_s: Fraction) -> int:
     """Return a time in picoseconds, with about two digits."""
-    return math.ceil(rounded(time_s, TIME) * PS_PER_S)
+    return math.ceil(round_value(time_s, TIME) * PS_PER_S)
 
 
-def line_rate(whole: Scenario, flow: Sending) -> Fraction:
+def compute_line_rate(whole: Scenario, flow: Sending) -> Fraction:
     """Return how many items/s of a flow the line carries by which it is sent."""
-    place = whole.place(flow.origin)
-    most = MEDIA[framed(whole.device, whole.ends[place])][whole.media[place]]
-    return most_per_second(most, flow.contract.size)
+    place = whole.find_end(flow.origin)
+    most = MEDIA[choose_media(whole.device, whole.ends[place])][whole.media[place]]
+    return compute_most_per_second(most, flow.contract.size)
 
 
 # ---- drawing
@@ -217,27 +217,27 @@ _FEW_OR_MORE = st.sampled_from([1, 2, MOST_FLOWS, 2, MOST_FLOWS])
 
 
 @st.composite
-def scenarios(draw: st.DrawFn, device: Device) -> Scenario | str:
+def draw_scenario(draw: st.DrawFn, device: Device) -> Scenario | str:
     """Draw a device with what surrounds it, or return what its parameters do not meet."""
     arguments = draw(_draw_arguments(device))
-    template = device.template(arguments)
+    template = device.get_template(arguments)
     if template is None:
         return FITTING
-    ports = ports_of(template)[:MOST_HOSTS]
+    ports = list_ports(template)[:MOST_HOSTS]
     if not ports:
         return TWO_PORTS
     speaking = tuple(_list_speakers(device, ports))
     if speaking and (len(ports) == 1 or draw(st.booleans())):
         chosen = [draw(st.sampled_from(some)) for some in speaking]
         silent = tuple(p for p in ports if p.name not in {speaker.at for speaker in chosen})
-        media = tuple(next(iter(MEDIA[framed(device, port)])) for port in silent)
+        media = tuple(next(iter(MEDIA[choose_media(device, port)])) for port in silent)
         talk_ps = draw(st.sampled_from(TALKS_PS))
         whole = Scenario(device, arguments, silent, media, "", (), 1)
         return whole._replace(speakers=tuple(chosen), talk_ps=talk_ps)
     elements = [part.element for part in template.parts]
     alone = [""] * _weigh_alone(ports, elements)
     facing = draw(st.sampled_from([*alone, *(port.name for port in reversed(ports))]))
-    media = tuple(draw(st.sampled_from(list(MEDIA[framed(device, port)]))) for port in ports)
+    media = tuple(draw(st.sampled_from(list(MEDIA[choose_media(device, port)]))) for port in ports)
     whole = Scenario(device, arguments, ports, media, facing, (), 1)
     hosts = len(whole.links)
     if hosts < 2:  # noqa: PLR2004 -- a flow has two ends
@@ -252,7 +252,7 @@ def scenarios(draw: st.DrawFn, device: Device) -> Scenario | str:
     count = draw(_FEW_OR_MORE if dense else st.integers(1, MOST_FLOWS))
     families = _list_families(elements)
     for _ in range(count):
-        flow = draw(sendings(whole, families, crowd, dense=dense))
+        flow = draw(draw_sending(whole, families, crowd, dense=dense))
         whole = whole._replace(flows=(*whole.flows, flow))
     whole = whole._replace(items=draw(many_items if dense else items))
     if draw(_draw_seldom(4)):
@@ -285,7 +285,7 @@ def _draw_arguments(draw: st.DrawFn, device: Device) -> Arguments:
 def _list_speakers(device: Device, ports: tuple[Port, ...]) -> Iterator[list[Speaker]]:
     """Yield for each port the devices that speak with this one, if any do."""
     for port in ports:
-        medium = next(iter(MEDIA[framed(device, port)]))
+        medium = next(iter(MEDIA[choose_media(device, port)]))
         some = [
             Speaker(port.name, speaker, theirs.name, medium)
             for speaker in device.speakers
@@ -320,16 +320,16 @@ def _draw_change(draw: st.DrawFn, whole: Scenario) -> Scenario:
     """
     by, together = draw(_CHANGES), draw(_MOSTLY)
     flows = [
-        flow.changed(by) if flow.per_second and (together or draw(st.booleans())) else flow
+        flow.change_rate(by) if flow.per_second and (together or draw(st.booleans())) else flow
         for flow in whole.flows
     ]
     asked = dict.fromkeys(range(len(whole.links)), Fraction(0))
     for flow in flows:
         most = max(flow.per_second, flow.later_per_second)
-        asked[flow.origin] += most / line_rate(whole, flow)
+        asked[flow.origin] += most / compute_line_rate(whole, flow)
     return whole._replace(
         flows=tuple(
-            flow.scaled(CARRIED / asked[flow.origin]) if asked[flow.origin] > CARRIED else flow
+            flow.scale_rate(CARRIED / asked[flow.origin]) if asked[flow.origin] > CARRIED else flow
             for flow in flows
         )
     )
@@ -350,27 +350,31 @@ def _list_families(elements: Sequence[object]) -> list[str]:
 
 def _draw_faults(whole: Scenario) -> st.SearchStrategy[Impairment]:
     """Return a strategy of faults of links: those of hosts that send, and that between devices."""
-    carries = {flow.origin: whole.ends[whole.place(flow.origin)].carries for flow in whole.flows}
+    carries = {flow.origin: whole.ends[whole.find_end(flow.origin)].carries for flow in whole.flows}
     if whole.facing:
         carries[-1] = next(end.carries for end in whole.ends if end.name == whole.facing)
-    return st.sampled_from(sorted(carries)).flatmap(lambda host: impairments(host, carries[host]))
+    return st.sampled_from(sorted(carries)).flatmap(
+        lambda host: draw_impairment(host, carries[host])
+    )
 
 
 def _with_bottleneck(whole: Scenario, host: int) -> tuple[str, ...]:
     """Return media of which that to a host is the slowest, and those to all others the usual."""
-    media = [list(rates) for end in whole.ends for rates in [MEDIA[framed(whole.device, end)]]]
-    here = whole.place(host)
+    media = [
+        list(rates) for end in whole.ends for rates in [MEDIA[choose_media(whole.device, end)]]
+    ]
+    here = whole.find_end(host)
     return tuple(medium[-1 if number == here else 0] for number, medium in enumerate(media))
 
 
-def framed(device: Device, port: Port) -> str:
+def choose_media(device: Device, port: Port) -> str:
     """Return which media fit a port: those for a mark that the device reads, if it does."""
     marks = [mark for mark in MEDIA if mark in device.named]
     return marks[0] if marks and port.carries == "packet" else port.carries
 
 
 @st.composite
-def sendings(
+def draw_sending(
     draw: st.DrawFn, whole: Scenario, families: list[str], crowd: int | None, *, dense: bool
 ) -> Sending:
     """Draw a flow between two hosts: in a crowd to that one, and of another class than the others.
@@ -383,7 +387,7 @@ def sendings(
     origin = draw(st.sampled_from(_weigh_hosts(whole, sending)))
     others = [host for host in every if host != origin]
     target = draw(st.sampled_from(others[::-1])) if crowd is None else crowd
-    framing = framed(whole.device, whole.ends[whole.place(origin)])
+    framing = choose_media(whole.device, whole.ends[whole.find_end(origin)])
     rates = _list_line_rates(whole, origin, target)
     most = draw(st.sampled_from([min(rates), min(rates), rates[0]]))  # often all that can pass
     codes = _list_codes(whole.device, framing)
@@ -391,7 +395,7 @@ def sendings(
         taken = {flow.contract.code for flow in whole.flows}
         codes = tuple(code for code in codes if code not in taken) or codes
     line = Line(framing, most, tuple(families), codes)
-    return Sending(origin, target, *draw(contracts(line, DENSE if dense else ANY)))
+    return Sending(origin, target, *draw(draw_contract(line, DENSE if dense else ANY)))
 
 
 def _weigh_hosts(whole: Scenario, without: set[int]) -> list[int]:
@@ -412,7 +416,7 @@ def _weigh_targets(whole: Scenario) -> list[int]:
 
 def _weigh_host(whole: Scenario, host: int) -> int:
     """Return how often a host sends for each time that one behind a mere wire does."""
-    is_wire = not whole.facing and whole.ends[whole.place(host)].is_wire
+    is_wire = not whole.facing and whole.ends[whole.find_end(host)].is_wire
     return 1 if is_wire else OFTEN
 
 
@@ -421,11 +425,11 @@ def _list_line_rates(whole: Scenario, origin: int, target: int) -> list[int]:
 
     Lines in another unit, as of cells where the first carries packets, are left out.
     """
-    names = [whole.ends[whole.place(host)].name for host in (origin, target)]
-    if whole.between(origin, target):
+    names = [whole.ends[whole.find_end(host)].name for host in (origin, target)]
+    if whole.crosses_both(origin, target):
         names.insert(1, whole.facing)
     lines = {
-        end.name: (end.carries, MEDIA[framed(whole.device, end)][medium])
+        end.name: (end.carries, MEDIA[choose_media(whole.device, end)][medium])
         for end, medium in zip(whole.ends, whole.media, strict=True)
     }
     carried = lines[names[0]][0]
@@ -442,7 +446,7 @@ def _list_codes(device: Device, framing: str) -> tuple[int, ...]:
 # ---- rendering
 
 
-def written(whole: Scenario, violation: Violation | None = None) -> str:
+def write_specification(whole: Scenario, violation: Violation | None = None) -> str:
     """Return the specification; `violation` is what is broken in it.
 
     Random draws depend on the name of a test, which tells what is violated.
@@ -454,7 +458,7 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
     slug = "fuzzed" if violation is None else violation.slug
     lines += [f"test {device.name}_{slug} on around {{"]
     for number, flow in enumerate(whole.flows):
-        fields = ", ".join(f"{name} = {value}" for name, value in flow.fields(f"pace{number}"))
+        fields = ", ".join(f"{name} = {value}" for name, value in flow.list_fields(f"pace{number}"))
         ends = f"from {names[flow.origin]} to {names[flow.target]}"
         lines += [f"  flow f{number} = {flow.kind} {{ {fields} }} {ends}"]
     lines += [f"  {line}" for line in _run(whole, violation)]
@@ -462,9 +466,9 @@ def written(whole: Scenario, violation: Violation | None = None) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def laid_out(whole: Scenario, violation: Violation) -> str:
+def lay_out(whole: Scenario, violation: Violation) -> str:
     """Return the specification as it is kept, with comments and in the usual layout."""
-    text = written(whole, violation)
+    text = write_specification(whole, violation)
     return format_text(Source(OURS, text), Problems()) or text
 
 
@@ -496,7 +500,7 @@ def _write_topology(whole: Scenario) -> list[str]:
             lines += [f"  link between.east -- {other} via media.{medium}"]
         else:
             lines += [f"  link {one} -- {other} via media.{medium}"]
-    before = [] if fault is None else fault.device("faulty")
+    before = [] if fault is None else fault.write_device("faulty")
     return [*before, "topology around {", *lines, "}", ""]
 
 
@@ -507,7 +511,9 @@ def _run(whole: Scenario, violation: Violation | None) -> Iterator[str]:
     payload = ["payload = true"] * whole.payload
     promises = ["promises = true"] * built_in
     sources = [(f"pace{n}", flow.source, flow.contract.unit) for n, flow in enumerate(whole.flows)]
-    later = [f"{name} = {its.pace(its.later, unit)}" for name, its, unit in sources if its.later]
+    later = [
+        f"{name} = {its.write_pace(its.later, unit)}" for name, its, unit in sources if its.later
+    ]
     later += ["restart = dut"] * whole.restarts
     at = [f"at {_format_time(whole.changed_ps)} {{ {', '.join(later)} }}"] * bool(later)
     if not whole.changes:
@@ -517,7 +523,9 @@ def _run(whole: Scenario, violation: Violation | None) -> Iterator[str]:
         return
     if promises:
         yield f"run {{ {promises[0]} }}"
-    first = [f"{name} = {its.pace(its.rate, unit)}" for name, its, unit in sources if its.later]
+    first = [
+        f"{name} = {its.write_pace(its.rate, unit)}" for name, its, unit in sources if its.later
+    ]
     yield from (
         f"point {POINT} {{",
         *(f"  {line}" for line in (measured, *first, *payload, *at)),
@@ -547,5 +555,5 @@ def _write_statements(whole: Scenario, violation: Violation | None) -> list[str]
                     )
                 )
             ]
-            lines += criteria(promise, judged, where)
+            lines += write_criteria(promise, judged, where)
     return lines or [f"  report {where}f{number}.lost" for number in range(len(whole.flows))]

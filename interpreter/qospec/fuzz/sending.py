@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from qospec.dataclass import NamedTuple
-from qospec.fuzz.strategies import rounded
+from qospec.fuzz.strategies import round_value
 from qospec.protocol.ip import FAMILY_EXTRA_BYTES, IPV4_HEADER_BYTES, TRANSPORT_HEADER_BYTES
 from qospec.units import CELL_RATE, COUNT, PACKET_RATE, TIME, format_number, format_value
 
@@ -86,17 +86,17 @@ class Source(NamedTuple):
     gaps_us: tuple[int, ...] = ()
     later: Fraction = Fraction(0)
 
-    def mean(self, rate: Fraction) -> Fraction:
+    def compute_mean_rate(self, rate: Fraction) -> Fraction:
         """Return the items/s that it sends at a rate: bursts come after times with two digits."""
-        return self.burst / rounded(self.burst / rate, TIME) if self.kind == "burst" else rate
+        return self.burst / round_value(self.burst / rate, TIME) if self.kind == "burst" else rate
 
-    def pace(self, rate: Fraction, unit: str) -> str:
+    def write_pace(self, rate: Fraction, unit: str) -> str:
         """Return what a specification writes for a rate: of bursts, how often one comes."""
         if self.kind == "burst":
-            return format_value(self.burst / self.mean(rate), TIME, exact=True)
+            return format_value(self.burst / self.compute_mean_rate(rate), TIME, exact=True)
         return f"{format_number(rate)} {unit}/s"
 
-    def written(self, unit: str, pace: str = "") -> str:
+    def write_source(self, unit: str, pace: str = "") -> str:
         """Return it as a specification writes it; `pace` is the variable of one that changes."""
         if self.kind == "replay":
             instants = (sum(self.gaps_us[1 : n + 1]) for n in range(len(self.gaps_us)))
@@ -104,7 +104,7 @@ class Source(NamedTuple):
                 format_value(Fraction(instant, 10**6), TIME, exact=True) for instant in instants
             )
             return f"replay {{ at = [{', '.join(texts)}] }}"
-        pace = pace or self.pace(self.rate, unit)
+        pace = pace or self.write_pace(self.rate, unit)
         if self.kind == "burst":
             return f"burst {{ size = {self.burst} {unit}, every = {pace} }}"
         return f"{self.kind} {{ rate = {pace} }}"
@@ -130,7 +130,7 @@ class Sending(NamedTuple):
         """Return the kind of its traffic."""
         return self.contract.kind
 
-    def fields(self, pace: str) -> Arguments:
+    def list_fields(self, pace: str) -> Arguments:
         """Return the fields of its traffic, names with values as text; its source among them.
 
         `pace` is the variable that says how fast it sends, if that changes.
@@ -141,20 +141,26 @@ class Sending(NamedTuple):
             some.append(("connections", str(it.connections)))
         some += it.marks
         if source.kind:
-            some.append(("source", source.written(it.unit, pace if source.later else "")))
+            some.append(("source", source.write_source(it.unit, pace if source.later else "")))
         return tuple(some)
 
     @property
     def per_second(self) -> Fraction:
         """Return how many items it sends on average at first; 0 if it sends at listed instants."""
-        rate = self.source.mean(self.source.rate) if self.source.kind else self.declared
+        rate = (
+            self.source.compute_mean_rate(self.source.rate) if self.source.kind else self.declared
+        )
         return rate * self.contract.connections
 
     @property
     def later_per_second(self) -> Fraction:
         """Return the same from the change on."""
         later = self.source.later
-        return self.source.mean(later) * self.contract.connections if later else self.per_second
+        return (
+            self.source.compute_mean_rate(later) * self.contract.connections
+            if later
+            else self.per_second
+        )
 
     @property
     def declared(self) -> Fraction:
@@ -166,16 +172,16 @@ class Sending(NamedTuple):
         """Return it with a source: a constant one if it sends what it declares."""
         return self if self.source.kind else self._replace(source=Source("constant", self.declared))
 
-    def changed(self, by: Fraction) -> Sending:
+    def change_rate(self, by: Fraction) -> Sending:
         """Return it sending so many times as much from the change on."""
         source = self.with_source.source
-        return self._replace(source=source._replace(later=rounded(source.rate * by, COUNT)))
+        return self._replace(source=source._replace(later=round_value(source.rate * by, COUNT)))
 
-    def scaled(self, by: Fraction) -> Sending:
+    def scale_rate(self, by: Fraction) -> Sending:
         """Return it sending so many times as much all the time; listed instants stay."""
         source = self.with_source.source
         rates = [
-            rounded(rate * by, COUNT) if rate else rate for rate in (source.rate, source.later)
+            round_value(rate * by, COUNT) if rate else rate for rate in (source.rate, source.later)
         ]
         return self._replace(source=source._replace(rate=rates[0], later=rates[1]))
 
@@ -239,7 +245,7 @@ class Line(NamedTuple):
     codes: tuple[int, ...]
 
 
-def most_per_second(most: int, size_bytes: int) -> Fraction:
+def compute_most_per_second(most: int, size_bytes: int) -> Fraction:
     """Return the items/s on a line of so many cells/s, or so many Mbit/s of packets of a size."""
     if not size_bytes:
         return Fraction(most)
@@ -247,7 +253,7 @@ def most_per_second(most: int, size_bytes: int) -> Fraction:
 
 
 @st.composite
-def contracts(draw: st.DrawFn, line: Line, load: Load) -> tuple[Contract, Source]:
+def draw_contract(draw: st.DrawFn, line: Line, load: Load) -> tuple[Contract, Source]:
     """Draw what is declared and what is sent."""
     it = draw(_draw_cells(line, load) if line.framing == "cell" else _draw_packets(line, load))
     phased = (("phases", "even"),) if draw(st.booleans()) else ()
@@ -261,10 +267,10 @@ def _draw_cells(draw: st.DrawFn, line: Line, load: Load) -> Contract:
     share = draw(load.shares)
     connections = draw(st.sampled_from([1, 2, 3, 10]))
     alone = share == 1 and connections == 1
-    rate = Fraction(line.most) if alone else rounded(line.most * share / connections, COUNT)
+    rate = Fraction(line.most) if alone else round_value(line.most * share / connections, COUNT)
     slower, mbs = None, 0
     if kind.startswith("vbr"):
-        slower = rounded(rate / draw(st.sampled_from([2, 10, 100])), COUNT)
+        slower = round_value(rate / draw(st.sampled_from([2, 10, 100])), COUNT)
         mbs = draw(st.sampled_from(BURSTS))
     tolerance = draw(st.sampled_from(TOLERANCES))
     marks = (("clp", "1"),) if draw(st.booleans()) else ()
@@ -280,7 +286,7 @@ def _draw_packets(draw: st.DrawFn, line: Line, load: Load) -> Contract:
     size = max(draw(load.sizes), least)
     share = draw(load.shares)
     connections = draw(st.sampled_from([1, 2, 3, 10]))
-    rate = rounded(most_per_second(line.most, size) * share / connections, COUNT)
+    rate = round_value(compute_most_per_second(line.most, size) * share / connections, COUNT)
     marks: Arguments = (("family", family),) if family != "ipv4" else ()
     code = draw(st.sampled_from(line.codes))
     mark = "dscp" if line.framing == "packet" else line.framing

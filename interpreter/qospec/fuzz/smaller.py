@@ -13,9 +13,9 @@ from collections.abc import Callable, Generator
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
-from qospec.fuzz.scenario import MANY_ITEMS, MOST_ITEMS, Scenario, line_rate
+from qospec.fuzz.scenario import MANY_ITEMS, MOST_ITEMS, Scenario, compute_line_rate
 from qospec.fuzz.sending import SHARES, SIZES, TOLERANCES, Contract, Sending, Source
-from qospec.fuzz.strategies import rounded
+from qospec.fuzz.strategies import round_value
 from qospec.shrink.rounding import count_digits
 from qospec.units import COUNT, PS_PER_S
 
@@ -31,7 +31,7 @@ MOST_TRIED = 10
 """Sizes of a burst that are tried one by one."""
 
 
-def passes(whole: Scenario) -> Pass:
+def list_smaller(whole: Scenario) -> Pass:
     """Yield scenarios that are smaller than one, and than those that turn out to break the same."""
     before = None
     while before != whole:
@@ -119,7 +119,7 @@ def _without_peer(whole: Scenario) -> Iterator[Scenario]:
     half = len(whole.links) // 2
     facing = next(place for place, end in enumerate(whole.ends) if end.name == whole.facing)
     for kept in (range(half), range(half, 2 * half)):
-        ends = [whole.place(host) if host in kept else facing for host in range(2 * half)]
+        ends = [whole.find_end(host) if host in kept else facing for host in range(2 * half)]
         flows = tuple(
             flow._replace(origin=ends[flow.origin], target=ends[flow.target])
             for flow in whole.flows
@@ -177,7 +177,7 @@ def _list_at_shares(whole: Scenario, place: int) -> Iterator[Scenario]:
     """Yield it with a flow that sends what it declares for long: some share of its line."""
     flow = whole.flows[place]
     for share in dict.fromkeys(SHARES):
-        steady = _send_at_rate(flow, rounded(line_rate(whole, flow) * share, COUNT))
+        steady = _send_at_rate(flow, round_value(compute_line_rate(whole, flow) * share, COUNT))
         yield _with_flow(whole, place, steady)._replace(items=MOST_ITEMS)
 
 
@@ -290,7 +290,7 @@ def _fill_lines(whole: Scenario) -> Iterator[Scenario]:
     for place, flow in enumerate(whole.flows if items else ()):
         for size in dict.fromkeys((flow.contract.size, SIZES[0] if flow.contract.size else 0)):
             sized = flow._replace(contract=flow.contract._replace(size=size))
-            full = _send_at_rate(sized, rounded(line_rate(whole, sized), COUNT))
+            full = _send_at_rate(sized, round_value(compute_line_rate(whole, sized), COUNT))
             yield _with_flow(whole, place, full)._replace(items=items)
 
 
@@ -343,4 +343,4 @@ CHANGES: tuple[Change, ...] = (
     _leave_out_hosts,
     _use_usual_media,
 )
-"""Of which none needs to know how many items there are; see `passes` for the others."""
+"""Of which none needs to know how many items there are; see `list_smaller` for the others."""

@@ -57,7 +57,7 @@ _MOST_DRAWS = 4
 
 
 @st.composite
-def records(draw: st.DrawFn, /, kind: Kind, **given: Any) -> Any:
+def draw_record(draw: st.DrawFn, /, kind: Kind, **given: Any) -> Any:
     """Draw an object of a kind with consistent fields; those `given` are not drawn."""
     layers = {layer for field in kind.parameters.values() for layer in _list_token_layers(field)}
     alike = _count_tokens(draw(st.sampled_from(sorted(layers)))) if layers else {}
@@ -68,7 +68,7 @@ def records(draw: st.DrawFn, /, kind: Kind, **given: Any) -> Any:
             else draw(
                 alike[parameter.domain.name]
                 if parameter.domain.name in alike
-                else values(parameter)
+                else draw_value(parameter)
             )
             for name, parameter in kind.parameters.items()
         }
@@ -94,7 +94,7 @@ def _count_tokens(layer: str) -> dict[str, st.SearchStrategy[Any]]:
     }
 
 
-def values(parameter: Parameter) -> st.SearchStrategy[Any]:
+def draw_value(parameter: Parameter) -> st.SearchStrategy[Any]:
     """Return values of a field, as its kind takes them: its bounds, and what is usual."""
     domain = parameter.domain
     if domain.name in USUAL:
@@ -265,7 +265,7 @@ USUAL_OF_TYPE: dict[str, tuple[int | Fraction, ...]] = {
 """By type of a parameter, usual values in base units; the first is the simplest."""
 
 
-def numbers(
+def list_numbers(
     kind: str, default: Fraction | None, domains: Iterable[Domain], layer: str = ""
 ) -> list[str]:
     """Return values of a parameter as text, the simplest first.
@@ -278,7 +278,7 @@ def numbers(
     """
     dimension = TYPES[kind]
     first = [] if default is None else [default]
-    wanted = [*first, *(rounded(value * by, dimension) for value in first for by in FACTORS)]
+    wanted = [*first, *(round_value(value * by, dimension) for value in first for by in FACTORS)]
     wanted += map(Fraction, USUAL_OF_TYPE[kind])
     bounds: list[Fraction] = []
     unit = UNITS.get(dimension, Fraction(1))
@@ -299,7 +299,7 @@ def numbers(
     return list(dict.fromkeys(text.replace(" %", "%") for text in texts))
 
 
-def rounded(value: Fraction, dimension: Dimension) -> Fraction:
+def round_value(value: Fraction, dimension: Dimension) -> Fraction:
     """Return a number near another with two digits; a whole one of what is counted."""
     if dimension in WHOLE:
         return Fraction(_with_two_digits(Fraction(max(1, round(value)))))

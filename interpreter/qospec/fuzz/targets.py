@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.fuzz.device import devices_of
+from qospec.fuzz.device import list_devices
 from qospec.fuzz.devices import DeviceTarget
 from qospec.fuzz.properties import PropertyTarget
 from qospec.fuzz.tests import TestTarget
@@ -23,6 +23,6 @@ def list_targets(checked: Checked) -> Iterator[Target]:
     yield from (
         TestTarget(drawn_test, found.drawn[drawn_test.name]) for drawn_test in found.suite.drawn
     )
-    for device in devices_of(checked):
+    for device in list_devices(checked):
         if not device.undrawn:
             yield DeviceTarget(device, checked)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.check.test.properties import write_value
 from qospec.diagnostics import Diagnostic, Problems
-from qospec.fuzz.aims import aims_in, closest
-from qospec.fuzz.excerpt import Edit, excerpt
-from qospec.fuzz.properties import Judged, ValuesTarget, mistaken, refusal
+from qospec.fuzz.aims import list_document_aims, select_closest
+from qospec.fuzz.excerpt import Edit, extract_declaration
+from qospec.fuzz.properties import Judged, ValuesTarget, describe_mistake, describe_refusal
 from qospec.fuzz.target import Violation, describe_broken
 from qospec.plan.plan import Bounds, plan
 from qospec.run.runner import run_alone
@@ -44,21 +44,21 @@ class TestTarget(ValuesTarget):
         """Return the name of an example: its random draws depend on it."""
         return f"{self.name}_found"
 
-    def judged(self, chosen: ChooseValue) -> Judged:
+    def judge(self, chosen: ChooseValue) -> Judged:
         """Return the condition that values do not meet, or else what they break."""
         made = self._make(self._example, chosen)
         if isinstance(made, Span):
-            return Judged(refusal("where", made), [])
+            return Judged(describe_refusal("where", made), [])
         if isinstance(made, Diagnostic):
-            return Judged("", [mistaken(made)])
+            return Judged("", [describe_mistake(made)])
         problems = Problems()
         plans = plan(made, SEED, Bounds(), problems)
         if problems.errors:
-            return Judged("", [mistaken(problems.errors[0])])
+            return Judged("", [describe_mistake(problems.errors[0])])
         (test,) = made.suite.tests
         return _judge_documents(test, [run_alone(case, Bounds(), lambda: None) for case in plans])
 
-    def text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
+    def write_text(self, violation: Violation, drawn: Sequence[tuple[Drawn, DrawnValue]]) -> str:
         """Return a test that draws nothing but has these values."""
         values = {what.name: write_value(what, value) for what, value in drawn}
 
@@ -72,7 +72,7 @@ class TestTarget(ValuesTarget):
                     yield Edit(statement.span, f"let {statement.name.text}{kind} = {value}")
 
         comment = describe_broken(violation.statement, violation.reason)
-        return excerpt(self.span.source, self.name, comment, list_edits)
+        return extract_declaration(self.span.source, self.name, comment, list_edits)
 
 
 def _judge_documents(test: Test, documents: Sequence[dict[str, Any]]) -> Judged:
@@ -86,14 +86,14 @@ def _judge_documents(test: Test, documents: Sequence[dict[str, Any]]) -> Judged:
         judged = zip(case.statements, document["statements"], strict=False)
         for number, (statement, result) in enumerate(judged, 1):
             if statement.kind == "require" and result["verdict"] != "pass":
-                return Judged(refusal("require", statement.span), [])
+                return Judged(describe_refusal("require", statement.span), [])
             if result["verdict"] in FAILED:
                 label = result["label"]
                 slug = label if label.isidentifier() else f"statement_{number}"
                 found.setdefault(label, Violation(label, _explain_failure(result), slug))
             elif statement.kind != "report" and result["verdict"] == "inconclusive":
                 unjudged.add(result["label"])
-    aims = closest(aim for document in documents for aim in aims_in(document))
+    aims = select_closest(aim for document in documents for aim in list_document_aims(document))
     return Judged("", list(found.values()), aims, frozenset(unjudged))
 
 

@@ -77,7 +77,7 @@ def test_a_search_ends_when_its_time_is_up(fuzz) -> None:
 
 
 def test_the_last_line_says_that_the_search_was_interrupted(fuzz, monkeypatch) -> None:
-    judged, left = PropertyTarget.judged, iter(range(20))
+    judged, left = PropertyTarget.judge, iter(range(20))
 
     def interrupted(target, chosen):
         if next(left, None) is None:
@@ -85,7 +85,7 @@ def test_the_last_line_says_that_the_search_was_interrupted(fuzz, monkeypatch) -
         return judged(target, chosen)
 
     assert "interrupted" not in fuzz(HOLDS, *FEW).stdout
-    monkeypatch.setattr(PropertyTarget, "judged", interrupted)
+    monkeypatch.setattr(PropertyTarget, "judge", interrupted)
     result = fuzz(HOLDS, "--examples", "100_000", "--no-progress")
     assert result.exit_code == 130
     last = result.stdout.splitlines()[-1]

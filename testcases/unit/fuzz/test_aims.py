@@ -6,7 +6,7 @@ import pytest
 from unit.fuzz.test_devices import TOO_MANY, target
 
 from qospec.elements.processor import Processor
-from qospec.fuzz.aims import Aim, closest
+from qospec.fuzz.aims import Aim, select_closest
 from qospec.fuzz.explore import Block, explore
 
 SLOW = """qos 1
@@ -27,7 +27,7 @@ def test_words_say_100_only_if_nothing_is_missing():
 
 def test_the_closest_of_each_is_kept():
     near, far = Aim(0.9, "its limit"), Aim(0.2, "its limit")
-    found = closest([("delay", far), ("backlog of q", far), ("delay", near), ("delay", far)])
+    found = select_closest([("delay", far), ("backlog of q", far), ("delay", near), ("delay", far)])
     assert found == {"delay": near, "backlog of q": far}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.check import Checked
-from qospec.fuzz.device import devices_of, module_of, ports_of
+from qospec.fuzz.device import list_devices, list_ports, locate_module
 from qospec.resources import STDLIB
 
 INNER = """
@@ -29,7 +29,7 @@ def device(tmp_path: Path):
         path.write_text(f"qos 1\n{text}", encoding="utf-8")
         checked = Checked([path], discover())
         assert not checked.problems.errors
-        return {device.name: device for device in devices_of(checked)}["it"]
+        return {device.name: device for device in list_devices(checked)}["it"]
 
     return found
 
@@ -91,21 +91,21 @@ def test_ports_depend_on_the_parameters(device):
     }
     """
     it = device(text)
-    assert [port.name for port in ports_of(it.template((("ports", "3"),)))] == [
+    assert [port.name for port in list_ports(it.get_template((("ports", "3"),)))] == [
         "p[0]",
         "p[1]",
         "p[2]",
     ]
-    assert it.template((("ports", "0"),)) is None
+    assert it.get_template((("ports", "0"),)) is None
 
 
 def test_the_library_is_imported_by_its_name_and_a_project_from_its_root(tmp_path):
-    assert module_of((STDLIB / "devices" / "sitline.qos").resolve())[0] == "std.devices.sitline"
+    assert locate_module((STDLIB / "devices" / "sitline.qos").resolve())[0] == "std.devices.sitline"
     (tmp_path / "qos.toml").write_text("")
     (tmp_path / "lab").mkdir()
     file = tmp_path / "lab" / "edge.qos"
     file.write_text("qos 1\n")
-    module, beside = module_of(file.resolve())
+    module, beside = locate_module(file.resolve())
     assert (module, beside.parent) == ("lab.edge", tmp_path.resolve())
 
 

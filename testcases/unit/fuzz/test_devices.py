@@ -278,7 +278,9 @@ def test_each_broken_device_says_how_to_mend_it():
     subjects = list(list_targets(checked))
     assert len(subjects) == 14
     assert all(subject.device.choices["fault"] == ["", "false"] for subject in subjects)
-    assert all(subject.device.template((("fault", "false"),)) is not None for subject in subjects)
+    assert all(
+        subject.device.get_template((("fault", "false"),)) is not None for subject in subjects
+    )
 
 
 SEALS = """qos 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from qospec.fuzz.numbers import numbers
+from qospec.fuzz.numbers import draw_numbers
 from qospec.shrink.rounding import list_simpler
 
 FEW = settings(max_examples=200, derandomize=True, database=None)
@@ -22,7 +22,7 @@ def test_numbers_lie_between_their_bounds(data, bounds, finest) -> None:
     low, high = bounds
     if finest == 0:
         low, high = Fraction(int(low) - 1), Fraction(int(high) + 1)
-    drawn = data.draw(numbers(low, high, finest))
+    drawn = data.draw(draw_numbers(low, high, finest))
     assert low <= drawn <= high
     if finest == 0:
         assert drawn.denominator == 1
@@ -39,18 +39,18 @@ def test_numbers_lie_between_their_bounds(data, bounds, finest) -> None:
     ],
 )
 def test_a_number_above_another_shrinks_to_a_round_one(low, high, finest, above, smallest) -> None:
-    drawn = numbers(Fraction(low), Fraction(high), finest)
+    drawn = draw_numbers(Fraction(low), Fraction(high), finest)
     assert find(drawn, lambda value: value > above, settings=FEW) == smallest
 
 
 def test_numbers_of_one_are_that_one() -> None:
     third = Fraction(1, 3)
-    assert find(numbers(third, third), lambda _: True, settings=FEW) == third
+    assert find(draw_numbers(third, third), lambda _: True, settings=FEW) == third
 
 
 def test_a_number_that_is_near_and_those_beside_it_are_drawn() -> None:
     near = Fraction(123_456_789, 10**12)
-    drawn = numbers(Fraction(0), Fraction(1), -12, (near,))
+    drawn = draw_numbers(Fraction(0), Fraction(1), -12, (near,))
     for beside in (-1, 0, 1):
         exact = near + Fraction(beside, 10**12)
         assert find(drawn, lambda value, exact=exact: value == exact, settings=FEW) == exact

@@ -3,7 +3,7 @@
 import pytest
 
 from qospec.fuzz import campaign
-from qospec.fuzz.rounds import Rounds, block_examples
+from qospec.fuzz.rounds import Rounds, count_examples
 from qospec.run.job import Job, JobResult
 
 
@@ -50,9 +50,9 @@ def test_the_time_of_one_that_ends_is_left_to_others() -> None:
 
 
 def test_blocks_grow_up_to_a_length() -> None:
-    examples = [block_examples(number) for number in range(11)]
+    examples = [count_examples(number) for number in range(11)]
     assert examples == [10, 10, 10, 10, 10, 10, 20, 40, 80, 100, 100]
-    assert block_examples(1_000_000) == 100
+    assert count_examples(1_000_000) == 100
 
 
 @pytest.mark.parametrize(("jobs", "longer_s"), [(1, 9.0), (2, 4.5), (3, 3.0)])
@@ -65,5 +65,5 @@ def test_compiling_makes_a_search_as_much_longer_as_its_processes_stood_still(
     deadline = campaign.Deadline(request)
     for compiling_s in (2.0, 3.0, 4.0):
         deadline.extend(compiling_s)
-    assert deadline.left_s() == 60.0 + longer_s
+    assert deadline.measure_left_s() == 60.0 + longer_s
     assert deadline.compiling_s == pytest.approx(longer_s)

@@ -12,9 +12,9 @@ from hypothesis.errors import NoSuchExample
 from qospec.catalogue.kinds import discover
 from qospec.check import Checked
 from qospec.fuzz import explore
-from qospec.fuzz.device import devices_of, ports_of
+from qospec.fuzz.device import list_devices, list_ports
 from qospec.fuzz.devices import DeviceTarget
-from qospec.fuzz.scenario import Scenario, scenarios, written
+from qospec.fuzz.scenario import Scenario, draw_scenario, write_specification
 from qospec.fuzz.sending import Contract, Sending, Source
 
 DRAWN = 400
@@ -42,7 +42,7 @@ def device(tmp_path: Path):
         (tmp_path / "switches.qos").write_text(text, encoding="utf-8")
         checked = Checked([tmp_path / "switches.qos"], discover())
         assert not checked.problems.errors
-        (only,) = devices_of(checked)
+        (only,) = list_devices(checked)
         return only
 
     return read
@@ -53,15 +53,15 @@ def drawn(device) -> list[Scenario]:
     found = []
     how = settings(max_examples=DRAWN, database=None, phases=(Phase.generate,))
     with pytest.raises(NoSuchExample), explore._draw_anew():
-        find(scenarios(device), found.append, settings=how, random=Random(1))  # noqa: S311
+        find(draw_scenario(device), found.append, settings=how, random=Random(1))  # noqa: S311
     return [
         scenario for scenario in found if isinstance(scenario, Scenario) and not scenario.facing
     ]
 
 
 def test_a_port_is_known_from_which_a_wire_leads_to_another(device):
-    template = device(ONE_WAY).template(())
-    assert [(port.name, port.is_wire) for port in ports_of(template)] == [
+    template = device(ONE_WAY).get_template(())
+    assert [(port.name, port.is_wire) for port in list_ports(template)] == [
         ("west", False),
         ("east", True),
     ]
@@ -98,7 +98,7 @@ def test_a_load_that_changes_is_drawn_and_fits_its_links(device):
     changing = [scenario for scenario in some if scenario.changes]
     assert len(some) / 12 < len(changing) < len(some) / 4
     subject = DeviceTarget(switch, switch._checked)
-    texts = [written(scenario) for scenario in changing]
+    texts = [write_specification(scenario) for scenario in changing]
     assert all("  point p {" in text and "    at " in text for text in texts)
     found = [subject._plan_text(text) for text in texts]
     refused = Counter(refusal for refusal in found if isinstance(refusal, str))
@@ -110,8 +110,8 @@ def test_a_burst_that_changes_comes_more_often():
     """A hundred packets in 10 ms are 10,000 packets/s, and then 1,000."""
     source = Source("burst", Fraction(10_000), burst=100, later=Fraction(1_000))
     flow = Sending(0, 1, Contract("packets", Fraction(10_000), size=64), source)
-    assert dict(flow.fields("pace0"))["source"] == "burst { size = 100 pkt, every = pace0 }"
-    assert (source.pace(source.rate, "pkt"), source.pace(source.later, "pkt")) == (
+    assert dict(flow.list_fields("pace0"))["source"] == "burst { size = 100 pkt, every = pace0 }"
+    assert (source.write_pace(source.rate, "pkt"), source.write_pace(source.later, "pkt")) == (
         "10 ms",
         "100 ms",
     )
@@ -120,10 +120,12 @@ def test_a_burst_that_changes_comes_more_often():
 
 def test_so_many_items_come_before_the_change_and_so_many_after(device):
     """At first 110 cells at 1,000 cells/s take 110 ms, then 22 at 100 cells/s another 220 ms."""
-    flow = Sending(0, 1, Contract("ubr", Fraction(1_000))).changed(Fraction(1, 10))
+    flow = Sending(0, 1, Contract("ubr", Fraction(1_000))).change_rate(Fraction(1, 10))
     switch = device(ONE_WAY)
-    whole = Scenario(switch, (), ports_of(switch.template(())), ("stm1", "stm1"), "", (flow,), 110)
+    whole = Scenario(
+        switch, (), list_ports(switch.get_template(())), ("stm1", "stm1"), "", (flow,), 110
+    )
     whole = whole._replace(later_items=22)
     assert (whole.measured_ps, whole.changed_ps) == (33 * 10**10, 11 * 10**10)
-    assert "pace0 = 1000 cell/s" in written(whole)
-    assert "at 110 ms { pace0 = 100 cell/s }" in written(whole)
+    assert "pace0 = 1000 cell/s" in write_specification(whole)
+    assert "at 110 ms { pace0 = 100 cell/s }" in write_specification(whole)

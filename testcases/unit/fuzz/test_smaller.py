@@ -10,7 +10,7 @@ from qospec.fuzz.device import Port
 from qospec.fuzz.impairment import Impairment
 from qospec.fuzz.scenario import MOST_ITEMS, Scenario
 from qospec.fuzz.sending import Contract, Sending, Source
-from qospec.fuzz.smaller import passes
+from qospec.fuzz.smaller import list_smaller
 from qospec.units import PS_PER_S
 
 MS_PS = PS_PER_S // 1_000
@@ -33,7 +33,7 @@ def scenario(*flows: Sending, items: int = 300, facing: str = "", **more) -> Sce
 def smallest(whole: Scenario, breaks: Callable[[Scenario], bool]) -> Scenario:
     """Return the smallest scenario that is found."""
     assert breaks(whole)
-    search = passes(whole)
+    search = list_smaller(whole)
     smaller = next(search)
     while True:
         broken = breaks(smaller)

@@ -225,7 +225,7 @@ def _describe_report(report: TargetReport, files: dict[Finding, Path | None]) ->
         "closest": [
             {"what": what, "share": aim.share, "of": aim.of} for what, aim in report.closest
         ],
-        "findings": [found.document(files[found]) for found in report.findings],
+        "findings": [found.to_document(files[found]) for found in report.findings],
         "errors": list(report.errors),
     }
 
