@@ -68,7 +68,7 @@ class Packets:
         self.calls = [
             [
                 iterate_rows(draws.integers(0, 256, (len(rows), width), dtype=np.uint8))
-                for width in (12, self.esp.encrypted_bytes(rows.shape[1]), 8)
+                for width in (12, self.esp.count_ciphertext_bytes(rows.shape[1]), 8)
             ]
             for rows in self.packets
         ]

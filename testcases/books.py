@@ -166,7 +166,7 @@ class Paced(Virtual):
         left = math.floor(max(0, math.floor(self.end) - now) / self.clock.byte_time_ps * FINE)
         framing = self.clock.encapsulation
         if framing is not None and self.size:
-            left = left * self.size // framing.line_bytes(self.size)
+            left = left * self.size // framing.count_line_bytes(self.size)
         return self.work - min(Fraction(left, FINE), self.size)
 
     def sent(self, _k: int, size: int, end: Fraction) -> None:

@@ -229,7 +229,7 @@ def adapted(element: AalReassemble, setting: Setting, batch: Batch, lost: set[in
     kept = np.array([n for n in range(cells.count) if n not in lost], np.int64)
     cells = cells.select(kept)
     others = batch.select(batch.connection >= np.int32(setting.streams.count))
-    is_cell = np.isin(others.connection, list(setting.streams.range("cells")))
+    is_cell = np.isin(others.connection, list(setting.streams.list_indices("cells")))
     others = others.select(~is_cell).moved(others.at_ps[~is_cell], -1 - others.sent_ps[~is_cell])
     return merged((cells, others))
 

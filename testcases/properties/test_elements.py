@@ -285,8 +285,8 @@ def keeps_facts(example: Any) -> None:
     assert causes <= {*element.discards_for}, "items are lost for a cause that it does not state"
     assert {*element.discards_for} <= {*element.causes}, "`discards_for` is beyond `causes`"
     for came, left in passages(example, given):
-        contract = setting.contracts[setting.streams.connection(came.connection)]
-        kind = setting.streams.kind(came.connection)
+        contract = setting.contracts[setting.streams.find_connection(came.connection)]
+        kind = setting.streams.find_kind(came.connection)
         assert left.marks in element.marks_after(came.marks, contract)
         assert (came.marks ^ left.marks) & ~may_change == 0, "it states other `marks_written`"
         assert element.concerns(contract) or came[1:] == left[1:]
@@ -323,7 +323,7 @@ def sizes_after(element: Any, size_bytes: int) -> set[int]:
 
 def may_insert(example: Any, index: int) -> bool:
     """Return whether the element may make cells of a connection index of itself."""
-    return example.setting.streams.kind(index) in example.element.inserts
+    return example.setting.streams.find_kind(index) in example.element.inserts
 
 
 def keeps_agreement(example: Any) -> None:

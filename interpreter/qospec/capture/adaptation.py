@@ -143,7 +143,7 @@ def encapsulate(packets: Bytes, encapsulation: str, family: str) -> Bytes:
         checks = [zlib.crc32(row).to_bytes(4, "little") for row in whole]
         parts.append(np.frombuffer(b"".join(checks), np.uint8).reshape(count, 4))
     sdus: Bytes = np.concatenate(parts, axis=1)
-    assert sdus.shape[1] == ENCAPSULATIONS[encapsulation].sdu_bytes(size)  # type: ignore[index]  # noqa: S101
+    assert sdus.shape[1] == ENCAPSULATIONS[encapsulation].count_sdu_bytes(size)  # type: ignore[index]  # noqa: S101
     return sdus
 
 

@@ -88,7 +88,7 @@ class Writer:
                 fill=fill,
                 wrap=esp.make_wrap(found),
                 cutting=packets.Cutting(
-                    experiment.streams.range("fragments"), esp.make_length_reader(found)
+                    experiment.streams.list_indices("fragments"), esp.make_length_reader(found)
                 ),
             )
         comment = f"case {trial.case.case.name}, {trial.words}, seed {experiment.seed[0]}"
@@ -122,7 +122,7 @@ class Writer:
 
     def _refuse_copies(self, items: Items) -> None:
         """Raise CaptureError if packets come twice here: a copy does not tell its packet."""
-        copies, connection = self._experiment.streams.range("copies"), items.batch.connection
+        copies, connection = self._experiment.streams.list_indices("copies"), items.batch.connection
         if ((connection >= copies.start) & (connection < copies.stop)).any():
             raise CaptureError(
                 f"copies of packets go over `{self._link.name}`, and a capture holds none: take a"
@@ -180,7 +180,7 @@ def capture(
         experiment.streams.indices,
         lambda items: writer.take(items, sightings.losses),
         writer.encryption,
-        {kind: experiment.streams.range(kind) for kind in PARTS},
+        {kind: experiment.streams.list_indices(kind) for kind in PARTS},
     )
     observation = emulation.run(again, observer=sightings)
     if sightings.unsettled:
@@ -198,7 +198,7 @@ def _name_connections(experiment: Experiment) -> list[str]:
     streams, names = experiment.streams, list[str]()
     of = {source.first: source.name for source in experiment.sources}
     for stream in streams:
-        own = of.get(streams.connection(stream.first), "")
+        own = of.get(streams.find_connection(stream.first), "")
         name = f"{own}.{stream.kind}" if stream.kind in INSERTED else own
         names += [name] * stream.connections
     return names
@@ -229,8 +229,8 @@ def _list_addresses(
         raise CaptureError(
             f"more than {most} connections have one VPI: give flows other ones, `virtual_path`"
         )
-    follows = streams.connection(np.arange(streams.indices))
-    kinds = [streams.kinds.index(streams.kind(index)) for index in range(streams.indices)]
+    follows = streams.find_connection(np.arange(streams.indices))
+    kinds = [streams.kinds.index(streams.find_kind(index)) for index in range(streams.indices)]
     traffic = [
         flows[stream.flow].traffic for stream in streams.own for _ in range(stream.connections)
     ]

@@ -47,7 +47,7 @@ class CellEncryption:
 
     def note_passage(self, place: str, batch: Batch) -> None:
         """Take note of which device encrypts which VC."""
-        self._sender[self._experiment.streams.connection(batch.connection)] = int(place)
+        self._sender[self._experiment.streams.find_connection(batch.connection)] = int(place)
 
     def encrypt(self, items: Items, plain: Bytes) -> Bytes:
         """Return the payloads of user cells as they are on the link."""
@@ -96,7 +96,9 @@ class CellEncryption:
                 self._keys[of, number] = key
 
     def _find_vc(self, items: Items) -> Whole:
-        vc: Whole = self._experiment.streams.connection(items.batch.connection.astype(np.int64))
+        vc: Whole = self._experiment.streams.find_connection(
+            items.batch.connection.astype(np.int64)
+        )
         return vc
 
     def _number_key(self, vc: int, jump: int) -> int:

@@ -122,7 +122,7 @@ class Form(NamedTuple):
         if self.inside:
             raise ValueError("these packets are encrypted already, and one tunnel takes no other")
         self.check_unchanged()
-        return self.resize(esp.size_of)._replace(
+        return self.resize(esp.count_packet_bytes)._replace(
             inside=(esp, self), rekeyed=rekeyed, spi=spi, keys=keys
         )
 
@@ -180,7 +180,7 @@ class Form(NamedTuple):
                 "give both ends the same `spi`",
             )
         if made != esp:
-            same = " and ".join(f"`{name}`" for name in made.other_than(esp))
+            same = " and ".join(f"`{name}`" for name in made.list_differences(esp))
             raise EndsDifferError(
                 f"these packets are encrypted by {made}, and not by {esp}",
                 f"give both ends the same {same}",
@@ -198,7 +198,7 @@ class Form(NamedTuple):
             )
         if self.changed and not made.icv_bytes:  # what nothing authenticates passes
             form = form._replace(changed=True)
-        sealed = form.resize(made.size_of).sizes
+        sealed = form.resize(made.count_packet_bytes).sizes
         if not {*self.sizes} <= {*sealed} or form.headers != self.headers:
             raise UnfitError(
                 "these packets have another size than they were encrypted to",
@@ -207,7 +207,9 @@ class Form(NamedTuple):
         if sealed == self.sizes:
             return form
         left = {size for size, _ in self.sizes}  # the others were lost
-        return form._replace(sizes=tuple(e for e in form.sizes if made.size_of(e[0]) in left))
+        return form._replace(
+            sizes=tuple(e for e in form.sizes if made.count_packet_bytes(e[0]) in left)
+        )
 
     def limit_to(self, limit_bytes: int) -> Form:
         """Return the form of those items that are not larger than a limit."""

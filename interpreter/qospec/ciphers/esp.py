@@ -112,7 +112,7 @@ class Association:
         return made
 
     def seal(self, *batches: Rows) -> list[Octets]:
-        """Return each batch sealed, (n, esp.size_of(size)).
+        """Return each batch sealed, (n, esp.count_packet_bytes(size)).
 
         Raises:
             NonceError: A sequence number was used before, or occurs twice.
@@ -121,7 +121,8 @@ class Association:
                 of another family or has options.
         """
         shapes = [
-            (len(batch.numbers), self.esp.size_of(batch.packets.shape[1])) for batch in batches
+            (len(batch.numbers), self.esp.count_packet_bytes(batch.packets.shape[1]))
+            for batch in batches
         ]
         largest_bytes = max(size for _, size in shapes)
         if largest_bytes > LARGEST_PACKET_BYTES:
@@ -157,7 +158,7 @@ class Association:
         """
         if vectors is None:
             vectors = self._cipher.make_vectors(numbers)
-        encrypted_bytes = self.esp.encrypted_bytes(payload.shape[1])
+        encrypted_bytes = self.esp.count_ciphertext_bytes(payload.shape[1])
         trailer = np.empty((len(payload), encrypted_bytes - payload.shape[1]), np.uint8)
         padding = trailer.shape[1] - TRAILER_BYTES
         trailer[:, :-1] = *range(1, padding + 1), padding

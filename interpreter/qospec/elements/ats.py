@@ -117,7 +117,7 @@ class Ats(Metering):
         # A bucket that is full at 0 was empty when it would have begun to be filled.
         filled = bucket[FULL] * bucket[DENOMINATOR] + bucket[FULL_PART]
         state[EMPTY:table:2], state[EMPTY + 1 : table : 2] = divmod(-filled, bucket[DENOMINATOR])
-        stream_of = [0 if own == 1 else streams.connection(n) for n in range(streams.indices)]
+        stream_of = [0 if own == 1 else streams.find_connection(n) for n in range(streams.indices)]
         state[table:] = EMPTY + 2 * np.array(stream_of, np.int64)
         return Transition(
             state,

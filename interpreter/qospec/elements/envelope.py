@@ -171,7 +171,7 @@ class Envelope(Metering):
         return unit
 
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
-        least = COLOUR.of(marks) if self.aware else GREEN
+        least = COLOUR.read(marks) if self.aware else GREEN
         dropped = {YELLOW: self.exceed == "drop", RED: self.violate == "drop"}
         passing = [colour for colour in (GREEN, YELLOW, RED) if not dropped.get(colour)]
         return tuple(COLOUR.put(marks, colour) for colour in passing if colour >= least)

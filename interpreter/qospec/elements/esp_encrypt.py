@@ -85,7 +85,7 @@ class EspEncrypt(Association):
     @cached_property
     def rekeying(self) -> Rekeying:
         """Return what is agreed of the end of an association."""
-        return Rekeying(self.rekey, self.negotiation, self.lifetime, self.esp.encrypted_of)
+        return Rekeying(self.rekey, self.negotiation, self.lifetime, self.esp.count_encrypted_bytes)
 
     @property
     def is_replaced(self) -> bool:
@@ -94,7 +94,7 @@ class EspEncrypt(Association):
     def form_after(self, form: Form) -> Form:
         if self.mode == "transport":
             form.check_family(self.family)
-        if form.sizes and self.esp.size_of(form.largest_bytes) > LARGEST_PACKET_BYTES:
+        if form.sizes and self.esp.count_packet_bytes(form.largest_bytes) > LARGEST_PACKET_BYTES:
             raise ValueError(
                 f"{form.largest_bytes} B encrypted exceed the {LARGEST_PACKET_BYTES} B of an IP"
                 " packet"

@@ -256,7 +256,7 @@ class Gates(Scheduler):
     def explain_unfit(self, clock: Clock, largest: Sequence[int]) -> UnfitError | None:
         framed = Encapsulation() if clock.encapsulation is None else clock.encapsulation
         for name, windows, size_bytes in zip(self.inputs, self._joined, largest, strict=True):
-            octets = framed.line_bytes(size_bytes) - framed.gap_bytes
+            octets = framed.count_line_bytes(size_bytes) - framed.gap_bytes
             lasts_ps = ceil(octets * clock.byte_time_ps)
             longest_ps = max((end - begin for begin, end in windows), default=lasts_ps)
             if size_bytes and lasts_ps > longest_ps:

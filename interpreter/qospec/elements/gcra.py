@@ -133,7 +133,7 @@ class Gcra(Element):
             tests_of[index] = tests
             if self.oam == "separate":
                 for kind in streams.kinds:
-                    tests_of[streams.index(index, kind)] = tests
+                    tests_of[streams.compute_index(index, kind)] = tests
         dual = any(c is not None and c.sustainable_cell_rate is not None for c in policed)
         tested_as = np.zeros(TESTS - TESTED_AS, np.int64)
         for number, kind in enumerate(streams.kinds):

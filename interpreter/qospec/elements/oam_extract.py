@@ -38,7 +38,7 @@ class OamExtract(Element):
         return OAM if kind == "oam" else USER
 
     def transition(self, setting: Setting) -> Transition:
-        oam = setting.streams.range("oam")
+        oam = setting.streams.list_indices("oam")
         return Transition(np.array([oam.start, oam.stop]), _arrive)
 
 

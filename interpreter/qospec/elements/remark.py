@@ -125,7 +125,7 @@ class Remark(Element):
         return found
 
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
-        value = min(ALL[self.key].of(marks), len(self._given) - 1)
+        value = min(ALL[self.key].read(marks), len(self._given) - 1)
         for name, code in self._given[value].items():
             marks = ALL[name].put(marks, code)
         return (marks,)

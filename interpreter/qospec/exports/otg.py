@@ -248,7 +248,7 @@ class _Trial:
         """Return the weight of each size of frames, and report packets that grow by padding."""
         framed, weights = packets.encapsulation, dict[int, int]()
         for size_bytes, weight in zip(packets.sizes.size_bytes, packets.sizes.weights, strict=True):
-            frame_bytes = framed.frame_bytes(size_bytes)
+            frame_bytes = framed.count_frame_bytes(size_bytes)
             weights[frame_bytes] = weights.get(frame_bytes, 0) + weight
             grown_bytes = frame_bytes - framed.header_bytes
             if grown_bytes > size_bytes:
@@ -302,14 +302,16 @@ class _Trial:
 def _write_packets(flow: Flow, packets: SentPackets) -> str:
     """Return what sends as a connection of a flow does, as an author writes it."""
     rate = format_value(Fraction(flow.arrivals.compute_mean_rate(1)), PACKETS / TIME)
-    (size_bytes, *_), dscp = packets.sizes.size_bytes, MARKS["dscp"].of(packets.marks)
+    (size_bytes, *_), dscp = packets.sizes.size_bytes, MARKS["dscp"].read(packets.marks)
     return f"packets {{ rate = {rate}, size = {size_bytes} B @ip, dscp = {dscp} }}"
 
 
 def _compute_line_bits(packets: SentPackets) -> Fraction:
     """Return the mean bits on the line of a packet, preamble and gap included."""
     sizes = tuple(zip(packets.sizes.size_bytes, packets.sizes.weights, strict=True))
-    line_bytes = sum(weight * packets.encapsulation.line_bytes(size) for size, weight in sizes)
+    line_bytes = sum(
+        weight * packets.encapsulation.count_line_bytes(size) for size, weight in sizes
+    )
     return Fraction(8 * line_bytes, sum(weight for _, weight in sizes))
 
 
@@ -346,11 +348,11 @@ def _list_headers(packets: SentPackets) -> Iterator[Document]:
     fields, marks = packets.header_fields, packets.marks
     yield {"choice": "ethernet", "ethernet": {}}
     for tag in range(packets.encapsulation.vlan_tags):
-        outer = {"priority": MARKS["priority"].of(marks), "id": int(fields["vlan"])}
+        outer = {"priority": MARKS["priority"].read(marks), "id": int(fields["vlan"])}
         inner = {"id": int(fields["inner_vlan"])} if fields["inner_vlan"] and tag == 1 else {}
         given = {name: _set(value) for name, value in (inner if tag else outer).items()}
         yield {"choice": "vlan", "vlan": given}
-    family, dscp, ecn = str(fields["family"]), MARKS["dscp"].of(marks), MARKS["ecn"].of(marks)
+    family, dscp, ecn = str(fields["family"]), MARKS["dscp"].read(marks), MARKS["ecn"].read(marks)
     ends = {"src": fields["source_address"], "dst": fields["destination_address"]}
     header = {name: _set(end) for name, end in ends.items() if end != UNSPECIFIED[family]}
     if family == "ipv6":

@@ -205,7 +205,7 @@ def _follow(
 
 def _write_octet(marks: int) -> int:
     """Return the octet of the IP header that has the DSCP and the bits of ECN."""
-    return MARKS["dscp"].of(marks) << 2 | MARKS["ecn"].of(marks)
+    return MARKS["dscp"].read(marks) << 2 | MARKS["ecn"].read(marks)
 
 
 def _find_output(node: Node, connection: int, marks: int) -> int:

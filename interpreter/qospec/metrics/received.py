@@ -47,4 +47,4 @@ class Received(Metric):
         if mark is None:
             return tally.received
         name, value = mark
-        return tally.count_marked(lambda marks: ALL[name].of(marks) == value)
+        return tally.count_marked(lambda marks: ALL[name].read(marks) == value)

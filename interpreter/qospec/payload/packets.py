@@ -85,7 +85,7 @@ def describe_flows(experiment: Experiment, flows: Sequence[suite.Flow]) -> list[
     first_of = {source.name: source.first for source in experiment.sources}
     for source in experiment.sources:
         name, first = source.name, source.first
-        sent, answered = flows[experiment.streams.by_index(first)[0].flow].packets, None
+        sent, answered = flows[experiment.streams.find_stream(first)[0].flow].packets, None
         if sent is not None and name.endswith(ANSWERS):
             sent, answered = sent.answers, first_of[name.removesuffix(ANSWERS)]
         fields = {} if sent is None else sent.header_fields

@@ -241,7 +241,7 @@ def _list_outputs(subject: Subject, node: Node, item: Arriving) -> tuple[int, ..
         return node.element.outputs_of(item.input, kind=item.item_class.kind)
     if item.item_class.marks not in node.columns:
         return ()
-    row = subject.streams.beside(subject.members[item.member].stream, item.item_class.kind).first
+    row = subject.streams.follow(subject.members[item.member].stream, item.item_class.kind).first
     output = int(node.outputs[row, node.columns.index(item.item_class.marks)])
     return () if output == NO_OUTPUT else (output,)
 

@@ -133,7 +133,7 @@ class MemberRouting:
             for edge, item_class, onward in self._list_steps(state):
                 if self._reaches_target(edge, item_class):
                     last.append(state)
-                    leading.add(self._legs[LEG.of(item_class.marks)][0])
+                    leading.add(self._legs[LEG.read(item_class.marks)][0])
                 elif item_class.kind == "user":
                     for next_state in onward:
                         before.setdefault(next_state, []).append(state)
@@ -162,7 +162,7 @@ class MemberRouting:
                 (self._number, state.item_class)
             )
             if state in straight and self._member.channel is None:
-                way, _ = self._legs[LEG.of(state.item_class.marks)]
+                way, _ = self._legs[LEG.read(state.item_class.marks)]
                 offered.setdefault(state.element, Counter())[way] += 1
             steps = self._list_steps(state)
             if not steps and not self._list_item_classes(state):
@@ -257,13 +257,13 @@ class MemberRouting:
     def _find_next(self, marks: int) -> str:
         """Return the line by which items with these marks leave next, of those named; "": none."""
         # Asked of every edge, and most flows name none.
-        return self._legs[LEG.of(marks)][1] if len(self._legs) > 1 else ""
+        return self._legs[LEG.read(marks)][1] if len(self._legs) > 1 else ""
 
     def _may_leave(self, draft: Draft, item_class: ItemClass) -> bool:
         """Return whether items may leave by a line: by one that is named, if it is the next."""
         if len(self._legs) == 1:
             return True
-        number, following = self._legs[LEG.of(item_class.marks)]
+        number, following = self._legs[LEG.read(item_class.marks)]
         line, way = draft.line or draft.instance.path, self._member.ways[number]
         return line == following or line not in {*way.via, *way.avoided}
 
@@ -274,7 +274,7 @@ class MemberRouting:
             for _, _, onward in self._list_steps(waiting.popleft()):
                 waiting += set(onward) - reached
                 reached.update(onward)
-        legs = {LEG.of(state.item_class.marks) for state in reached} | {*self._member.first_legs}
+        legs = {LEG.read(state.item_class.marks) for state in reached} | {*self._member.first_legs}
         return self._legs[max(leg for leg in legs if self._legs[leg][0] == way)][1]
 
     def _list_taken(self, state: State, steps: list[Step]) -> list[Step]:
@@ -389,11 +389,11 @@ class Classes(Table):
                 "input": entry,
             }
             for name, mark in ALL.items():
-                value = mark.of(item_class.marks)
+                value = mark.read(item_class.marks)
                 item[name] = mark.words[value] if value < len(mark.words) else Fraction(value)
             bounds = predicates.list_size_bounds(self._instance.predicates)
             if bounds:  # else what another classifier has noted is still there
-                item["size"] = Fraction((0, *bounds)[SIZE_RANGE.of(item_class.marks)])
+                item["size"] = Fraction((0, *bounds)[SIZE_RANGE.read(item_class.marks)])
             for name in predicates.ADDRESSES:
                 item[name] = Fraction(addresses.number_address(str(item.get(name, ""))))
             self._known[key] = _find_first(self._instance, item)

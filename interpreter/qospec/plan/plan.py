@@ -417,7 +417,8 @@ def _build_measurement(case: Case, network: str, streams: Streams) -> Measuremen
         (need, of.first, of.stop)
         for m in _list_measured(case, network)
         for need in m.needs
-        if need != "payload" and (of := streams.population(m.flow, m.member, m.part)) is not None
+        if need != "payload"
+        and (of := streams.select_population(m.flow, m.member, m.part)) is not None
     }
     if case.run.payload:
         followed.add(("payload", 0, streams.count))
@@ -439,7 +440,7 @@ def _build_measurement(case: Case, network: str, streams: Streams) -> Measuremen
 def _list_series(case: Case, network: str, streams: Streams) -> set[Intervals]:
     """Return what reports ask for by intervals."""
     asked = (
-        (statement.every_ps, streams.population(m.flow, m.member, m.part))
+        (statement.every_ps, streams.select_population(m.flow, m.member, m.part))
         for statement in case.statements
         for m in list_measurements(statement.expression)
         if m.network == network
@@ -499,10 +500,10 @@ def _list_populations(case: Case, network: str, streams: Streams) -> Iterator[Po
         (m.flow, m.member, m.part) for m in _list_measured(case, network) if m.member is not None
     }
     for flow in case.flows:
-        for kind in streams.kinds_of(flow.name):
+        for kind in streams.list_kinds(flow.name):
             for member in (None, *range(len(flow.origins))):
                 if member is None or (flow.name, member, kind) in named:
-                    population = streams.population(flow.name, member, kind)
+                    population = streams.select_population(flow.name, member, kind)
                     assert population is not None  # noqa: S101 -- the flow has this kind
                     yield population
 

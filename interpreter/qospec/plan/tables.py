@@ -271,7 +271,7 @@ class Table:
         place = {marks: column for column, marks in enumerate(columns)}
         table = np.full((streams.indices, len(columns)), NO_OUTPUT, np.uint8)
         for (member, item_class), output in self.by_class.items():
-            stream = streams.beside(members[member].stream, item_class.kind)
+            stream = streams.follow(members[member].stream, item_class.kind)
             table[stream.first : stream.stop, place[item_class.marks]] = output
         return table, tuple(columns)
 

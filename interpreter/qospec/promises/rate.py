@@ -44,8 +44,8 @@ def _list_stated(node: Node, conduct: Conduct, experiment: Experiment) -> Iterat
     for number in range(len(node.element.outputs)):
         left = conduct.left(number)
         for index in sorted(set(left.connection.tolist())):
-            contract = experiment.contracts[experiment.streams.connection(index)]
-            curve = node.element.admits(contract, experiment.streams.kind(index))
+            contract = experiment.contracts[experiment.streams.find_connection(index)]
+            curve = node.element.admits(contract, experiment.streams.find_kind(index))
             if curve is not None:
                 own = left.select(left.connection == index)
                 yield _Stated(own, [1] * own.count, curve, "items of a connection")

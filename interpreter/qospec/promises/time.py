@@ -97,7 +97,9 @@ def _find_first_rest(node: Node, conduct: Conduct) -> tuple[int, int] | None:
     left = conduct.left(0)
     framed = clock.encapsulation
     sizes, which = np.unique(left.size_bytes, return_inverse=True)
-    on_the_line = [size if framed is None else framed.line_bytes(size) for size in sizes.tolist()]
+    on_the_line = [
+        size if framed is None else framed.count_line_bytes(size) for size in sizes.tolist()
+    ]
     byte_time_ps = clock.byte_time_ps
     busy_ps = np.array([int(size_bytes * byte_time_ps) for size_bytes in on_the_line], np.int64)[
         which

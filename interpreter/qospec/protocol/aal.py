@@ -68,7 +68,7 @@ class Encapsulation(NamedTuple):
     mtu_bytes: int
     words: str
 
-    def sdu_bytes(self, packet_bytes: int) -> int:
+    def count_sdu_bytes(self, packet_bytes: int) -> int:
         """Return the size of the SDU with a packet."""
         return max(packet_bytes + self.header_bytes, self.least_bytes)
 
@@ -163,5 +163,5 @@ class Adaptation(NamedTuple):
 
     def count_cells(self, packet_bytes: int) -> int:
         """Return how many cells a packet becomes."""
-        sdu_bytes = ENCAPSULATIONS[self.encapsulation].sdu_bytes(packet_bytes)
+        sdu_bytes = ENCAPSULATIONS[self.encapsulation].count_sdu_bytes(packet_bytes)
         return AALS[self.aal].count_cells(sdu_bytes)

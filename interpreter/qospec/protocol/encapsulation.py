@@ -82,7 +82,7 @@ class Encapsulation:
     per_cell_bytes: int = 0
     optional_tag: bool = False
 
-    def of_flow(self, *, tagged: bool) -> Encapsulation:
+    def settle_tag(self, *, tagged: bool) -> Encapsulation:
         """Return what the line adds to packets of a flow, given whether it has a tag."""
         if not self.optional_tag:
             return self
@@ -104,24 +104,24 @@ class Encapsulation:
         extra_bytes = self.preamble_bytes + self.gap_bytes
         return Framing(self.header_bytes, self.least_bytes, extra_bytes, self.per_cell_bytes)
 
-    def frame_bytes(self, packet_bytes: int) -> int:
+    def count_frame_bytes(self, packet_bytes: int) -> int:
         """Return the length of a packet's frame."""
         return self.framing.count_at("frame").count_bytes(packet_bytes)
 
-    def line_bytes(self, packet_bytes: int) -> int:
+    def count_line_bytes(self, packet_bytes: int) -> int:
         """Return how many bytes of time a packet takes of the line."""
         return self.framing.count_bytes(packet_bytes)
 
-    def counted(self, packet_bytes: int, layer: str, transport_bytes: int) -> int:
+    def count_layer_bytes(self, packet_bytes: int, layer: str, transport_bytes: int) -> int:
         """Return the length of a packet in a layer; `transport` are headers besides IPv4's."""
         if layer in ("line", "cell"):
-            return self.line_bytes(packet_bytes)
+            return self.count_line_bytes(packet_bytes)
         if layer == "frame":
-            return self.frame_bytes(packet_bytes)
+            return self.count_frame_bytes(packet_bytes)
         inner_bytes = IPV4_HEADER_BYTES + transport_bytes
         return packet_bytes - inner_bytes if layer == "payload" else packet_bytes
 
-    def packet_bytes(self, size_bytes: int, layer: str, transport_bytes: int) -> int:
+    def count_packet_bytes(self, size_bytes: int, layer: str, transport_bytes: int) -> int:
         """Return the packet's length of a size in a layer.
 
         Of a frame, which may be given shorter than the least: what it holds before it is filled up.

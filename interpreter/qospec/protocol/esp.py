@@ -138,7 +138,7 @@ class Esp:
         in_udp = " in UDP" if self.in_udp else ""
         return f"{self.encryption.name}{integrity} ({self.mode}, {self.family}{in_udp})"
 
-    def other_than(self, other: Esp) -> list[str]:
+    def list_differences(self, other: Esp) -> list[str]:
         """Return the names of the attributes in which it differs from another one."""
         return [name for name in vars(self) if getattr(self, name) != getattr(other, name)]
 
@@ -158,16 +158,16 @@ class Esp:
         udp_bytes = TRANSPORT_HEADER_BYTES["udp"] if self.in_udp else 0
         return self.ip_bytes + udp_bytes + HEADER_BYTES + self.encryption.iv_bytes
 
-    def encrypted_bytes(self, payload_bytes: int) -> int:
+    def count_ciphertext_bytes(self, payload_bytes: int) -> int:
         """Return the length of the ciphertext of a payload, with padding and trailer."""
         block_bytes = self.encryption.block_bytes
         return -(-(payload_bytes + TRAILER_BYTES) // block_bytes) * block_bytes
 
-    def encrypted_of(self, packet_bytes: int) -> int:
+    def count_encrypted_bytes(self, packet_bytes: int) -> int:
         """Return the length of the ciphertext of a packet of this size, IP header included."""
         own_bytes = self.ip_bytes if self.mode == "transport" else 0
-        return self.encrypted_bytes(packet_bytes - own_bytes)
+        return self.count_ciphertext_bytes(packet_bytes - own_bytes)
 
-    def size_of(self, packet_bytes: int) -> int:
+    def count_packet_bytes(self, packet_bytes: int) -> int:
         """Return the size of the packet that comes of one of this size, IP header included."""
-        return self.clear_bytes + self.encrypted_of(packet_bytes) + self.icv_bytes
+        return self.clear_bytes + self.count_encrypted_bytes(packet_bytes) + self.icv_bytes

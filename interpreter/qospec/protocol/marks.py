@@ -40,7 +40,7 @@ class Mark:
         """Return its values as an author writes them, from 0 on."""
         return self.words or tuple(map(str, range(self.highest + 1)))
 
-    def of(self, marks: int) -> int:
+    def read(self, marks: int) -> int:
         """Return its value in `marks`."""
         return (marks & self.mask) >> self.first
 

@@ -218,11 +218,11 @@ class Streams:
         """Return the first index of a kind; one that no item has, if it is not in use."""
         return self.kinds.index(kind) * self.count if kind in self.kinds else self.indices
 
-    def range(self, kind: KindName) -> range:
+    def list_indices(self, kind: KindName) -> range:
         """Return the indices of a kind, in order of connections; none if it is not in use."""
         return range(self.start(kind), min(self.start(kind) + self.count, self.indices))
 
-    def index(self, connection: int, kind: KindName) -> int:
+    def compute_index(self, connection: int, kind: KindName) -> int:
         """Return the index of items of a kind that is in use, of the connection that they follow.
 
         Args:
@@ -231,18 +231,18 @@ class Streams:
         """
         return self.kinds.index(kind) * self.count + connection
 
-    def connection(self, index: Any) -> Any:
+    def find_connection(self, index: Any) -> Any:
         """Return the index of the connection that items of an index follow; or of an array of them.
 
         It is one of `own`.
         """
         return index % self.count
 
-    def kind(self, index: int) -> KindName:
+    def find_kind(self, index: int) -> KindName:
         """Return which of `kinds` an index is of."""
         return self.kinds[index // self.count]
 
-    def by_index(self, index: int) -> tuple[Stream, int]:
+    def find_stream(self, index: int) -> tuple[Stream, int]:
         """Return the stream of an index, and the number of its connection there."""
         stream = next(stream for stream in self if index < stream.stop)
         return stream, index - stream.first
@@ -251,15 +251,15 @@ class Streams:
         """Yield all streams, in order of their indices."""
         for kind in self.kinds:
             for stream in self.own:
-                yield self.beside(stream, kind)
+                yield self.follow(stream, kind)
 
-    def beside(self, stream: Stream, kind: KindName) -> Stream:
+    def follow(self, stream: Stream, kind: KindName) -> Stream:
         """Return the stream of what elements insert into one of `own`; of "user", that itself."""
         if kind not in INSERTED:
             return stream
-        return stream._replace(kind=kind, first=self.index(stream.first, kind))
+        return stream._replace(kind=kind, first=self.compute_index(stream.first, kind))
 
-    def population(self, flow: str, member: int | None, kind: KindName) -> Population | None:
+    def select_population(self, flow: str, member: int | None, kind: KindName) -> Population | None:
         """Return the connections of a flow, or a member of it, as an author names them.
 
         None if the trial has none.
@@ -269,7 +269,7 @@ class Streams:
         if not mine or (is_inserted and kind not in self.inserted):
             return None
         some = mine if member is None else [mine[member]]
-        first, last = (self.beside(stream, kind) for stream in (some[0], some[-1]))
+        first, last = (self.follow(stream, kind) for stream in (some[0], some[-1]))
         connections = first.connections if len(some) > 1 else 1
         return Population(flow, member, kind, first.first, last.stop, connections)
 
@@ -281,7 +281,7 @@ class Streams:
                 found.setdefault((self.flows[stream.flow], stream.kind), []).append(stream)
         return found
 
-    def kinds_of(self, flow: str) -> tuple[KindName, ...]:
+    def list_kinds(self, flow: str) -> tuple[KindName, ...]:
         """Return the kinds of which a flow has streams: itself first, then what is inserted."""
         return (*self.kinds, *self._own_kinds.get(flow, ()))
 

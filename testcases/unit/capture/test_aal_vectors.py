@@ -51,7 +51,7 @@ def test_the_mtu_of_classical_ip():
     """RFC 2225, 7; it and a header of LLC/SNAP have room in an SDU of 9,188 B."""
     around = ENCAPSULATIONS["llc_snap"]
     assert around.mtu_bytes == CLASSICAL_IP_MTU_BYTES == 9_180
-    assert around.sdu_bytes(9_180) == 9_188
+    assert around.count_sdu_bytes(9_180) == 9_188
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_the_mtu_of_classical_ip():
 )
 def test_an_sdu_of_lan_emulation(packet_bytes, sdu_bytes):
     """af-lane-0021, 4: 2 B and a frame without its check sequence; 62 B at least."""
-    assert ENCAPSULATIONS["lane"].sdu_bytes(packet_bytes) == sdu_bytes
+    assert ENCAPSULATIONS["lane"].count_sdu_bytes(packet_bytes) == sdu_bytes
 
 
 @pytest.mark.parametrize("name", ["lane_multiplexed", "mpoa_tagged"])

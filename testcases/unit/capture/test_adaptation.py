@@ -137,4 +137,4 @@ def test_a_bridged_frame_may_have_its_check_sequence():
 @pytest.mark.parametrize("size", [40, 46, 100, 1_400])
 def test_an_sdu_is_as_long_as_it_is_emulated(name, family, size):
     [sdu] = encapsulate(rows(bytes(size)), name, family)
-    assert len(sdu) == ENCAPSULATIONS[name].sdu_bytes(size)
+    assert len(sdu) == ENCAPSULATIONS[name].count_sdu_bytes(size)

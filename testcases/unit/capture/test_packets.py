@@ -70,7 +70,7 @@ def test_frames_have_the_emulated_lengths_and_right_checks(family: str, protocol
     of = flow(family=family, protocol=protocol, **(address if family == "ipv6" else {}))
     sizes = [60, 61, 100, 1_500, 46 + 20, 1_499]
     found = made(of, sizes, ETHERNET)
-    assert [len(frame) for frame in found] == [ETHERNET.frame_bytes(size) for size in sizes]
+    assert [len(frame) for frame in found] == [ETHERNET.count_frame_bytes(size) for size in sizes]
     for size, frame in zip(sizes, found, strict=True):
         assert int.from_bytes(frame[-4:], "little") == zlib.crc32(frame[:-4])
         ether = Ether(frame[:-4])

@@ -153,7 +153,7 @@ class Rules(NamedTuple):
 
         RFC 3168, 5: who would be dropped early, while there is room, is marked if capable of it.
         """
-        value = ALL[self.mark].of(came.marks) if self.mark else 0
+        value = ALL[self.mark].read(came.marks) if self.mark else 0
         amount = came.size if limit.unit == "byte" else 1
         if self.average is not None:
             self.average.follow(waiting, came.at_ps)
@@ -179,7 +179,7 @@ class Rules(NamedTuple):
 
     def outgrown(self, came: Came, limit: Buffer) -> str:
         """Return for what somebody is lost who was let in to be sent at once, and was not."""
-        value = ALL[self.mark].of(came.marks) if self.mark else 0
+        value = ALL[self.mark].read(came.marks) if self.mark else 0
         amount = came.size if limit.unit == "byte" else 1
         if amount <= min(limit.amount, self.rooms.get(value, limit.amount)):
             return ""
@@ -214,7 +214,7 @@ class Sending:
             self.free = Fraction(math.floor(self.slot * self.clock.slot_ps))
         else:
             framed = self.clock.encapsulation
-            self.free = self.begins(at_ps) + framed.line_bytes(size) * self.clock.byte_time_ps
+            self.free = self.begins(at_ps) + framed.count_line_bytes(size) * self.clock.byte_time_ps
         return math.floor(self.free) + self.clock.arrival_ps
 
 
@@ -332,7 +332,9 @@ class Bench:
     @staticmethod
     def typical_ps(clock: Clock, size: int) -> int:
         """Return the time of a typical packet, or of a cell, in whole ps."""
-        return math.floor(clock.slot_ps) if clock.slotted else ETHERNET.line_bytes(size) * 80_000
+        return (
+            math.floor(clock.slot_ps) if clock.slotted else ETHERNET.count_line_bytes(size) * 80_000
+        )
 
     @staticmethod
     def packets(amount: int) -> Buffer:

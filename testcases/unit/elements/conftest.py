@@ -410,7 +410,7 @@ class Meters:
         at_ps = [t * PS_PER_S for t in (0, 0, 0, 0, 1, 1, 3, 3, 3)]
         batch = Lab.cells(at_ps, size_bytes=[1_500] * 8 + [500])
         (left,) = Lab.carry(meter, Lab.setting(), batch).departures
-        colours = map(self.colours.of, left.marks.tolist())
+        colours = map(self.colours.read, left.marks.tolist())
         found = dict(zip(left.sent_ps.tolist(), colours, strict=True))
         return "".join("GYR"[found[n]] if n in found else "." for n in range(batch.count))
 

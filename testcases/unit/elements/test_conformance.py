@@ -88,7 +88,7 @@ def test_a_packet_takes_what_its_layer_counts(lab, rate, overhead, frames, size,
     for make, by_events in itertools.product(MARKING.values(), (False, True)):
         meter = replace(make(rate, burst), overhead=overhead).with_frames(frames)
         (left,) = lab.carry(meter, lab.setting(), batch, by_events=by_events).departures
-        found = [MARKS["colour"].of(marks) for marks in left.marks.tolist()]
+        found = [MARKS["colour"].read(marks) for marks in left.marks.tolist()]
         assert found == [GREEN, RED, GREEN]
     shape = Shape(rate, burst, Buffer(9, "packet"), overhead=overhead).with_frames(frames)
     (left,) = lab.carry(shape, lab.setting(), lab.cells([0, 0], size_bytes=size)).departures
@@ -121,7 +121,7 @@ def test_to_look_at_a_bucket_brings_no_tokens(lab, make, colours):
     meter = make(24 * 10**11)
     batch = lab.cells([0, 0] + [1] * 9 + [2], size_bytes=1)
     (left,) = lab.carry(meter, lab.setting(), batch).departures
-    found = [MARKS["colour"].of(marks) for marks in left.marks.tolist()]
+    found = [MARKS["colour"].read(marks) for marks in left.marks.tolist()]
     assert found == colours + colours[-1:] * (12 - len(colours))
 
 

@@ -46,7 +46,7 @@ def test_a_gap_is_told_where_packets_expire_and_nowhere_else(lab, packets):
     for element in combinations():
         step = build_process(element, lab.setting())((packets,), FOREVER_PS)
         expired = sum(loss.batch.count for loss in step.losses)
-        byte_rate = Fraction(1_000 * element.esp.encrypted_of(SIZE_BYTES))
+        byte_rate = Fraction(1_000 * element.esp.count_encrypted_bytes(SIZE_BYTES))
         gap = element.rekeying.gap(Fraction(1_000), byte_rate, END_S)
         found.append((gap is not None, expired > 0))
         if gap is None:

@@ -139,7 +139,7 @@ def carried(top, coming, clock):
                 enter(*came[1:])
         top.ask()
         if top.count:
-            end = free + ETHERNET.line_bytes(top.next().size) * clock.byte_time_ps
+            end = free + ETHERNET.count_line_bytes(top.next().size) * clock.byte_time_ps
             left[top.take(end).name] = math.floor(end) + clock.arrival_ps
             free = end
         elif arrivals:

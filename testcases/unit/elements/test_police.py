@@ -52,7 +52,7 @@ def test_nothing_is_rounded_far_from_the_beginning(lab):
     far, byte_ps = 2**61, 3 * 10**5 + 1
     at_ps = [far, far, far + byte_ps - 1, far + byte_ps, far + 2 * byte_ps - 1, far + 2 * byte_ps]
     (left,) = lab.carry(meter, lab.setting(), lab.cells(at_ps, size_bytes=1)).departures
-    colours = [MARKS["colour"].of(marks) for marks in left.marks.tolist()]
+    colours = [MARKS["colour"].read(marks) for marks in left.marks.tolist()]
     assert colours == [GREEN, RED, RED, GREEN, RED, GREEN]
 
 
@@ -61,7 +61,7 @@ def test_the_largest_packet_passes(lab, by_events):
     meter = in_bytes(Police, 8 * KBIT, 65_535, "mark")
     packets = lab.cells([0, 0], size_bytes=[65_535, 1])
     (left,) = lab.carry(meter, lab.setting(), packets, by_events=by_events).departures
-    assert [MARKS["colour"].of(marks) for marks in left.marks.tolist()] == [GREEN, RED]
+    assert [MARKS["colour"].read(marks) for marks in left.marks.tolist()] == [GREEN, RED]
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,13 @@ def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks
     (left,) = lab.carry(remark, setting, batch).departures
     for before, after in zip(marks, left.marks.tolist(), strict=True):
         assert remark.marks_after(before, setting.contracts[0]) == (after,)
-        colour_on_arrival = COLOURS[min(MARKS["colour"].of(before), 2)]
+        colour_on_arrival = COLOURS[min(MARKS["colour"].read(before), 2)]
         for name, mark in MARKS.items():
             table = written.get(name, {})
-            expected = table.get("", table.get(colour_on_arrival, mark.of(before)))
+            expected = table.get("", table.get(colour_on_arrival, mark.read(before)))
             if name == "colour" and colour is not None:
                 expected = COLOURS.index(colour)
-            assert mark.of(after) == expected
+            assert mark.read(after) == expected
     assert left.at_ps.tolist() == batch.at_ps.tolist()
     assert set(remark.marks_written) == {*written, *(["colour"] if colour else [])}
 
@@ -48,7 +48,7 @@ def test_a_colour_that_nobody_gives_counts_as_red(lab, by_events):
     remark = Remark(dscp=(("green", 1), ("yellow", 2), ("red", 3)))
     batch = lab.cells(range(4), marks=[MARKS["colour"].put(0, n) for n in range(4)])
     (left,) = lab.carry(remark, lab.setting(), batch, by_events=by_events).departures
-    assert [MARKS["dscp"].of(marks) for marks in left.marks.tolist()] == [1, 2, 3, 3]
+    assert [MARKS["dscp"].read(marks) for marks in left.marks.tolist()] == [1, 2, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_map_is_from_values_of_another_mark(lab, fields, came, left):
     batch = lab.cells(range(len(marks)), marks=marks)
     for by_events in (False, True):
         (after,) = lab.carry(remark, lab.setting(), batch, by_events=by_events).departures
-        assert [MARKS[left[0]].of(marks) for marks in after.marks.tolist()] == left[1]
+        assert [MARKS[left[0]].read(marks) for marks in after.marks.tolist()] == left[1]
 
 
 @pytest.mark.parametrize("before", range(64))
@@ -84,8 +84,8 @@ def test_the_precedence_is_the_first_half_of_the_code_point(lab, before):
     remark = Remark(precedence=(("", 5),))
     setting = lab.setting()
     (left,) = lab.carry(remark, setting, batch).departures
-    assert MARKS["dscp"].of(left.marks.item(0)) == 5 * 8 + before % 8
-    assert ALL["precedence"].of(left.marks.item(0)) == 5
+    assert MARKS["dscp"].read(left.marks.item(0)) == 5 * 8 + before % 8
+    assert ALL["precedence"].read(left.marks.item(0)) == 5
 
 
 @pytest.mark.parametrize(

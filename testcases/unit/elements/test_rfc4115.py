@@ -69,7 +69,7 @@ def test_yellow_packets_get_what_green_ones_leave(lab, coupling, passed):
     yellow = lab.cells(at_ps, size_bytes=1_250, marks=MARKS["colour"].put(0, YELLOW))
     (left,) = lab.carry(meter, lab.setting(), yellow).departures
     assert left.count == passed
-    assert {MARKS["colour"].of(marks) for marks in left.marks.tolist()} == {YELLOW}
+    assert {MARKS["colour"].read(marks) for marks in left.marks.tolist()} == {YELLOW}
 
 
 def test_rates_that_cannot_be_coupled_exactly_are_refused():

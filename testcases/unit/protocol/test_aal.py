@@ -73,7 +73,7 @@ def test_cells_of_a_packet_over_aal5(encapsulation, packet_bytes, cells):
 @pytest.mark.parametrize("name", ENCAPSULATIONS)
 def test_the_largest_packet_has_room_in_an_sdu(name):
     around = ENCAPSULATIONS[name]
-    assert around.sdu_bytes(around.largest_mtu_bytes) <= 65_535
+    assert around.count_sdu_bytes(around.largest_mtu_bytes) <= 65_535
     assert around.mtu_bytes <= around.largest_mtu_bytes
 
 

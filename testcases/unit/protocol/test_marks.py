@@ -13,7 +13,7 @@ values = st.fixed_dictionaries({name: st.integers(0, mark.highest) for name, mar
 @given(values)
 def test_each_field_holds_its_own_value(drawn):
     marks = set_marks(**drawn)
-    assert {name: mark.of(marks) for name, mark in MARKS.items()} == drawn
+    assert {name: mark.read(marks) for name, mark in MARKS.items()} == drawn
     assert 0 <= marks <= ALL_BITS
 
 

@@ -75,19 +75,19 @@ def test_streams_stand_in_a_row_with_what_is_inserted_above_them():
     ],
 )
 def test_an_index_is_of_one_connection_of_one_stream(index, flow, kind, place, follows):
-    stream, number = STREAMS.by_index(index)
+    stream, number = STREAMS.find_stream(index)
     assert (stream.flow, stream.kind, number) == (flow, kind, place)
-    assert STREAMS.connection(index) == follows
+    assert STREAMS.find_connection(index) == follows
     seen = kind if kind in STREAMS.kinds else "user"
-    assert STREAMS.kind(index) == seen
-    assert STREAMS.index(follows, seen) == index
+    assert STREAMS.find_kind(index) == seen
+    assert STREAMS.compute_index(follows, seen) == index
 
 
 def test_a_kind_that_is_not_in_use_has_no_index():
     assert STREAMS.start("oam") == 13
-    assert STREAMS.range("fragments") == range(26, 39)
+    assert STREAMS.list_indices("fragments") == range(26, 39)
     assert STREAMS.start("copies") == 39
-    assert list(STREAMS.range("copies")) == []
+    assert list(STREAMS.list_indices("copies")) == []
 
 
 @pytest.mark.parametrize(
@@ -102,18 +102,18 @@ def test_a_kind_that_is_not_in_use_has_no_index():
     ],
 )
 def test_a_population_is_what_an_author_names(found, name):
-    assert STREAMS.population(*found[:3]) == found
+    assert STREAMS.select_population(*found[:3]) == found
     assert found.name == name
 
 
 @pytest.mark.parametrize(("flow", "kind"), [("f", "answers"), ("g", "copies"), ("h", "user")])
 def test_what_a_trial_does_not_have_is_no_population(flow, kind):
-    assert STREAMS.population(flow, None, kind) is None
+    assert STREAMS.select_population(flow, None, kind) is None
 
 
 def test_a_flow_has_what_is_inserted_into_it_and_its_own():
-    assert STREAMS.kinds_of("f") == ("user", "oam", "fragments")
-    assert STREAMS.kinds_of("g") == ("user", "oam", "fragments", "answers", "exchanges")
+    assert STREAMS.list_kinds("f") == ("user", "oam", "fragments")
+    assert STREAMS.list_kinds("g") == ("user", "oam", "fragments", "answers", "exchanges")
 
 
 def test_authors_name_no_messages_and_no_cells_of_resource_management():

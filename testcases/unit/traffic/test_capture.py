@@ -126,7 +126,7 @@ def test_marks_are_those_that_the_link_carries(sent):
         marked = np.frombuffer(packets.mark_order, np.uint32).tolist()
         assert marked[0] == packets.marks == 0
         assert packets.other_marks == (marked[1],)
-        values = {name: MARKS[name].of(marked[1]) for name in ("dscp", "ecn", "priority")}
+        values = {name: MARKS[name].read(marked[1]) for name in ("dscp", "ecn", "priority")}
         assert values == {"dscp": 46, "ecn": 2, "priority": priority}
 
 
@@ -181,7 +181,7 @@ def test_ipv6_and_labels_are_read(sent):
     packets = sent(pcap([(0, (frame, len(frame)))]), Encapsulation(8, 22, 64, 12, 1_500, labels=1))
     assert sizes(packets) == [60]
     assert packets.header_fields["destination_address"] == "::2"
-    assert [MARKS[name].of(packets.marks) for name in ("dscp", "traffic_class")] == [46, 5]
+    assert [MARKS[name].read(packets.marks) for name in ("dscp", "traffic_class")] == [46, 5]
 
 
 def test_it_is_sent_faster_and_again(sent):

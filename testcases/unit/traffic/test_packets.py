@@ -79,7 +79,7 @@ def test_tags_and_labels_take_their_bytes_of_a_frame(fields, header_bytes, packe
     link = framed(**fields)
     assert link.header_bytes == header_bytes
     assert sized(64, "frame").describe_packets(link).sizes == Sizes((packet,))
-    assert link.line_bytes(1_500) == 1_500 + header_bytes + 20
+    assert link.count_line_bytes(1_500) == 1_500 + header_bytes + 20
     assert (
         link.carries_mark("priority"),
         link.carries_mark("traffic_class"),
@@ -96,7 +96,7 @@ def test_an_ip_header_has_20_or_40_bytes():
     assert sized(100, "payload").describe_packets(ETHERNET).sizes == Sizes((128,))
     long = replace(sized(100, "payload"), family="ipv6").describe_packets(ETHERNET)
     assert long.sizes == Sizes((148,))
-    assert ETHERNET.counted(148, "payload", long.transport_bytes) == 100
+    assert ETHERNET.count_layer_bytes(148, "payload", long.transport_bytes) == 100
 
 
 @pytest.mark.parametrize(

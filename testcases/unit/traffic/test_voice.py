@@ -39,7 +39,7 @@ def test_voice_headers_are_those_of_ip():
         ETHERNET
     )
     assert stream.sizes == Sizes((90,))
-    assert MARKS["dscp"].of(stream.marks) == 46
+    assert MARKS["dscp"].read(stream.marks) == 46
     assert stream.header_fields["destination_port"] == 5_004
 
 

@@ -40,7 +40,7 @@ def test_voice_packets_by_layer(codec, packet_ms, speech, ip, ip_kbit_s, line_kb
     (size,) = stream.sizes.size_bytes
     assert rate == Fraction(1_000, packet_ms)
     assert size == ip == speech + 12 + 8 + 20
-    for size_bytes, printed in ((ip, ip_kbit_s), (ETHERNET.line_bytes(ip), line_kbit_s)):
+    for size_bytes, printed in ((ip, ip_kbit_s), (ETHERNET.count_line_bytes(ip), line_kbit_s)):
         assert abs(8 * size_bytes * rate / 1_000 - Fraction(printed)) <= Fraction(6, 100)
 
 

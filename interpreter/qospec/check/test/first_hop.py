@@ -90,11 +90,11 @@ def _build_packets(traffic: Any, near: Any, far: Any) -> Any:
         ValueError: It does not fit them.
     """
     tagged = traffic.is_tagged
-    near = near.of_flow(tagged=tagged)
+    near = near.settle_tag(tagged=tagged)
     if far is None:
         packets = traffic.describe_packets(near.encapsulation)
     else:
-        packets = traffic.describe_exchange(near, far.of_flow(tagged=tagged))
+        packets = traffic.describe_exchange(near, far.settle_tag(tagged=tagged))
     answers = packets.answers and packets.answers._replace(is_tagged=tagged)
     return packets._replace(is_tagged=tagged, answers=answers)
 

@@ -111,7 +111,7 @@ def _measure_lengths(sending: Sending) -> tuple[tuple[str, Fraction], ...]:
         (
             layer,
             packets.sizes.mean_of(
-                lambda size, layer=layer: packets.encapsulation.counted(
+                lambda size, layer=layer: packets.encapsulation.count_layer_bytes(
                     size, layer, packets.transport_bytes
                 )
             ),

@@ -95,7 +95,7 @@ class ExchangeTraffic(WithHeaders, Traffic):
         """
         link, headers = clock.encapsulation, self._headers
         assert link is not None  # noqa: S101 -- the checker knows it for a link of packets
-        rate = Fraction(clock.bit_rate) / (8 * link.line_bytes(sizes.size_bytes[-1]))
+        rate = Fraction(clock.bit_rate) / (8 * link.count_line_bytes(sizes.size_bytes[-1]))
         return SentPackets(
             Contract("packets", rate, 0),
             None,

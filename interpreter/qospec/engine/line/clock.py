@@ -37,12 +37,12 @@ class Clock:
     phase_ps: int = 0
     encapsulation: Encapsulation | None = None
 
-    def of_flow(self, *, tagged: bool) -> Clock:
+    def settle_tag(self, *, tagged: bool) -> Clock:
         """Return it as it is for packets of a flow, given whether that has a tag."""
         framed = self.encapsulation
         if framed is None or not framed.optional_tag:
             return self
-        return replace(self, encapsulation=framed.of_flow(tagged=tagged))
+        return replace(self, encapsulation=framed.settle_tag(tagged=tagged))
 
     @property
     def byte_time_ps(self) -> Fraction:
@@ -74,7 +74,7 @@ class Clock:
     def slot_ps(self) -> Fraction:
         """Return the time of the smallest item, such as a cell."""
         framed = self.encapsulation
-        size_bytes = CELL_BYTES if framed is None else framed.line_bytes(IPV4_HEADER_BYTES)
+        size_bytes = CELL_BYTES if framed is None else framed.count_line_bytes(IPV4_HEADER_BYTES)
         return size_bytes * self.byte_time_ps
 
     @property

@@ -41,7 +41,7 @@ def cost_sizes(clock: Clock, sizes: tuple[int, ...]) -> Costs:
     framed = clock.encapsulation
     if framed is None:
         return compute_costs(sizes, lambda _: CELL_BYTES, clock.byte_time_ps)
-    return compute_costs(sizes, framed.line_bytes, clock.byte_time_ps)
+    return compute_costs(sizes, framed.count_line_bytes, clock.byte_time_ps)
 
 
 def latency_ps(clock: Clock) -> int:

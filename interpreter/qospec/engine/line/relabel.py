@@ -57,7 +57,7 @@ class Relabel(Element):
     def turn_marks(self, connection: int, marks: int) -> tuple[int, ...]:
         """Return the marks that items of a connection may have behind it."""
         mine = [turn for turn in self.turns if turn.first <= connection < turn.stop]
-        taken = [turn for turn in mine if turn.leg == LEG.of(marks)]
+        taken = [turn for turn in mine if turn.leg == LEG.read(marks)]
         stays = () if any(turn.since_ps == 0 for turn in taken) else (marks,)
         return (*stays, *(LEG.put(marks, turn.following) for turn in taken))
 
@@ -68,7 +68,7 @@ class Relabel(Element):
         for turn in self.turns:
             for connection in range(turn.first, turn.stop):
                 mine[connection].append(turn)
-        some = [mine[streams.connection(index)] for index in range(streams.indices)]
+        some = [mine[streams.find_connection(index)] for index in range(streams.indices)]
         begins = TURNS + streams.indices + 1
         places = accumulate((3 * len(turns) for turns in some), initial=begins)
         rows = (fact for turns in some for turn in turns for fact in turn[2:])

@@ -32,7 +32,7 @@ def count_tag_bytes(streams: Streams, tagged: Ranges) -> Sizes:
     own = np.zeros(streams.count, np.int32)
     for first, stop in tagged:
         own[first:stop] = TAG_BYTES
-    connections = [streams.connection(index) for index in range(streams.indices)]
+    connections = [streams.find_connection(index) for index in range(streams.indices)]
     return own[np.array(connections, np.int64)]
 
 

@@ -61,9 +61,9 @@ class Volumes:
 
     def of_packets(self, connection: int) -> bool:
         """Return whether a connection index is of packets."""
-        if not self.needed or KINDS[self._streams.kind(connection)].are:
+        if not self.needed or KINDS[self._streams.find_kind(connection)].are:
             return False
-        return bool(self._are_packets[self._streams.connection(connection)])
+        return bool(self._are_packets[self._streams.find_connection(connection)])
 
     def add(self, connection: Indices, size_bytes: Sizes, counts: Whole) -> None:
         """Add packets to (indices, 2) counts."""

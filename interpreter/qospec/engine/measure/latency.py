@@ -29,7 +29,7 @@ def transmission_ps(clock: Clock, size_bytes: int) -> int:
     up to a ps, and no latency is negative.
     """
     framed = clock.encapsulation
-    on_the_line = size_bytes if framed is None else framed.line_bytes(size_bytes)
+    on_the_line = size_bytes if framed is None else framed.count_line_bytes(size_bytes)
     behind_ps = clock.arrival_ps - clock.propagation_ps
     return int(on_the_line * clock.byte_time_ps) + behind_ps - clock.lead_ps
 
@@ -54,7 +54,7 @@ def _find_first_line(experiment: Experiment, source: Source) -> Clock | None:
     if isinstance(experiment.nodes[number].element, Tagging):
         number = next(wire.to for wire in experiment.wires if wire.node == number)
     clock = experiment.nodes[number].clock
-    return clock and clock.of_flow(tagged=source.is_tagged)
+    return clock and clock.settle_tag(tagged=source.is_tagged)
 
 
 class Latencies:

@@ -160,7 +160,7 @@ class Meter(Metering):
 
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:  # noqa: ARG002
         """Return the marks with each colour that passes; the best is the usual one."""
-        least = COLOUR.of(marks) if self.is_colour_aware else GREEN
+        least = COLOUR.read(marks) if self.is_colour_aware else GREEN
         passing = [colour for colour in self.colours if self.actions.get(colour) != "drop"]
         return tuple(COLOUR.put(marks, colour) for colour in passing if colour >= least)
 

@@ -156,12 +156,14 @@ def convert_sizes(
     found: list[tuple[int, int]] = []
     unfit: dict[int, int] = {}
     for size, weight in mix.parts:
-        packet = link.packet_bytes(size, mix.layer, transport_bytes)
+        packet = link.count_packet_bytes(size, mix.layer, transport_bytes)
         if not least <= packet <= most:
             unfit[size] = packet
         found.append((packet, weight))
     if unfit:
-        ends = {end: link.counted(end, mix.layer, transport_bytes) for end in (least, most)}
+        ends = {
+            end: link.count_layer_bytes(end, mix.layer, transport_bytes) for end in (least, most)
+        }
         raise _build_error(field, mix.layer, unfit, ends)
     if not mix.in_order:
         weights: Counter[int] = Counter()

@@ -77,7 +77,7 @@ def compute_mean_bytes(
 ) -> Fraction:
     """Return the mean length of packets of these sizes in a layer of a link."""
     # Cached: the cases of a sweep use the same few means, of mixes of up to hundreds of sizes.
-    return sizes.mean_of(lambda packet: link.counted(packet, layer, transport_bytes))
+    return sizes.mean_of(lambda packet: link.count_layer_bytes(packet, layer, transport_bytes))
 
 
 CELLS = Sizes((CELL_BYTES,))

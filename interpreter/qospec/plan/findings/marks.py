@@ -92,7 +92,7 @@ def find_misplaced_tags(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         number: index
         for index in lines
         for number, item_class in survey.reach.item_classes.get(index, ())
-        if priority.of(item_class.marks) and not survey.members[number].is_tagged
+        if priority.read(item_class.marks) and not survey.members[number].is_tagged
     }
     reported = set[int]()
     for number, hops in sorted(survey.reach.hops.items()) if lines else ():

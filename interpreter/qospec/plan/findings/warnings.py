@@ -425,7 +425,7 @@ def find_taken_for_one(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each element that takes several passages of a flow for one connection, once."""
     for index, classes in sorted(survey.reach.item_classes.items()):
         draft = survey.drafts[index]
-        passed = sorted({(number, LEG.of(item_class.marks)) for number, item_class in classes})
+        passed = sorted({(number, LEG.read(item_class.marks)) for number, item_class in classes})
         ways = Counter((n, survey.members[n].legs[leg][0]) for n, leg in passed)
         again = [survey.members[n] for (n, _), passages in ways.items() if passages > 1]
         for instance in filter(None, (draft.instance, *draft.queues)) if again else ():

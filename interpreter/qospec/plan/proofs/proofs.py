@@ -229,7 +229,7 @@ class _Analysis:
     def _find_indices(self, key: Key) -> tuple[int, int]:
         """Return the first connection index of items, and the one behind the last."""
         source = self._experiment.sources[key.source]
-        first = self._experiment.streams.index(source.first, key.kind)
+        first = self._experiment.streams.compute_index(source.first, key.kind)
         return first, first + source.connections
 
     # ---- curves

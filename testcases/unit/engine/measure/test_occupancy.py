@@ -112,7 +112,7 @@ def begun(arrivals, left, clock: Clock) -> list[tuple[int, int, Fraction]]:
             slot += 1
         else:
             began = max(Fraction(at_ps), free)
-            free = began + framed.line_bytes(size) * clock.byte_time_ps
+            free = began + framed.count_line_bytes(size) * clock.byte_time_ps
         found.append((number, at_ps, began))
     return found
 
