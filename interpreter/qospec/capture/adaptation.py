@@ -107,7 +107,7 @@ def build_payloads(items: Items, frames: Frames, fill: Fill) -> Bytes:
     alike = np.stack([flow_of[first], lengths[first]], axis=1)
     for flow, length in np.unique(alike, axis=0).tolist():
         mine = np.flatnonzero((alike == (flow, length)).all(axis=1))
-        one = packets.where(first[mine])
+        one = packets.select(first[mine])
         inside = build_ip_packets(one, frames.flows[flow], length, fill)
         sdus = encapsulate(inside, frames.adaptation.encapsulation, frames.flows[flow].family)
         cells = _CUTS[frames.adaptation.aal](sdus, wholes[first[mine]] >> LENGTH_BITS)

@@ -62,7 +62,7 @@ class Writer:
         self._experiment, self._link = experiment, link
         self._names = _name_connections(experiment)
         self._first = _find_first_of_each(experiment)
-        fill = Fill.of(seed)
+        fill = Fill.from_seed(seed)
         self._reassembly = cells.Reassembly() if frames else None
         if framed is not None and frames:
             raise CaptureError(f"packets go over `{link.name}`: `--frames` is for a link of cells")
@@ -101,14 +101,14 @@ class Writer:
     def take(self, items: Items, losses: Sequence[str]) -> None:
         """Write the next items; `losses` says by fate where they were lost."""
         if self._reassembly is None:
-            items = items.part(0, min(self._count_room(), items.total))
+            items = items.select_range(0, min(self._count_room(), items.total))
         self._refuse_copies(items)
         for start in range(0, items.total, MOST_AT_ONCE):
-            part = items.part(start, min(start + MOST_AT_ONCE, items.total))
+            part = items.select_range(start, min(start + MOST_AT_ONCE, items.total))
             records = self._bytes(part)
             if self._reassembly is not None:
                 joined = self._reassembly.join(records)[: self._count_room()]
-                part = part.where(np.array([place for place, _ in joined], np.int64))
+                part = part.select(np.array([place for place, _ in joined], np.int64))
                 records = [record for _, record in joined]
             comments = [self._write_comment(losses, *row) for row in _list_rows(part)]
             self._file.write(pcapng.build_packets(part.batch.at_ps, records, comments))

@@ -109,19 +109,19 @@ def build_cells(
     for number, name in enumerate(addresses.names):
         mine = np.flatnonzero(kind == number)
         if name not in MANAGEMENT:
-            plain = fill_payloads(items.where(mine), CELL_PAYLOAD_BYTES, fill)
+            plain = fill_payloads(items.select(mine), CELL_PAYLOAD_BYTES, fill)
             of_packets = np.flatnonzero(read_packet_bytes(piece[mine]))
             if len(of_packets):
-                plain[of_packets] = build_payloads(items.where(mine[of_packets]), frames, fill)
+                plain[of_packets] = build_payloads(items.select(mine[of_packets]), frames, fill)
             circuit_bytes = addresses.circuit_bytes[of[mine]]
             of_circuits = np.flatnonzero(circuit_bytes)
             plain[of_circuits] = cut_aal1(
                 plain[of_circuits], items.number[mine[of_circuits]], circuit_bytes[of_circuits]
             )
-            body[mine] = encryption.encrypt(items.where(mine), plain)
+            body[mine] = encryption.encrypt(items.select(mine), plain)
             continue
         body[mine] = np.frombuffer(MANAGEMENT[name](), np.uint8)
-        which, announced = encryption.find_announced(items.where(mine))
+        which, announced = encryption.find_announced(items.select(mine))
         for cell, content in zip(mine[which].tolist(), announced, strict=True):
             body[cell] = np.frombuffer(build_security_payload(content.tobytes()), np.uint8)
     body[:] = tamper_rows(body, items.batch.column("seal") < 0, CELL_PAYLOAD_BYTES // 2)

@@ -56,7 +56,7 @@ class CellEncryption:
         if len(which):
             vc = self._find_vc(items)[which]
             self._keep_keys(vc, count_jumps(seal[which]))
-            made[which] = self._keystreams.xored(self._sender[vc], vc, seal[which], plain[which])
+            made[which] = self._keystreams.xor(self._sender[vc], vc, seal[which], plain[which])
         return made
 
     def find_announced(self, items: Items) -> tuple[Whole, Bytes]:

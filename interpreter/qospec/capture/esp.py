@@ -107,7 +107,7 @@ def make_wrap(associations: Mapping[int, Secured]) -> Wrap:
         made = prepend_header(items, inner, inside) if inside else inner
         numbers = np.array([number_in(number) for number in seal.tolist()])
         association = associations[read_index(int(seal[0]))]
-        made = association.tampered(association.sealed(numbers, made), seal < 0)
+        made = association.tamper(association.seal(numbers, made), seal < 0)
         outside = inner.shape[1] + size_bytes - made.shape[1]
         return prepend_header(items, made, outside) if outside else made
 

@@ -107,7 +107,7 @@ def build_frames(
     for number, kind in enumerate(each_kind.tolist()):
         flow, sent_bytes, size_bytes, inside, fragment, more_follow = kind
         mine = np.flatnonzero(kind_of.reshape(-1) == number)
-        alike = items.where(mine)
+        alike = items.select(mine)
         inner = build_ip_packets(alike, flows[flow], sent_bytes, fill)
         around = size_bytes - sent_bytes
         if more_follow or fragment:

@@ -68,7 +68,7 @@ class Sightings:
         self._began: list[Batch] = []
         self._passed: list[Batch] = []
         self._ended: list[_Ended] = []
-        self._waiting = self._flight.seen(join_batches(), tap.place)
+        self._waiting = self._flight.identify(join_batches(), tap.place)
 
     def note_start(self, batch: Batch) -> None:
         """Number items that are sent; each connection's are sent in order."""
@@ -96,8 +96,8 @@ class Sightings:
         unknown = self._waiting.fate == UNKNOWN
         ready = int(unknown.argmax()) if unknown.any() else self._waiting.total
         if ready:
-            self._take(self._waiting.part(0, ready))
-            self._waiting = self._waiting.part(ready, self._waiting.total)
+            self._take(self._waiting.select_range(0, ready))
+            self._waiting = self._waiting.select_range(ready, self._waiting.total)
 
     @property
     def unsettled(self) -> int:
@@ -111,7 +111,7 @@ class Sightings:
     def _note_passed(self) -> None:
         passed, self._passed = join_batches(*self._passed), []
         if passed.count:
-            self._waiting = self._waiting.then(self._flight.seen(passed, self.taps[0].place))
+            self._waiting = self._waiting.append(self._flight.identify(passed, self.taps[0].place))
 
     def _settle(self) -> None:
         if not self._ended:

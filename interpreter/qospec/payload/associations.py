@@ -38,7 +38,7 @@ class Secured(NamedTuple):
     integrity_key: Key | None = None
     ends: bytes = b""
 
-    def sealed(self, numbers: Whole, packets: Bytes) -> Bytes:
+    def seal(self, numbers: Whole, packets: Bytes) -> Bytes:
         """Return packets of one size sealed, with these sequence numbers.
 
         A packet is encrypted once, but its bytes are made again: for captures at several links, and
@@ -49,12 +49,12 @@ class Secured(NamedTuple):
         (made,) = _build_association(self).renew().seal(Rows(numbers, packets[first]))
         return made[of]
 
-    def tampered(self, packets: Bytes, which: Truths) -> Bytes:
+    def tamper(self, packets: Bytes, which: Truths) -> Bytes:
         """Return sealed packets of one size, some changed in the midst of what is sealed."""
         end = packets.shape[1] - self.esp.icv_bytes
         return tamper_rows(packets, which, (self.esp.clear_bytes + end) // 2)
 
-    def opened(self, packets: Bytes) -> Opened:
+    def open(self, packets: Bytes) -> Opened:
         """Return what is in sealed packets of one size."""
         return _build_association(self).open(packets)
 

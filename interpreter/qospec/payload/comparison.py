@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Receiver(Protocol):
     """What decrypts: one node, with what it holds."""
 
-    def errored(self, items: Items, sender: Whole) -> Truths:
+    def find_errors(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which items are not what was encrypted; `sender` is the node that did it.
 
         Of items of other kinds than that of users it is False.
@@ -50,7 +50,7 @@ class _Seen(NamedTuple):
     sent_ps: Times
 
     @classmethod
-    def of(cls, batch: Batch, which: Truths | slice = slice(None)) -> _Seen:
+    def copy(cls, batch: Batch, which: Truths | slice = slice(None)) -> _Seen:
         """Return items of a batch, as copies."""
         return cls(batch.connection[which].copy(), batch.sent_ps[which].copy())
 
@@ -102,13 +102,13 @@ class Comparison:
 
     def note_end(self, batch: Batch, how: str) -> None:
         """Keep which items ended; what arrives encrypted is not what was sent."""
-        seen = _Seen.of(batch)
+        seen = _Seen.copy(batch)
         self._ended.append(seen)
         if not how:
             self._arrived.append(seen)
             is_sealed = batch.column("seal") != 0
             if is_sealed.any():
-                self._spoilt.append(_Seen.of(batch, is_sealed))
+                self._spoilt.append(_Seen.copy(batch, is_sealed))
 
     def advance(self) -> None:
         """Decrypt what came, compare it, and count what has arrived."""
@@ -119,9 +119,9 @@ class Comparison:
             came = join_batches(*self._came[number])
             self._came[number].clear()
             if came.count:
-                items = self._flight.seen(came, self._experiment.nodes[number].path)
-                errored = receiver.errored(items, self._find_sender(number, came.connection))
-                self._spoilt.append(_Seen.of(came, errored))
+                items = self._flight.identify(came, self._experiment.nodes[number].path)
+                errored = receiver.find_errors(items, self._find_sender(number, came.connection))
+                self._spoilt.append(_Seen.copy(came, errored))
         self._count()
 
     def _find_sender(self, number: int, connection: Indices) -> Whole:
@@ -152,13 +152,13 @@ class Comparison:
 
 def _join_all(seen: Sequence[_Seen]) -> _Seen:
     if not seen:
-        return _Seen.of(join_batches())
+        return _Seen.copy(join_batches())
     return _Seen(*(np.concatenate(parts) for parts in zip(*seen, strict=True)))
 
 
 def _list_receivers(experiment: Experiment, flows: Sequence[Flow]) -> dict[int, Receiver]:
     """Return what decrypts, by node."""
-    fill, found = Fill.of(experiment.seed), dict[int, Receiver]()
+    fill, found = Fill.from_seed(experiment.seed), dict[int, Receiver]()
     for number, node in enumerate(experiment.nodes):
         if not isinstance(node.element, SecurityEnd) or node.element.encrypts:
             continue

@@ -38,7 +38,7 @@ class Fill(NamedTuple):
     offset: int
 
     @classmethod
-    def of(cls, seed: Sequence[str]) -> Fill:
+    def from_seed(cls, seed: Sequence[str]) -> Fill:
         """Return the fill of a trial, by the names that its draws depend on."""
         name = "\x1f".join((*seed, "payload")).encode()
         digest = hashlib.blake2b(name, digest_size=8).digest()

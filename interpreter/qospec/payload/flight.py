@@ -52,7 +52,7 @@ class Items(NamedTuple):
         """Return the number of items."""
         return self.batch.count
 
-    def where(self, which: Rows | Truths | Whole | slice) -> Items:
+    def select(self, which: Rows | Truths | Whole | slice) -> Items:
         """Return the items of an index array, a boolean mask or a slice."""
         return Items(
             self.batch.select(which),
@@ -62,7 +62,7 @@ class Items(NamedTuple):
             self.fragment[which],
         )
 
-    def part(self, start: int, stop: int) -> Items:
+    def select_range(self, start: int, stop: int) -> Items:
         """Return the items from `start` up to `stop`, as views."""
         return Items(
             self.batch.part(start, stop),
@@ -72,7 +72,7 @@ class Items(NamedTuple):
             self.fragment[start:stop],
         )
 
-    def then(self, later: Items) -> Items:
+    def append(self, later: Items) -> Items:
         """Return these items, and later ones behind them."""
         return Items(
             join_batches(self.batch, later.batch),
@@ -122,7 +122,7 @@ class Flight:
         self._fragment[parts] = fragment
         self._batch = self._batch.with_sizes(size_bytes)
 
-    def seen(self, batch: Batch, place: str) -> Items:
+    def identify(self, batch: Batch, place: str) -> Items:
         """Return what passed a place, with numbers and without fates.
 
         Raises:

@@ -25,7 +25,7 @@ class Keystreams:
         self._stream = np.zeros(self._count, np.int64)
         self._cipher = CellCipher(())
 
-    def xored(self, sender: Whole, vc: Whole, position: Whole, cells: Bytes) -> Bytes:
+    def xor(self, sender: Whole, vc: Whole, position: Whole, cells: Bytes) -> Bytes:
         """Return the payloads of cells, each with its part of a keystream added.
 
         That encrypts as well as it decrypts. Each jump is a stream, as positions in one lie

@@ -56,16 +56,16 @@ class PacketReceiver:
         self._stops = [flow.stop for flow in flows]
         self._associations = cache(lambda sender: list_associations(experiment, sender))
 
-    def errored(self, items: Items, sender: Whole) -> Truths:
+    def find_errors(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which packets are not what was encrypted; `sender` is the node that did."""
         found = np.zeros(items.total, np.bool_)
         for mine, flow in self._group_alike(items, sender):
-            alike = items.where(mine)
+            alike = items.select(mine)
             seal = alike.batch.column("seal")
             association = self._associations(int(sender[mine[0]]))[read_index(int(seal[0]))]
             plain = self._rebuild_plain(alike, flow, size_in(int(seal[0])))
-            sealed = association.sealed(seal >> INDEX_BITS + SIZE_BITS & LARGEST_NUMBER, plain)
-            opened = association.opened(association.tampered(sealed, seal < 0))
+            sealed = association.seal(seal >> INDEX_BITS + SIZE_BITS & LARGEST_NUMBER, plain)
+            opened = association.open(association.tamper(sealed, seal < 0))
             same = (opened.faults == GENUINE) & (opened.size_bytes == plain.shape[1])
             same &= (opened.packets[:, : plain.shape[1]] == plain).all(axis=1)
             found[mine] = ~same
@@ -108,7 +108,7 @@ class CellReceiver:
         self._positions = build_positions(experiment.streams)
         self._sent, self._held = Keystreams(experiment), Keystreams(experiment, number)
 
-    def errored(self, items: Items, sender: Whole) -> Truths:
+    def find_errors(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which user cells are not what was encrypted."""
         connection, seal = items.batch.connection, items.batch.column("seal")
         here = np.zeros(items.total, np.int64)
@@ -117,15 +117,15 @@ class CellReceiver:
         known = np.flatnonzero(found & (sender >= 0))
         for start in range(0, len(known), AT_ONCE_CELLS):
             mine = _as_slice(known[start : start + AT_ONCE_CELLS])
-            plain = fill_payloads(items.where(mine), CELL_PAYLOAD_BYTES, self._fill)
+            plain = fill_payloads(items.select(mine), CELL_PAYLOAD_BYTES, self._fill)
             of = sender[mine], connection[mine].astype(np.int64)
             at = seal[mine] & UNTAMPERED
             carried, encrypted = plain.copy(), _as_slice(np.flatnonzero(at))
-            carried[encrypted] = self._sent.xored(
+            carried[encrypted] = self._sent.xor(
                 of[0][encrypted], of[1][encrypted], at[encrypted], plain[encrypted]
             )
             carried = tamper_rows(carried, seal[mine] < 0, CELL_PAYLOAD_BYTES // 2)
-            decrypted = self._held.xored(*of, here[mine], carried)
+            decrypted = self._held.xor(*of, here[mine], carried)
             # By words: to look at each octet takes five times as long.
             found[mine] = (decrypted.view(np.uint64) != plain.view(np.uint64)).any(axis=1)
         return found

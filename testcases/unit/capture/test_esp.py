@@ -127,8 +127,8 @@ def test_two_calls_may_have_the_same_numbers() -> None:
     inner = np.zeros((1, PACKET_BYTES), np.uint8)
     inner[:, 0] = 0x45
     numbers = np.array([5])
-    assert (of.sealed(numbers, inner) == of.sealed(numbers, inner)).all()
-    assert of.sealed(numbers, inner).shape[1] > PACKET_BYTES + IPV4_HEADER_BYTES
+    assert (of.seal(numbers, inner) == of.seal(numbers, inner)).all()
+    assert of.seal(numbers, inner).shape[1] > PACKET_BYTES + IPV4_HEADER_BYTES
 
 
 @pytest.mark.parametrize("name", ["gcm", "cbc"])
@@ -143,10 +143,10 @@ def test_an_association_is_set_up_once_and_seals_as_a_new_one(
     inner = np.zeros((2, PACKET_BYTES), np.uint8)
     inner[:, 0] = 0x45
     for numbers in ([7, 8], [5, 9], [7, 8]):
-        found = of.sealed(np.array(numbers), inner)
+        found = of.seal(np.array(numbers), inner)
         (fresh,) = Association(*of).seal(Rows(np.array(numbers), inner))
         assert (found == fresh).all()
-        assert (of.opened(found).faults == GENUINE).all()
+        assert (of.open(found).faults == GENUINE).all()
     assert len(made) == 1
 
 

@@ -120,12 +120,12 @@ def test_esp_returns_what_entered_whichever_association_encrypts_it():
 
 
 def test_another_key_at_one_end_leaves_nothing_as_it_was(monkeypatch):
-    opened = associations.Secured.opened
+    opened = associations.Secured.open
 
     def with_another(self, packets):
         return opened(self._replace(encryption_key=Key(bytes(20))), packets)
 
-    monkeypatch.setattr(associations.Secured, "opened", with_another)
+    monkeypatch.setattr(associations.Secured, "open", with_another)
     of = experiment(EspEncrypt(**GCM), EspDecrypt(**GCM), sizes=Sizes((100,)))
     errored, seen = compared(of, STREAM)
     assert errored == seen.received.tolist()

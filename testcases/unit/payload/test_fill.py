@@ -40,7 +40,7 @@ def test_a_payload_has_any_size_and_begins_alike(size: int) -> None:
 
 def test_the_fill_depends_on_seed_connection_and_number_and_on_nothing_else() -> None:
     fills = {
-        fill_payloads(items([connection], [number]), 48, Fill.of(seed))[0, 24:].tobytes()
+        fill_payloads(items([connection], [number]), 48, Fill.from_seed(seed))[0, 24:].tobytes()
         for connection in (0, 1)
         for number in (0, 1)
         for seed in (("0", "case"), ("1", "case"))

@@ -30,7 +30,7 @@ def test_fragments_are_those_of_the_packet_sent_just_before() -> None:
     flight = Flight(4, {"fragments": range(2, 4)})
     flight.add(items([0, 1, 0], [1_000, 1_001, 2_000]))
     flight.add(items([2, 3, 2, 2], [2_001, 1_003, 2_300, 2_002], 600, (1, 2, 1_300, 2)))
-    seen = flight.seen(items([0, 2, 2, 3, 2], [2_000, 2_001, 2_002, 1_003, 2_300], 600), "here")
+    seen = flight.identify(items([0, 2, 2, 3, 2], [2_000, 2_001, 2_002, 1_003, 2_300], 600), "here")
     assert seen.number.tolist() == [1, 1, 1, 0, 0]
     assert seen.fragment.tolist() == [0, 1, 2, 2, 1_300]
     assert seen.sent_bytes.tolist() == [1_500] * 5
@@ -40,5 +40,5 @@ def test_fragments_keep_their_packet_once_it_is_lost() -> None:
     flight = Flight(2, {"fragments": range(1, 2)})
     flight.add(items([0, 0, 1], [1_000, 2_000, 2_001], numbers=(0, 0, 1)))
     flight.remove(np.array([0, 0], np.int32), np.array([1_000, 2_000]))
-    seen = flight.seen(items([1], [2_001], 600), "here")
+    seen = flight.identify(items([1], [2_001], 600), "here")
     assert (seen.number.tolist(), seen.fragment.tolist()) == ([1], [1])

@@ -57,7 +57,7 @@ class Watching:
             *map(np.ndarray.tolist, (batch.connection, piece, batch.sent_ps)), strict=True
         )
 
-    def passed(self, place: str, _batch: Batch) -> None:
+    def note_passage(self, place: str, _batch: Batch) -> None:
         raise AssertionError(place)
 
     def note_end(self, batch: Batch, how: str) -> None:
