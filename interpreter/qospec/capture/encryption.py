@@ -104,4 +104,4 @@ class CellEncryption:
     def _number_key(self, vc: int, jump: int) -> int:
         element = self._experiment.nodes[self._sender[vc]].element
         assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `find_encrypting` has it
-        return element.key_number(jump)
+        return element.number_key(jump)

@@ -65,7 +65,7 @@ class CellEncrypt(SecurityEnd):
     def keys(self) -> tuple[Secret | None, ...]:
         return (self.key,)
 
-    def key_number(self, jump: int) -> int:
+    def number_key(self, jump: int) -> int:
         return jump // self.oam_cells_per_key if self.oam_cells_per_key else 0
 
     def form_after(self, form: Form) -> Form:

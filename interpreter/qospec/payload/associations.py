@@ -111,7 +111,7 @@ def derive_cell_key(
     """
     path, element = experiment.nodes[node].path, experiment.nodes[node].element
     assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `find_encrypting` has it
-    names = ("cells", path, str(connection), str(element.key_number(jump)))
+    names = ("cells", path, str(connection), str(element.number_key(jump)))
     holds = element if holder is None else experiment.nodes[holder].element
     assert isinstance(holds, SecurityEnd)  # noqa: S101 -- likewise
     for given in (*holds.keys, *element.keys):

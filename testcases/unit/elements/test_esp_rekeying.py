@@ -47,7 +47,7 @@ def test_a_gap_is_told_where_packets_expire_and_nowhere_else(lab, packets):
         step = build_process(element, lab.setting())((packets,), FOREVER_PS)
         expired = sum(loss.batch.count for loss in step.losses)
         byte_rate = Fraction(1_000 * element.esp.count_encrypted_bytes(SIZE_BYTES))
-        gap = element.rekeying.gap(Fraction(1_000), byte_rate, END_S)
+        gap = element.rekeying.find_gap(Fraction(1_000), byte_rate, END_S)
         found.append((gap is not None, expired > 0))
         if gap is None:
             assert not expired, element
@@ -64,7 +64,7 @@ def test_so_many_associations_last_for_so_long(lab, packets, count, lost):
     element = EspEncrypt("aes_128_gcm", rekey=Lifetime(8, "packet"), spi=32_768 - count)
     step = build_process(element, lab.setting())((packets,), FOREVER_PS)
     assert sum(loss.batch.count for loss in step.losses) == lost
-    used_up_s = element.rekeying.used_up_s(Fraction(1_000), Fraction(116_000), count)
+    used_up_s = element.rekeying.compute_used_up_s(Fraction(1_000), Fraction(116_000), count)
     assert used_up_s == Fraction(8 * count - 1, 1_000)
 
 

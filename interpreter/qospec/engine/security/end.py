@@ -37,6 +37,6 @@ class SecurityEnd(Element):
         """Return the keys that are given to it; None for one that is drawn."""
         return ()
 
-    def key_number(self, jump: int) -> int:  # noqa: ARG002
+    def number_key(self, jump: int) -> int:  # noqa: ARG002
         """Return which key of a VC is used after so many jumps of its state vector, from 0."""
         return 0

@@ -98,7 +98,7 @@ class Rekeying:
                 f"rekey earlier, or give it a `lifetime` of at least {_format_lifetime(least)}",
             )
 
-    def gap(self, packet_rate: Fraction, byte_rate: Fraction, end_s: Fraction) -> Gap | None:
+    def find_gap(self, packet_rate: Fraction, byte_rate: Fraction, end_s: Fraction) -> Gap | None:
         """Return when an association first expires before it is replaced, up to a time; else None.
 
         Args:
@@ -119,11 +119,13 @@ class Rekeying:
             since_s = use.replaced_s
         return None
 
-    def used_up_s(self, packet_rate: Fraction, byte_rate: Fraction, count: int) -> Fraction | None:
+    def compute_used_up_s(
+        self, packet_rate: Fraction, byte_rate: Fraction, count: int
+    ) -> Fraction | None:
         """Return when the last of so many associations ought to be replaced, in s; None: never.
 
         Args:
-            packet_rate: As of `gap`.
+            packet_rate: As of `find_gap`.
             byte_rate: Likewise.
             count: The first included.
         """

@@ -505,7 +505,7 @@ def _end(
     rekeying: Rekeying, count: int, packet_rate: Fraction, byte_rate: Fraction, end_s: Fraction
 ) -> _End | None:
     """Return how one of so many associations ends too early; None if none does."""
-    gap = rekeying.gap(packet_rate, byte_rate, end_s)
+    gap = rekeying.find_gap(packet_rate, byte_rate, end_s)
     if gap is not None and gap.replaced_s is None:
         return _End(
             f"expires after {format_value(gap.expires_s, TIME)}, and is not replaced",
@@ -521,7 +521,7 @@ def _end(
             f"what is to be sent in between is lost as `expired`{begins}",
             "exchange keys earlier, by `rekey`, or give it a longer `lifetime`",
         )
-    used_up_s = rekeying.used_up_s(packet_rate, byte_rate, count)
+    used_up_s = rekeying.compute_used_up_s(packet_rate, byte_rate, count)
     if used_up_s is not None and used_up_s < end_s:
         smaller = ", or begin with a smaller `spi`" if count <= SUCCESSORS else ""
         return _End(
