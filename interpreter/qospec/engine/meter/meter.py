@@ -236,14 +236,14 @@ def check_excess(meter: Meter) -> None:
 
 
 @kernel
-def colour_of(committed: Whole, other: Whole, packet: Packet) -> int:  # noqa: ARG001
+def choose_colour(committed: Whole, other: Whole, packet: Packet) -> int:  # noqa: ARG001
     """Return the colour of a packet, for which it takes tokens: here is each meter's own rule."""
     return GREEN
 
 
 def link_arrive(name: str, rule: Callable[[Whole, Whole, Packet], int]) -> Callable[..., int]:
-    """Return the kernel for arrivals at a meter, given its name and its `colour_of`."""
-    return link_kernel(_arrive, name, {"colour_of": rule})
+    """Return the kernel for arrivals at a meter, given its name and its `choose_colour`."""
+    return link_kernel(_arrive, name, {"choose_colour": rule})
 
 
 @kernel
@@ -267,7 +267,9 @@ def _choose_colour(state: Whole, size_bytes: int, marks: int, now_ps: int) -> in
     arriving = min((marks >> FIRST) & HIGHEST, RED) if state[AWARE] else GREEN
     packet = (size_bytes, arriving, now_ps - state[NOW])
     state[NOW] = now_ps
-    return colour_of(view_part(state, COMMITTED, FIELDS), view_part(state, OTHER, FIELDS), packet)
+    return choose_colour(
+        view_part(state, COMMITTED, FIELDS), view_part(state, OTHER, FIELDS), packet
+    )
 
 
 @kernel
