@@ -263,7 +263,7 @@ class Component:
         items = self._working.items
         return len(items) - 1 - int(items[0, SPARE])
 
-    def reports(self) -> Iterator[tuple[int, Any]]:
+    def list_reports(self) -> Iterator[tuple[int, Any]]:
         """Yield the number of each element that reports, and what is observed of it."""
         for number, transition in enumerate(self._transitions):
             if transition.report is not None:
@@ -344,7 +344,7 @@ class Component:
                 assert transition.wake is not None  # noqa: S101 -- or it had no alarm
                 reason = transition.wake(state, items, at_ps, out)
             else:
-                item = events.first_at(self._places, place, feed, items)
+                item = events.bring_first(self._places, place, feed, items)
                 reason = transition.arrive(state, items, item, port, at_ps, out)
             if reason != DONE:
                 self._replenish(element, reason)

@@ -210,7 +210,7 @@ def _handle_event(
         reason = call_wake(wakes, place, state_at(states, node), items, now_ps, out)
     else:
         out[0, 0] = 0
-        item = first_at(places, place, feed, items)
+        item = bring_first(places, place, feed, items)
         reason = call_arrive(arrives, place, state_at(states, node), items, item, port, now_ps, out)
     report[NODE], report[REASON] = node, reason
     if reason != DONE:
@@ -221,7 +221,7 @@ def _handle_event(
 
 
 @kernel
-def first_at(places: Places, place: int, feed: Batch, items: Whole) -> int:
+def bring_first(places: Places, place: int, feed: Batch, items: Whole) -> int:
     """Return the item that arrives next at a place, which may have to come out of the feed."""
     if places.first[place] == NOTHING:
         n = places.fed[place, 0]

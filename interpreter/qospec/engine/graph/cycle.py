@@ -136,7 +136,7 @@ class Cycle:
         if horizon_ps == FOREVER_PS:
             for runtime, entries in zip(self._runtimes, self._component.ledger, strict=True):
                 runtime.entries = entries
-            for number, found in self._component.reports():
+            for number, found in self._component.list_reports():
                 self._recorder.reported[self._runtimes[number].path] = found
         if self._is_noted:
             self._note_and_check(arrivals)
