@@ -44,12 +44,12 @@ def cost_sizes(clock: Clock, sizes: tuple[int, ...]) -> Costs:
     return compute_costs(sizes, framed.count_line_bytes, clock.byte_time_ps)
 
 
-def latency_ps(clock: Clock) -> int:
+def bound_latency_ps(clock: Clock) -> int:
     """Return how long an idle line lets an item wait: for the next slot, if it has slots."""
     return ceil(clock.slot_ps) - 1 if clock.slotted else 0
 
 
-def whole_ps(clock: Clock, time_ps: Fraction) -> int:
+def round_ps(clock: Clock, time_ps: Fraction) -> int:
     """Return a bound of a time on a line as whole ps, as items leave."""
     return ceil(time_ps) if clock.slotted else floor(time_ps)
 
@@ -59,7 +59,7 @@ def bound_sending_ps(clock: Clock, arriving: Arrival) -> int:
     return ceil(cost_sizes(clock, arriving.sizes).longest_ps) + clock.arrival_ps - clock.lead_ps
 
 
-def full_ps(clock: Clock, arriving: Arrival, limit: Buffer | None) -> int | None:
+def bound_full_ps(clock: Clock, arriving: Arrival, limit: Buffer | None) -> int | None:
     """Return the time on the line of what is ahead of an item that a queue admits, with itself.
 
     That is what the limit lets wait, and the item that is being sent, which may have begun within
@@ -74,31 +74,31 @@ def _compute_full_ps(costs: Costs, limit: Buffer) -> int:
     return ceil((limit.amount + 1) * costs.longest_ps)
 
 
-def fitting(arriving: Arrival, limit: Buffer | None) -> int | None:
+def count_fitting(arriving: Arrival, limit: Buffer | None) -> int | None:
     """Return how many items find room within a limit."""
     if limit is None:
         return None
     return limit.amount // (arriving.sizes[0] if limit.unit == "byte" else 1)
 
 
-def served_in_order(
+def guarantee_in_order(
     clock: Clock, arriving: Arrival, limit: Buffer | None = None
 ) -> tuple[Guarantee, ...]:
     """Return what a line guarantees of what arrives and waits in order, within a limit."""
     if not arriving.sizes:
         return (Guarantee(0, 0),)
     of = functools.partial(cost_sizes, clock)
-    longest_ps, waits_ps = of(arriving.sizes).longest_ps, latency_ps(clock)
+    longest_ps, waits_ps = of(arriving.sizes).longest_ps, bound_latency_ps(clock)
     service = delay_service(WHOLE, waits_ps)
     most = find_least_known(
-        bound_delay_ps(arriving.measure_work(of), service), full_ps(clock, arriving, limit)
+        bound_delay_ps(arriving.measure_work(of), service), bound_full_ps(clock, arriving, limit)
     )
     behind = bound_backlog(arriving.items, (RateLatency(1 / longest_ps, Fraction(waits_ps)),))
     waiting: Fraction | int | None = come_within(clock, arriving, most)
     if behind is not None:  # one of them is being sent, unless all wait for a slot
         waiting = find_least_known(waiting, floor(behind) if waits_ps else ceil(behind) - 1)
     bounded = _build_guarantee(clock, arriving, most, waiting, limit)
-    return (bounded._replace(server=server_of(clock, service, of)),)
+    return (bounded._replace(server=build_server(clock, service, of)),)
 
 
 def come_within(clock: Clock, arriving: Arrival, most_ps: Fraction | int | None) -> int | None:
@@ -113,10 +113,10 @@ def come_within(clock: Clock, arriving: Arrival, most_ps: Fraction | int | None)
     return None if came is None else floor(came)
 
 
-def server_of(clock: Clock, service: ServiceCurve, costs_at: CostsOf) -> Server:
+def build_server(clock: Clock, service: ServiceCurve, costs_at: CostsOf) -> Server:
     """Return a service of a line as a chain needs it, which goes by when items have arrived.
 
-    Where slots are rounded, items leave less than a ps later than the service says; see `whole_ps`.
+    Where slots are rounded, items leave less than a ps later than the service says; see `round_ps`.
     """
     rounded_ps = int(clock.slotted and clock.slot_ps.denominator > 1)
     return Server(delay_service(service, rounded_ps), costs_at, clock.arrival_ps)
@@ -136,14 +136,14 @@ def _build_guarantee(
     least_ps = floor(cost_sizes(clock, arriving.sizes).shortest_ps) + clock.arrival_ps
     if most is None:
         return Guarantee(least_ps, None, why=TOO_MUCH if arriving.items.is_bounded else UNKNOWN)
-    most_ps = whole_ps(clock, Fraction(most)) + clock.arrival_ps
-    known = find_least_known(waiting, fitting(arriving, limit))
+    most_ps = round_ps(clock, Fraction(most)) + clock.arrival_ps
+    known = find_least_known(waiting, count_fitting(arriving, limit))
     return Guarantee(
         least_ps, max(least_ps, most_ps), None if known is None else max(0, int(known))
     )
 
 
-def sent(clock: Clock, arriving: Arrival) -> Arrival | None:
+def bound_sent(clock: Clock, arriving: Arrival) -> Arrival | None:
     """Return a bound of all that a line sends: its items are no closer than it sends them.
 
     Nor are there more than it has been given: Le Boudec and Thiran, 1.4.1 and 1.7.2. Both
@@ -151,7 +151,7 @@ def sent(clock: Clock, arriving: Arrival) -> Arrival | None:
     """
     if not arriving.sizes:
         return None
-    costs, waits_ps = cost_sizes(clock, arriving.sizes), latency_ps(clock)
+    costs, waits_ps = cost_sizes(clock, arriving.sizes), bound_latency_ps(clock)
     slack_ps = int(not costs.whole)
     spaced = Arrival(
         Curve.from_lines([(1, 1 / costs.shortest_ps)]).widen(slack_ps),
@@ -171,18 +171,20 @@ def guarantee_line(
     """Return what a line guarantees, or a queue that it serves: what is lost delays no other."""
     if clock is None:
         raise ValueError("no line serves this element")
-    return Guarantees(served_in_order(clock, arriving, limit), sent(clock, arriving))
+    return Guarantees(guarantee_in_order(clock, arriving, limit), bound_sent(clock, arriving))
 
 
-def share_of(clock: Clock, arriving: Arrival, share: Share, limit: Buffer | None) -> Guarantee:
+def guarantee_share(
+    clock: Clock, arriving: Arrival, share: Share, limit: Buffer | None
+) -> Guarantee:
     """Return what a scheduler guarantees of an input by its share, within a limit."""
     if not share.service:
         return Guarantee(0, None, why=NO_SHARE)
-    delayed = delay_service(share.service, latency_ps(clock))
+    delayed = delay_service(share.service, bound_latency_ps(clock))
     most = find_least_known(bound_delay_ps(arriving.measure_work(share.costs), delayed))
     if share.always and limit is not None:
         full_ps = _compute_full_ps(share.costs(arriving.sizes), limit)
         # What is being sent may have begun within this very ps.
         most = find_least_known(most, *(late + full_ps / rate + 1 for rate, late in delayed))
     bounded = _build_guarantee(clock, arriving, most, come_within(clock, arriving, most), limit)
-    return bounded._replace(server=server_of(clock, delayed, share.costs))
+    return bounded._replace(server=build_server(clock, delayed, share.costs))

@@ -171,13 +171,13 @@ def transmit(line: Whole, start: tuple[int, int], size_bytes: int) -> int:
 
 
 @kernel
-def framing_of(line: Whole) -> Framing:
+def read_framing(line: Whole) -> Framing:
     """Return the framing of items."""
     return Framing(line[HEADER], line[LEAST], line[EXTRA], line[PER_CELL])
 
 
 @kernel
-def sent_bytes(framing: Framing, size_bytes: int) -> int:
+def count_sent_bytes(framing: Framing, size_bytes: int) -> int:
     """Return the bytes that an item of that size takes, framed."""
     header, least, extra, per_cell = framing
     return frame_bytes(size_bytes, header, least, per_cell) + extra
@@ -187,7 +187,7 @@ def sent_bytes(framing: Framing, size_bytes: int) -> int:
 def compute_service_time(line: Whole, size_bytes: int) -> tuple[int, int]:
     """Return the time that an item of that size takes, framed: whole ps and a numerator."""
     denominator = line[DENOMINATOR]
-    framed_bytes = sent_bytes(framing_of(line), size_bytes)
+    framed_bytes = count_sent_bytes(read_framing(line), size_bytes)
     part, carried = framed_bytes * line[BYTE_PART], 0
     if part >= denominator:  # else a division of 0, where a byte takes whole picoseconds
         carried = part // denominator
@@ -196,7 +196,7 @@ def compute_service_time(line: Whole, size_bytes: int) -> tuple[int, int]:
 
 
 @kernel
-def time_of(
+def compute_time(
     line: Whole, of_bytes: OfBytes, ahead: tuple[int, tuple[int, int]], size_bytes: int
 ) -> tuple[int, tuple[int, int]]:
     """Return an item's size and its time, whole ps and a numerator; `ahead` is the item before."""
@@ -204,7 +204,7 @@ def time_of(
     if slotted:
         return ahead
     if whole:  # to look whether sizes differ takes longer than to multiply
-        return size_bytes, (sent_bytes(framing, size_bytes) * byte_ps, 0)
+        return size_bytes, (count_sent_bytes(framing, size_bytes) * byte_ps, 0)
     if size_bytes == ahead[0]:
         return ahead
     return size_bytes, compute_service_time(line, size_bytes)

@@ -21,7 +21,7 @@ from qospec.calculus.guarantee import Arrival
 from qospec.catalogue.kinds import LONGEST_PS, OF_FRAMES, Buffer, Domain, Load
 from qospec.dataclass import NamedTuple
 from qospec.engine.kernel import kernel
-from qospec.engine.line.transmission import sent_bytes
+from qospec.engine.line.transmission import count_sent_bytes
 from qospec.protocol.encapsulation import Framing
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 from qospec.units import PS_PER_S
@@ -165,7 +165,7 @@ def refuse(state: Whole, reason: int) -> Whole:  # noqa: ARG001  there is one re
 @kernel
 def count_tokens(per_packet: int, framing: Framing, size_bytes: int) -> int:
     """Return how many tokens a packet takes: one, or its bytes with what is around it."""
-    return 1 if per_packet else sent_bytes(framing, size_bytes)
+    return 1 if per_packet else count_sent_bytes(framing, size_bytes)
 
 
 @kernel

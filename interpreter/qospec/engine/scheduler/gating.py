@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.kernel import kernel
-from qospec.engine.line.transmission import sent_bytes
+from qospec.engine.line.transmission import count_sent_bytes
 from qospec.engine.scheduler.tree import NO_LIMIT, PARENT, list_input_fields, list_own_fields
 from qospec.protocol.encapsulation import Encapsulation, Framing
 
@@ -58,7 +58,7 @@ def measure_frame_ps(tree: Tree, scheduler: int, size_bytes: int) -> int:
         tree[scheduler, EXTRA],
         tree[scheduler, PER_CELL],
     )
-    octets = sent_bytes(framing, size_bytes)
+    octets = count_sent_bytes(framing, size_bytes)
     part_ps = -(-octets * tree[scheduler, BYTE_PART] // tree[scheduler, DENOMINATOR])
     return octets * tree[scheduler, BYTE] + part_ps  # type: ignore[no-any-return]
 

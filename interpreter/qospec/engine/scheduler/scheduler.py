@@ -33,7 +33,7 @@ from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import Transition
 from qospec.engine.items.batch import FOREVER_PS, Batch, allocate_batch, empty, join_batches
 from qospec.engine.line import tail_drop, transmission
-from qospec.engine.line.guarantee import cost_sizes, sent, share_of
+from qospec.engine.line.guarantee import bound_sent, cost_sizes, guarantee_share
 from qospec.engine.line.transmission import FREE
 from qospec.engine.queue.admission import CAUSES
 from qospec.engine.queue.drop_policy import Waiting, build_drop_state
@@ -216,15 +216,19 @@ class Scheduler(Element):
                 continue
             limit = limits[number] if limits else None
             if self.may_pause:
-                found.append(share_of(clock, arrival, self.share(number, inputs, clock), limit))
+                found.append(
+                    guarantee_share(clock, arrival, self.share(number, inputs, clock), limit)
+                )
                 continue
             others = (one.work for n, one in enumerate(inputs) if one and n != number)
             left = find_residual(functools.reduce(Curve.add, others, NOTHING), Fraction(0))
             rest = Share(left, functools.partial(cost_sizes, clock))
             shares = (self.share(number, inputs, clock), rest)
-            found.append(choose_best(share_of(clock, arrival, share, limit) for share in shares))
+            found.append(
+                choose_best(guarantee_share(clock, arrival, share, limit) for share in shares)
+            )
         together = functools.reduce(Arrival.add, arriving)
-        return Guarantees(tuple(found), sent(clock, together))
+        return Guarantees(tuple(found), bound_sent(clock, together))
 
     def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:  # noqa: ARG002
         """Return the fields of its policy that do not begin as 0: its own, or one per input."""

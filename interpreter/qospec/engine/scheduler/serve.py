@@ -35,9 +35,9 @@ from qospec.engine.line.transmission import (
     SLOTTED,
     STAMPS,
     add_time,
+    compute_time,
     find_next_slot,
-    framing_of,
-    time_of,
+    read_framing,
 )
 from qospec.engine.queue.admission import (
     ADMITTED,
@@ -109,7 +109,7 @@ def serve(
     pace = (line[SLOT], line[SLOT_PART], denominator, line[LEAP])
     slotted, stamps = line[SLOTTED] != 0, line[STAMPS] != 0
     lead, way, sent = line[LEAD], line[PROPAGATION], 0
-    of_bytes = (slotted, line[BYTE_PART] == 0, line[BYTE], framing_of(line))
+    of_bytes = (slotted, line[BYTE_PART] == 0, line[BYTE], read_framing(line))
     (size, time), last, upcoming = (0, pace[:2]), tree[0, SENT], _peek(service.order.at_ps, 0)
     while True:
         if upcoming[1] <= free:
@@ -128,7 +128,7 @@ def serve(
         k = select_queue(tree, arrival_tags, free)
         i, now = _dequeue(tree, k, queue, sizes)
         carry(arrivals, held, i, left, sent)
-        size, time = time_of(line, of_bytes, (size, time), now)
+        size, time = compute_time(line, of_bytes, (size, time), now)
         if stamps:
             left_sent[sent] = free + lead
         free, part = add_time(free, part, time, denominator)

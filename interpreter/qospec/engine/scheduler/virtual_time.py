@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
-from qospec.engine.line.transmission import sent_bytes
+from qospec.engine.line.transmission import count_sent_bytes
 from qospec.engine.scheduler.tree import (
     FIRST,
     LAST,
@@ -134,7 +134,7 @@ def compute_work(tree: Tree, scheduler: int, now_ps: int) -> int:
         left = left_ps * tree[scheduler, UNITS] // tree[scheduler, PER_PS]
         header, least = tree[scheduler, HEADER], tree[scheduler, LEAST]
         framing = Framing(header, least, tree[scheduler, EXTRA], tree[scheduler, PER_CELL])
-        framed = sent_bytes(framing, begun)
+        framed = count_sent_bytes(framing, begun)
         if framed != begun:
             left = left * begun // framed
     return (tree[scheduler, WORK] << fine) - min(left, begun << fine)  # type: ignore[no-any-return]

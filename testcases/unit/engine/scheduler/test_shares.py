@@ -18,7 +18,7 @@ from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.line.clock import Clock
-from qospec.engine.line.guarantee import served_in_order
+from qospec.engine.line.guarantee import guarantee_in_order
 from qospec.protocol.encapsulation import Encapsulation
 
 LINE = Clock(Fraction(8 * 10**12), slotted=False, encapsulation=Encapsulation())
@@ -130,7 +130,7 @@ def test_sizes_that_differ_are_counted_in_packets_and_in_bytes() -> None:
     line = Clock(LINE.bit_rate, slotted=False, encapsulation=framed)
     large = bound_items(Curve.from_lines([(1, Fraction(1, 10_000))]), [1_480])
     small = bound_items(Curve.from_lines([(1, Fraction(1, 200))]), [20])
-    (found,) = served_in_order(line, large.add(small))
+    (found,) = guarantee_in_order(line, large.add(small))
     assert found.most_ps == 1_500 + 40
     # Within 1,500 ps, which is the longest that one waits, so many come: 2 and 1,500 / 200.
     assert found.waiting == 2 + 7
