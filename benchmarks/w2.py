@@ -76,7 +76,7 @@ def rates(load: Fraction) -> list[Fraction]:
     """Return packets/s of each flow."""
     encapsulation = LAST.clock(stamps=False).encapsulation
     assert encapsulation is not None
-    mean = IMIX.mean_of(encapsulation.count_line_bytes)
+    mean = IMIX.compute_mean(encapsulation.count_line_bytes)
     return [load * share * LAST.rate / 8 / mean for share in SHARES]
 
 

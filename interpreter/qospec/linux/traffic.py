@@ -73,7 +73,7 @@ def _plan_source(source: Source, draws: Draws, stop_ps: int) -> Batch:
     state = source.arrivals.start(source.connections, source.phases, below)
     sizes = source.sizes.start(source.connections, below)
     at_ps, connection = source.arrivals.emit(state, stop_ps)
-    size_bytes = sizes.next(connection)
+    size_bytes = sizes.take_next(connection)
     return build_batch(
         at_ps=at_ps,
         sent_ps=at_ps.copy(),

@@ -84,7 +84,7 @@ class Calls(Arrivals):
         return start(coming, self.hold, PS_PER_S / Fraction(self.at), connections, self._rest_ps)
 
     def emit(self, state: Pool, until_ps: int) -> tuple[Times, Indices]:
-        return state.before(until_ps)
+        return state.take_before(until_ps)
 
     def tell(self, state: Pool) -> Iterator[Told]:
         return state.tell()

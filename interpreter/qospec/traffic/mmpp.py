@@ -66,7 +66,7 @@ class Mmpp(Arrivals):
         return make_two_state(stays, gaps, connections, "random", draws)
 
     def emit(self, state: TwoState, until_ps: int) -> tuple[Times, Indices]:
-        return state.before(until_ps)
+        return state.take_before(until_ps)
 
     def compute_mean_rate(self, connections: int) -> Fraction:
         return connections * Fraction(self.rate)

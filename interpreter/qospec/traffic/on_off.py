@@ -61,7 +61,7 @@ class OnOff(Arrivals):
         return make_two_state((self.off, self.on), gaps, connections, phases, draws)
 
     def emit(self, state: TwoState, until_ps: int) -> tuple[Times, Indices]:
-        return state.before(until_ps)
+        return state.take_before(until_ps)
 
     def compute_mean_rate(self, connections: int) -> Fraction:
         on_ps, off_ps = self.on.mean_ps, self.off.mean_ps

@@ -79,13 +79,13 @@ class Segmented(Arrivals):
         packets, sizes = state
         is_random = self.gaps == "poisson"
         ready_ps, sender = (
-            instants.emit(packets, until_ps) if is_random else packets.before(until_ps)
+            instants.emit(packets, until_ps) if is_random else packets.take_before(until_ps)
         )
-        counts = sizes.next(sender) // CELL_BYTES
+        counts = sizes.take_next(sender) // CELL_BYTES
         return np.repeat(ready_ps, counts), np.repeat(sender, counts)
 
     def compute_mean_rate(self, connections: int) -> Fraction:
-        cells = self.in_cells.mean_of(lambda size_bytes: size_bytes // CELL_BYTES)
+        cells = self.in_cells.compute_mean(lambda size_bytes: size_bytes // CELL_BYTES)
         return connections * Fraction(self.rate) * cells
 
     def bound_items(self, connections: int, phases: str) -> Curve:

@@ -266,10 +266,10 @@ class Listed:
         connection = np.arange(first, first + len(due), dtype=np.int32)
         return np.array([packet.at for packet in due], np.int64), connection
 
-    def next(self, connection):
+    def take_next(self, connection):
         return np.array([self.packets[number].size for number in connection], np.int32)
 
-    def mean_of(self, _length):
+    def compute_mean(self, _length):
         return 1
 
     def compute_highest_rate(self, _connections):

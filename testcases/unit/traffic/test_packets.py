@@ -138,7 +138,7 @@ def test_marks_and_what_a_classifier_asks():
         destination_port=443,
         source_address="10.1.0.7",
     ).describe_packets(framed(vlan_tags=1, labels=1))
-    assert {name: mark.of(stream.marks) for name, mark in MARKS.items()} == {
+    assert {name: mark.read(stream.marks) for name, mark in MARKS.items()} == {
         "clp": 0,
         "colour": 0,
         "dscp": 46,

@@ -110,7 +110,7 @@ def _measure_lengths(sending: Sending) -> tuple[tuple[str, Fraction], ...]:
     return tuple(
         (
             layer,
-            packets.sizes.mean_of(
+            packets.sizes.compute_mean(
                 lambda size, layer=layer: packets.encapsulation.count_layer_bytes(
                     size, layer, packets.transport_bytes
                 )

@@ -182,9 +182,9 @@ class _Origin:
             for told in self._source.arrivals.tell(self._state):
                 self._recorder.samples.tell(told, self._source.first)
         count = len(at_ps)
-        sizes = self._sizes.next(connection)
+        sizes = self._sizes.take_next(connection)
         if self._listed:
-            self._marks = self._listed.next(connection)
+            self._marks = self._listed.take_next(connection)
         elif count > len(self._marks):
             # Some more, since windows hold more or fewer by a few items.
             self._marks = np.full(count + count // 8, self._source.marks, np.uint32)
@@ -200,7 +200,7 @@ class _Origin:
             marks=self._marks[:count],
         )
         if self._frames is not None:
-            batch = self._frames.note(batch)
+            batch = self._frames.note_frames(batch)
         if count:
             if self._source.sizes.alike:
                 self._recorder.totals.know_alike(batch)

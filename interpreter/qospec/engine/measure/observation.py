@@ -258,7 +258,7 @@ class Recorder:
         self._indices = indices
         self.reported: dict[str, Counts] = {}
         for source in experiment.sources:
-            mean = source.sizes.mean_of(lambda size: size)
+            mean = source.sizes.compute_mean(lambda size: size)
             self._size_bytes[source.indices] = int(mean)
 
     @property

@@ -101,7 +101,7 @@ class Records:
                 f"take a part of it: `editcap -r IN OUT 1-{MOST_PACKETS}`",
             )
         if max(held, length) > MOST_PACKET_BYTES:
-            raise self.fail("is damaged")
+            raise self.describe_error("is damaged")
         since_ps = at_ps - self._first_ps
         if self.at_ps and since_ps < self.at_ps[-1]:
             raise UnfitError(
@@ -110,7 +110,7 @@ class Records:
                 "put them in order: `reordercap IN OUT`",
             )
         if since_ps > LONGEST_PS:
-            raise self.fail(
+            raise self.describe_error(
                 "goes on for more than 11 days", "take a part of it: `editcap -B STOP IN OUT`"
             )
         self.at_ps.append(since_ps)
@@ -119,7 +119,7 @@ class Records:
         self.length.append(length)
         self.interface.append(interface)
 
-    def fail(self, what: str, help_text: str = REMEDY) -> UnfitError:
+    def describe_error(self, what: str, help_text: str = REMEDY) -> UnfitError:
         """Return the error of what is wrong behind the last packet."""
         return UnfitError(f"file: `{self.name}` {what} behind packet {len(self.at_ps)}", help_text)
 
@@ -203,18 +203,18 @@ def _list_pcap(data: bytes, records: Records) -> None:
     order, ticks = PCAP[data[:4]]
     unpack, tick_ps = struct.Struct(f"{order}IIII").unpack_from, PS_PER_S // ticks
     if len(data) < PCAP_HEAD_BYTES:
-        raise records.fail("is cut")
+        raise records.describe_error("is cut")
     (link,) = struct.unpack_from(f"{order}I", data, PCAP_HEAD_BYTES - 4)
     checked = 2 * (link >> CHECK_SEQUENCE_SHIFT) if link & HAS_CHECK_SEQUENCE else 0
     records.interfaces.append(Interface(link & 0xFFFF, check_sequence_bytes=checked))
     place, end = PCAP_HEAD_BYTES, len(data)
     while place < end:
         if place + PCAP_RECORD_BYTES > end:
-            raise records.fail("is cut")
+            raise records.describe_error("is cut")
         seconds, part, held, length = unpack(data, place)
         place += PCAP_RECORD_BYTES
         if place + held > end:
-            raise records.fail("is cut")
+            raise records.describe_error("is cut")
         records.add(seconds * PS_PER_S + part * tick_ps, place, held, length, 0)
         place += held
 
@@ -223,12 +223,12 @@ def _list_pcapng(data: bytes, records: Records) -> None:
     place, end, order, is_ours, first = 0, len(data), "<", False, 0
     while place < end:
         if place + LEAST_BLOCK_BYTES > end:
-            raise records.fail("is cut")
+            raise records.describe_error("is cut")
         if data[place : place + 4] == PCAPNG:
             order = "<" if data[place + 8 : place + 12] == b"\x4d\x3c\x2b\x1a" else ">"
         kind, size = struct.unpack_from(f"{order}II", data, place)
         if size < LEAST_BYTES.get(kind, LEAST_BLOCK_BYTES) or size % 4 or place + size > end:
-            raise records.fail("is cut, or damaged")
+            raise records.describe_error("is cut, or damaged")
         if kind == SECTION:
             options = dict(_list_options(data, order, place + 24, place + size - 4))
             is_ours, first = options.get(APPLICATION, b"").startswith(OURS), len(records.interfaces)
@@ -238,7 +238,9 @@ def _list_pcapng(data: bytes, records: Records) -> None:
         elif kind == PACKET:
             _add_packet(data, order, (place, size), records, first, is_ours=is_ours)
         elif kind in (SIMPLE_PACKET, OLD_PACKET):
-            raise records.fail("has a packet in a block without a time", "write it with Wireshark")
+            raise records.describe_error(
+                "has a packet in a block without a time", "write it with Wireshark"
+            )
         place += size
 
 
@@ -249,7 +251,7 @@ def _read_interface(
     (link,) = struct.unpack_from(f"{order}H", data, place + 8)
     options = dict(_list_options(data, order, place + 16, place + size - 4))
     if any(len(options[code]) != OPTION_BYTES[code] for code in options.keys() & OPTION_BYTES):
-        raise records.fail("is damaged")
+        raise records.describe_error("is damaged")
     resolution = options.get(RESOLUTION, b"\x06")[0]
     ticks = 2 ** (resolution & 0x7F) if resolution & 0x80 else 10**resolution
     (speed,) = struct.unpack(f"{order}Q", options.get(SPEED, bytes(8)))
@@ -270,7 +272,7 @@ def _add_packet(
     place, size = block
     number, high, low, held, length = struct.unpack_from(f"{order}IIIII", data, place + 8)
     if 32 + held > size or first + number >= len(records.interfaces):
-        raise records.fail("is damaged")
+        raise records.describe_error("is damaged")
     interface, begins = records.interfaces[first + number], place + 28
     at_ps = (high << 32 | low) * PS_PER_S // interface.ticks + interface.offset_ps
     if is_ours:  # in whole ps

@@ -62,7 +62,7 @@ class Changing(Arrivals):
         at_ps: list[Times] = []
         connection: list[Indices] = []
         first = state.ended
-        for number, (begin_ps, stop_ps, process) in enumerate(self.spans()):
+        for number, (begin_ps, stop_ps, process) in enumerate(self.list_spans()):
             if number < state.ended or begin_ps >= until_ps:
                 continue
             since_ps, sender = process.emit(
@@ -95,7 +95,7 @@ class Changing(Arrivals):
         """Return the mean rates of its processes, each as long as it emits."""
         return tuple(
             (begin_ps + since_ps, rate)
-            for begin_ps, stop_ps, process in self.spans()
+            for begin_ps, stop_ps, process in self.list_spans()
             for since_ps, rate in process.list_rates(connections)
             if begin_ps + since_ps < stop_ps
         )
@@ -107,7 +107,7 @@ class Changing(Arrivals):
     def count_most_items(self, connections: int, length_ps: int) -> int | None:
         """Return the most items of all processes within a time; None if one of them is random."""
         total = 0
-        for begin_ps, stop_ps, process in self.spans():
+        for begin_ps, stop_ps, process in self.list_spans():
             if begin_ps >= length_ps:
                 break
             most = process.count_most_items(connections, min(length_ps, stop_ps) - begin_ps)
@@ -120,11 +120,11 @@ class Changing(Arrivals):
         """Return how many calls all processes are offered within a time."""
         return sum(
             process.count_offered(min(length_ps, stop_ps) - begin_ps)
-            for begin_ps, stop_ps, process in self.spans()
+            for begin_ps, stop_ps, process in self.list_spans()
             if begin_ps < length_ps
         )
 
-    def spans(self) -> Iterator[tuple[int, int, Arrivals]]:
+    def list_spans(self) -> Iterator[tuple[int, int, Arrivals]]:
         """Yield when each process begins and ends, and the process."""
         ends_ps = [begin_ps for begin_ps, _ in self.processes[1:]]
         for (begin_ps, process), end_ps in zip(self.processes, [*ends_ps, FOREVER_PS], strict=True):
@@ -164,7 +164,7 @@ def begin_later(process: Arrivals, offset_ps: int) -> Arrivals:
 def list_spans(arrivals: Arrivals) -> tuple[tuple[int, int, Arrivals], ...]:
     """Return when each process of a source begins and ends, and the process; else the source."""
     if isinstance(arrivals, Changing):
-        return tuple(arrivals.spans())
+        return tuple(arrivals.list_spans())
     return ((0, FOREVER_PS, arrivals),)
 
 

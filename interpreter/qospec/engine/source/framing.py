@@ -78,7 +78,7 @@ class Numbering:
         self._turn[:] = 0
         _begin_frames(self._next, self._last, self._cells[0])
 
-    def note(self, batch: Batch) -> Batch:
+    def note_frames(self, batch: Batch) -> Batch:
         """Return the same cells, with what is noted of them."""
         more = np.empty((batch.count, WIDTH), np.int64)
         mine, done = batch.connection.view(np.uint32), 0
@@ -93,7 +93,7 @@ class Numbering:
     def _number_cells(self, connection: Rows, more: Whole) -> None:
         """Write what is noted of cells of one stage."""
         if self._sizes is not None and len(self._ahead) < len(connection):
-            sizes = self._sizes.next(np.zeros(len(connection), np.int32)) // CELL_BYTES
+            sizes = self._sizes.take_next(np.zeros(len(connection), np.int32)) // CELL_BYTES
             self._ahead = np.concatenate([self._ahead, sizes])
         frames = self._next, self._last, self._turn
         used = _number_cells(connection, self._first, (self._cells, self._ahead), frames, more)

@@ -69,7 +69,7 @@ class Periodic(Arrivals):
 
     def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:
         """Return the cells that are ready and were not yet emitted."""
-        return state.before(until_ps)
+        return state.take_before(until_ps)
 
     def compute_mean_rate(self, connections: int) -> Fraction:
         """Return the cells/s of all bursts."""
@@ -132,7 +132,7 @@ class Pattern:
     denominator: int
     emitted: int = 0
 
-    def before(self, until_ps: int) -> tuple[Times, Indices]:
+    def take_before(self, until_ps: int) -> tuple[Times, Indices]:
         """Return times and connections of all cells before `until_ps` that were not yet emitted."""
         size = len(self.offsets.connection)
         first, self.emitted = self.emitted, max(self.emitted, self._count_before(until_ps))

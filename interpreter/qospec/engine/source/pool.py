@@ -113,7 +113,7 @@ class Pool:
     until_ps: int = 0
     held: int = 0
 
-    def before(self, until_ps: int) -> tuple[Times, Indices]:
+    def take_before(self, until_ps: int) -> tuple[Times, Indices]:
         """Return times and connections of all cells before `until_ps` that were not yet emitted."""
         self.ends_ps = self.ends_ps[self.ends_ps.searchsorted(self.until_ps) :]
         begins_ps = self._list_begins(until_ps)

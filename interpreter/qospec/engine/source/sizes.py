@@ -55,7 +55,7 @@ class Sizes:
         """Return whether all items have one size."""
         return len(set(self.size_bytes)) == 1
 
-    def mean_of(self, length: Callable[[int], int]) -> Fraction:
+    def compute_mean(self, length: Callable[[int], int]) -> Fraction:
         """Return the mean of a length that depends on the size."""
         pairs = zip(self.size_bytes, self.weights, strict=True)
         return Fraction(sum(length(size) * weight for size, weight in pairs), sum(self.weights))
@@ -77,7 +77,7 @@ def compute_mean_bytes(
 ) -> Fraction:
     """Return the mean length of packets of these sizes in a layer of a link."""
     # Cached: the cases of a sweep use the same few means, of mixes of up to hundreds of sizes.
-    return sizes.mean_of(lambda packet: link.count_layer_bytes(packet, layer, transport_bytes))
+    return sizes.compute_mean(lambda packet: link.count_layer_bytes(packet, layer, transport_bytes))
 
 
 CELLS = Sizes((CELL_BYTES,))
@@ -93,8 +93,8 @@ class Drawn:
         self._remaining: arrays.Sizes = np.empty(0, np.int32)
         self._stream: Generator = draws.below("sizes").stream()
 
-    def next(self, connection: Indices) -> arrays.Sizes:
-        """Return the sizes of the next items of the source; see `Repeated.next`."""
+    def take_next(self, connection: Indices) -> arrays.Sizes:
+        """Return the sizes of the next items of the source; see `Repeated.take_next`."""
         count = len(connection)
         missing = count - len(self._remaining)
         if missing > 0:
@@ -116,7 +116,7 @@ class Repeated(Generic[Number]):
         self._length = len(once)
         self._position = np.zeros(connections, np.int64)
 
-    def next(self, connection: Indices) -> NDArray[Number]:
+    def take_next(self, connection: Indices) -> NDArray[Number]:
         """Return those of the next items, which are shared: do not change them.
 
         Args:

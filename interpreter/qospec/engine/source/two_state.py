@@ -97,7 +97,7 @@ class TwoState:
     drawn_ps: Whole
     used: Whole
 
-    def before(self, until_ps: int) -> tuple[Times, Indices]:
+    def take_before(self, until_ps: int) -> tuple[Times, Indices]:
         """Return times and connections of all cells before `until_ps` that were not yet emitted."""
         at_ps, connection = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
         done = False

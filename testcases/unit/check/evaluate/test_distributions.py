@@ -51,7 +51,7 @@ def test_the_mean_is_that_of_the_limited_law(mean, least, largest):
         *map(tuple, zip(*compute_probabilities(Fraction(mean), least, largest), strict=True))
     )
     limited = least + mean * (math.exp(-least / mean) - math.exp(-largest / mean))
-    assert float(sizes.mean_of(lambda size: size)) == pytest.approx(limited, abs=1 / 24 / mean)
+    assert float(sizes.compute_mean(lambda size: size)) == pytest.approx(limited, abs=1 / 24 / mean)
 
 
 def test_sizes_are_drawn_by_it():
@@ -59,7 +59,7 @@ def test_sizes_are_drawn_by_it():
     count = 100_000
     parts = compute_probabilities(Fraction(500), 40, 1_500)
     sizes = Sizes(*map(tuple, zip(*parts, strict=True)))
-    drawn = Counter(sizes.start(1, Draws(("test",))).next(np.zeros(count, np.int32)).tolist())
+    drawn = Counter(sizes.start(1, Draws(("test",))).take_next(np.zeros(count, np.int32)).tolist())
     assert set(drawn) <= set(sizes.size_bytes)
     seen, expected, farthest = 0, 0, 0.0
     for size, steps in parts:

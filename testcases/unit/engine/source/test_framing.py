@@ -34,7 +34,7 @@ def test_frames_of_drawn_sizes_are_those_that_their_source_draws(gaps, changes, 
     for until_ps in range(step_ps, UNTIL_PS + step_ps, step_ps):
         at_ps, connection = process.emit(state, until_ps)
         marks, size_bytes = np.zeros(len(at_ps), np.uint32), np.full(len(at_ps), 53, np.int32)
-        batch = numbering.note(
+        batch = numbering.note_frames(
             build_batch(
                 at_ps=at_ps,
                 sent_ps=at_ps,

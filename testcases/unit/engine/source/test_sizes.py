@@ -24,15 +24,15 @@ def alone(count):
 @pytest.mark.parametrize("sizes", [MIX, GENOME, CELLS])
 @given(counts=st.lists(st.integers(0, 2 * BLOCK), max_size=6))
 def test_cuts_change_nothing(sizes, counts):
-    whole = sizes.start(1, Draws(("test",))).next(alone(sum(counts)))
+    whole = sizes.start(1, Draws(("test",))).take_next(alone(sum(counts)))
     cut = sizes.start(1, Draws(("test",)))
-    pieces = [cut.next(alone(count)) for count in counts]
+    pieces = [cut.take_next(alone(count)) for count in counts]
     assert np.array_equal(np.concatenate([np.empty(0, np.int32), *pieces]), whole)
 
 
 def test_weights_count_items():
     count = 120_000
-    drawn = Counter(MIX.start(1, Draws(("test",))).next(alone(count)).tolist())
+    drawn = Counter(MIX.start(1, Draws(("test",))).take_next(alone(count)).tolist())
     for size, weight in zip(MIX.size_bytes, MIX.weights, strict=True):
         share = weight / 12
         assert abs(drawn[size] - count * share) < 5 * (count * share * (1 - share)) ** 0.5
@@ -56,7 +56,7 @@ def test_an_order_is_kept_and_begins_again(runs, counts):
     ordered = Sizes(*map(tuple, zip(*runs, strict=True)), in_order=True)
     state = ordered.start(1, Draws(("test",)))
     for count in counts:
-        taken = state.next(alone(count))
+        taken = state.take_next(alone(count))
         assert taken.dtype == np.int32
         assert taken.tolist() == list(islice(written, count))
 
@@ -69,17 +69,19 @@ def test_each_connection_has_the_order_for_itself(connections, batches):
     seen = dict.fromkeys(range(connections), 0)
     for batch in batches:
         whose = [number % connections for number in batch]
-        for index, size in zip(whose, state.next(np.array(whose, np.int32)).tolist(), strict=True):
+        for index, size in zip(
+            whose, state.take_next(np.array(whose, np.int32)).tolist(), strict=True
+        ):
             assert size == written[seen[index] % 7]
             seen[index] += 1
 
 
 def test_an_order_does_not_depend_on_the_seed():
     first, second = (
-        GENOME.start(1, Draws((seed,))).next(alone(70)).tolist() for seed in ("one", "two")
+        GENOME.start(1, Draws((seed,))).take_next(alone(70)).tolist() for seed in ("one", "two")
     )
     assert first == second == 10 * [64, 64, 64, 594, 64, 64, 1_518]
-    assert GENOME.mean_of(lambda size: size) == Fraction(sum(first), 70)
+    assert GENOME.compute_mean(lambda size: size) == Fraction(sum(first), 70)
     assert not GENOME.alike
     assert Sizes((64, 64), (1, 2), in_order=True).alike
 
@@ -87,6 +89,6 @@ def test_an_order_does_not_depend_on_the_seed():
 def test_items_of_one_size_draw_nothing():
     sizes = CELLS.start(2, Draws(("test",)))
     whose = np.array([0, 1, 1, 0, 1], np.int32)
-    assert set(sizes.next(whose).tolist()) | set(sizes.next(whose).tolist()) == {53}
-    assert CELLS.mean_of(lambda size: 2 * size) == 106
-    assert MIX.mean_of(lambda size: size) == Fraction(7 * 40 + 4 * 576 + 1_500, 12)
+    assert set(sizes.take_next(whose).tolist()) | set(sizes.take_next(whose).tolist()) == {53}
+    assert CELLS.compute_mean(lambda size: 2 * size) == 106
+    assert MIX.compute_mean(lambda size: size) == Fraction(7 * 40 + 4 * 576 + 1_500, 12)
