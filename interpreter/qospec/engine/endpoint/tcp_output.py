@@ -90,7 +90,7 @@ def send_packet(state: Whole, row: int, number: int, size_bytes: int, event: Eve
 
 
 @kernel
-def tell_of(state: Whole, row: int, quantity: int, value: int, event: Event) -> None:
+def tell_quantity(state: Whole, row: int, quantity: int, value: int, event: Event) -> None:
     """Tell a number of a connection, if that is asked for."""
     if state[TELLS]:
         tell(event[2], quantity, state[FIRST_SEGMENT] + row - 1, value)
@@ -101,7 +101,7 @@ def tell_window(state: Whole, table: Whole, row: int, event: Event) -> None:
     """Tell of the congestion window, if it is another than before."""
     if table[row, CONGESTION_WINDOW] != table[row, TOLD_WINDOW]:
         table[row, TOLD_WINDOW] = table[row, CONGESTION_WINDOW]
-        tell_of(state, row, TOLD_WINDOWS, table[row, CONGESTION_WINDOW], event)
+        tell_quantity(state, row, TOLD_WINDOWS, table[row, CONGESTION_WINDOW], event)
 
 
 @kernel
@@ -164,7 +164,7 @@ def send_segments(state: Whole, table: Whole, row: int, event: Event) -> None:
         if state[place + BEHIND] > end:
             return
         _send_next(state, table, row, state[place + BEHIND], event)
-        tell_of(state, row, TOLD_AGAIN, 1, event)
+        tell_quantity(state, row, TOLD_AGAIN, 1, event)
     if now_ps < state[STOP] or state[TRANSFER]:
         size_bytes = _find_size(state, table, row, end)
         while size_bytes > 0:
@@ -248,7 +248,7 @@ def send_again(state: Whole, table: Whole, row: int, event: Event) -> None:
     place = find_segment(state, row, table[row, FIRST])
     size_bytes = state[place + BEHIND] - state[place + START] + state[HEADER_BYTES]
     send_packet(state, row, state[place + START], size_bytes, event)
-    tell_of(state, row, TOLD_AGAIN, 1, event)
+    tell_quantity(state, row, TOLD_AGAIN, 1, event)
     table[row, TIMED] = 0
 
 
@@ -284,7 +284,7 @@ def resend(state: Whole, table: Whole, row: int, segment: int, event: Event) -> 
     place = find_segment(state, row, segment)
     size_bytes = state[place + BEHIND] - state[place + START]
     send_packet(state, row, state[place + START], size_bytes + state[HEADER_BYTES], event)
-    tell_of(state, row, TOLD_AGAIN, 1, event)
+    tell_quantity(state, row, TOLD_AGAIN, 1, event)
     note_resent(table, row, state, place)
     table[row, RESEND], table[row, TIMED] = segment + 1, 0
 

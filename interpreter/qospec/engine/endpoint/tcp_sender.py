@@ -101,7 +101,7 @@ from qospec.engine.endpoint.tcp_output import (
     send_packet,
     send_segments,
     take_window,
-    tell_of,
+    tell_quantity,
     tell_window,
     work,
 )
@@ -374,7 +374,7 @@ def _open(state: Whole, table: Whole, row: int, event: Event) -> None:
 @kernel
 def _take_sample(state: Whole, table: Whole, row: int, sample_ps: int, event: Event) -> None:
     """Compute the retransmission timeout from a round trip. Source: RFC 6298, 2.2 to 2.5."""
-    tell_of(state, row, TOLD_ROUND_TRIP, sample_ps, event)
+    tell_quantity(state, row, TOLD_ROUND_TRIP, sample_ps, event)
     if table[row, SMOOTHED] == 0:
         table[row, SMOOTHED], table[row, DEVIATION] = sample_ps, sample_ps >> 1
     else:
@@ -428,7 +428,7 @@ def _advance(
     """
     begun, now_ps = table[row, ACKNOWLEDGED], event[1]
     _end_exchanges(state, table, row, number, event)
-    tell_of(state, row, TOLD_ACKNOWLEDGED, number - begun, event)
+    tell_quantity(state, row, TOLD_ACKNOWLEDGED, number - begun, event)
     table[row, ACKNOWLEDGED], table[row, RETRIED] = number, 0
     if table[row, NEXT_BYTE] < number:
         table[row, NEXT_BYTE], table[row, NEXT] = number, table[row, FIRST]
@@ -556,7 +556,7 @@ def _expire(state: Whole, table: Whole, row: int, event: Event) -> None:
     if table[row, PHASE] == OPEN and table[row, ACKNOWLEDGED] == table[row, HIGHEST]:
         probe(state, table, row, event)
         return
-    tell_of(state, row, TOLD_TIMEOUT, 1, event)
+    tell_quantity(state, row, TOLD_TIMEOUT, 1, event)
     table[row, RETRIED] += 1
     table[row, RTO] = min(2 * table[row, RTO], max(LONGEST_RTO_PS, state[LEAST_RTO]))
     if table[row, PHASE] == OPENING:
