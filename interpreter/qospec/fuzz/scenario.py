@@ -1,7 +1,7 @@
 """A scenario: a device with its parameters, a topology around it, and what is sent across it.
 
-It is plain data, so that what is drawn can be shrunk; `write_specification` renders it, and all that
-is run is that text.
+It is plain data, so that what is drawn can be shrunk; `write_specification` renders it, and all
+that is run is that text.
 """
 
 from __future__ import annotations
