@@ -146,12 +146,14 @@ def _find_unmatched(predicates: Sequence[Expression], ports: Sequence[str]) -> l
     choices = _list_choices(predicates, ports)
     if prod(len(values) for values in choices.values()) > _count_most_items(predicates):
         return []
-    taken = {_classify(item, predicates) for item in _enumerate_items(predicates, ports)}
-    return [
-        number
-        for number, predicate in enumerate(predicates)
-        if number not in taken and not isinstance(predicate, Constant)
-    ]
+    waiting = {
+        number for number, predicate in enumerate(predicates) if not isinstance(predicate, Constant)
+    }
+    for item in _enumerate_items(predicates, ports):
+        if not waiting:  # as nearly always after a few of thousands
+            break
+        waiting.discard(_classify(item, predicates))
+    return sorted(waiting)
 
 
 def _enumerate_items(predicates: Sequence[Expression], ports: Sequence[str]) -> Iterator[Item]:
