@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from digests import digest, stored
 from hypothesis import settings
+from night import sample_cases, spread
 
 from qospec.catalogue.kinds import discover
 from qospec.check import check
@@ -122,11 +123,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     alike: dict[str, list[pytest.Item]] = {}
     for item in items:
         alike.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    kept = {
-        its[number * (len(its) - 1) // max(1, most - 1)]
-        for its in alike.values()
-        for number in range(most if len(its) > most else 0)
-    } | {item for its in alike.values() if len(its) <= most for item in its}
+    kept = {item for its in alike.values() for item in spread(its, most)}
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
 
@@ -152,11 +149,11 @@ class SuiteFile(pytest.File):
         digests = DIGESTS.get(self.path.relative_to(SUITES).as_posix(), {})
         yield CasesItem.from_parent(self, name="cases", names=set(digests))
         seeds = self.config.getoption("--seeds")
-        for case, expected in digests.items():
+        for case in sample_cases(digests) if seeds == 1 else digests:
             for seed in range(seeds):
                 name = case if seeds == 1 else f"{case}[seed={seed}]"
                 yield CaseItem.from_parent(
-                    self, name=name, case=case, seed=str(seed), expected=expected
+                    self, name=name, case=case, seed=str(seed), expected=digests[case]
                 )
 
 

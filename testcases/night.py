@@ -1,16 +1,41 @@
 """What is run at night only, since it repeats on many files what a few have shown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from hypothesis import settings
 
-IS_NIGHT = settings().max_examples >= 2_000
 ONE_IN = 4
+MOST_CASES = 16
+
+Item = TypeVar("Item")
 
 
-def sample_suites(paths: Sequence[Path]) -> list[Path]:
-    """Return files, but of the suites only the first and each fourth after it; at night all."""
-    suites = [path for path in paths if "suites" in path.parts]
-    left_out = set() if IS_NIGHT else set(suites) - set(suites[::ONE_IN])
+def is_night() -> bool:
+    """Return whether all is to be tested; not known before pytest has read its options."""
+    return settings().max_examples >= 2_000
+
+
+def spread(items: Sequence[Item], most: int) -> list[Item]:
+    """Return at most so many items, spread evenly: the first and the last stay."""
+    if len(items) <= most:
+        return list(items)
+    return [items[number * (len(items) - 1) // max(1, most - 1)] for number in range(most)]
+
+
+def sample_cases(names: Iterable[str]) -> list[str]:
+    """Return of the cases of each test, `test:choices`, a few; at night all."""
+    tests: dict[str, list[str]] = {}
+    for name in names:
+        tests.setdefault(name.partition(":")[0], []).append(name)
+    return [
+        name for its in tests.values() for name in (its if is_night() else spread(its, MOST_CASES))
+    ]
+
+
+def sample_files(paths: Sequence[Path]) -> list[Path]:
+    """Return files, but outside the library only the first and each fourth; at night all."""
+    others = [path for path in paths if "stdlib" not in path.parts]
+    left_out = set() if is_night() else set(others) - set(others[::ONE_IN])
     return [path for path in paths if path not in left_out]

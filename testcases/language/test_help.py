@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import settings
+from night import is_night
 from testcases.language.authored import ANSWERED, ANSWERS, EXPECTATION, list_misleading
 from testcases.language.said import MOST_TRIED, READERS
 from testcases.language.test_language import diagnosed, refused_ones
@@ -38,7 +38,7 @@ TOKEN = re.compile(r"\w+|[^\w\s]")
 OWN = re.compile(r"`[^`]*`|\"[^\"]*\"|[0-9][\w.,/%]*")
 """What of a help is of the error it goes with."""
 MOST_ALIKE = 6
-ONE_IN = 1 if settings().max_examples >= 2_000 else 4
+ONE_IN = 1 if is_night() else 4
 """Of so many files one is searched for what its helps say in words; at night each is."""
 
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as draw
-from night import sample_suites
+from night import sample_files
 
 from qospec.diagnostics import Problems
 from qospec.formatting import format_text, read
@@ -57,7 +57,7 @@ def assert_the_same(text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("path", sample_suites(PATHS), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sample_files(PATHS), ids=lambda path: path.stem)
 def test_every_file_is_the_same_after_yaml_and_back(path: Path) -> None:
     assert assert_the_same(path.read_text(encoding="utf-8"))
 

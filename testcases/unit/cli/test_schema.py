@@ -8,7 +8,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
-from night import sample_suites
+from night import sample_files
 
 from qospec import cli
 from qospec.catalogue.kinds import discover
@@ -121,7 +121,7 @@ def test_keywords_have_their_descriptions(schema: Any) -> None:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("path", sample_suites(FILES), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sample_files(FILES), ids=lambda path: path.stem)
 def test_every_file_as_yaml_is_valid(schema: Any, path: Path) -> None:
     problems = Problems()
     text = write_yaml(Source(path.name, path.read_text(encoding="utf-8")), problems)

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from night import IS_NIGHT
+from night import is_night
 
 from qospec.plan.plan import Bounds
 from qospec.run.runner import run_alone
 
-DEVICES = 100 if IS_NIGHT else 12
+DEVICES = 100 if is_night() else 12
 """Of each kind."""
 TRACED = 5
 """As many of each kind show what lines are reached."""

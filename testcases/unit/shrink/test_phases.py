@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from night import IS_NIGHT
+from night import is_night
 from shrinking import VALUES, draft_of, proposed, shrunk
 
 from qospec.plan.plan import Cost
@@ -147,7 +147,7 @@ def test_without_what_mends_it_trials_and_measurements_stay_as_long(tmp_path) ->
     [
         # a device of the same file keeps its numbers
         ("built:size=64B-frame", " instead of 25 us"),
-        *([("late:size=64B-frame", ""), ("activated", "")] if IS_NIGHT else []),
+        *([("late:size=64B-frame", ""), ("activated", "")] if is_night() else []),
     ],
 )
 def test_a_case_of_a_test_of_the_library_needs_at_most_25_lines(tmp_path, case, mended) -> None:
