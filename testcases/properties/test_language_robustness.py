@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from night import IS_NIGHT
+from night import is_night
 
 FUZZ = Path(__file__).parents[1] / "fuzz"
 SEED = 1
-INPUTS = 150 if IS_NIGHT else 40
+INPUTS = 150 if is_night() else 40
 
 
 @pytest.fixture
@@ -88,6 +88,7 @@ class reading:
         {harm}
 sys.modules["reading"] = reading
 language.LIMIT_S, language.WALL_S = 0.5, {wall_s}
+language.inputs = lambda seed: iter([("plain", "main.qos", b"qos 1")])
 folder = Path({str(folder)!r})
 language.child(1, 60, 1, folder / "project", folder / "found")
 """
