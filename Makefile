@@ -22,10 +22,12 @@ help: ## Print this list
 	$(BIN)/python -m compileall -q interpreter/qospec
 	@touch $@
 
-# The same versions and more, so nothing is installed twice.
+# The same versions and more, so nothing is installed twice, and kernels can be compiled beside that, which takes one
+# processor.
 .venv/developers: .venv/users requirements.lock
-	$(INSTALL) --require-hashes --requirement requirements.lock
-	$(BIN)/qos warm testcases/suites -j 2
+	$(BIN)/qos warm testcases/suites -j 2 & warming=$$!; \
+	$(INSTALL) --require-hashes --requirement requirements.lock || { kill $$warming; exit 1; }; \
+	wait $$warming
 	@touch $@
 
 setup: .venv/developers ## Create .venv with the tested versions, and compile what the suites use; does nothing if nothing changed

@@ -2,8 +2,8 @@
 
 Each has an environment of its own, which is removed again: the lowest one with the oldest Python
 of this machine, the newest one with the newest Python; with `--all`, the newest also with each
-Python between, and each has all cases of its tests. Which they were is printed, and that there is
-no other.
+Python between, and each has all cases of its tests. Two are tried side by side, each on one
+processor. Which they were is printed, and that there is no other.
 
 python testcases/versions.py
 """
@@ -14,8 +14,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -25,12 +27,12 @@ MINORS = range(11, 20)
 RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
 
 SUITE = {
-    "qos run {suites} -j 2 --no-progress --record {folder}/records": 0,
+    "qos run {suites} -j 1 --no-progress --record {folder}/records": 0,
     "qos fuzz stdlib/devices/broken/meters.qos::deep_bucket --examples 60 -j 2 --no-progress"
     " --no-database --save {folder}": 1,
-    "python -m pytest -q -n 2 testcases/house/test_hostile_folder.py"
+    "python -m pytest -q testcases/house/test_hostile_folder.py"
     " testcases/unit/language_server/test_server.py": 0,
-    "python -m pytest -q -n 2 -m 'not slow' {sample} testcases/unit/ciphers"
+    "python -m pytest -q -m 'not slow' {sample} testcases/unit/ciphers"
     " testcases/unit/cli/test_output.py testcases/unit/cli/test_pcap.py testcases/unit/report"
     " testcases/unit/fuzz/test_explore.py testcases/unit/syntax testcases/unit/test_cache.py"
     " testcases/unit/yaml_twin": 0,
@@ -64,6 +66,10 @@ def _candidates() -> Iterator[tuple[int, str]]:
             yield from ((minor, str(path)) for path in sorted(found))
 
 
+PREPARING = threading.Lock()
+"""One after the other: both install the same checkout, whose metadata are written beside it."""
+
+
 def run(*command: object, text: str = "", expected: int = 0) -> str:
     """Run a command; return what it printed, or exit with that if it failed."""
     words = [str(word) for word in command]
@@ -94,26 +100,36 @@ def declared(pins: Iterable[str]) -> str:
     return ", ".join(f"{name} {at}" for name, at in named if f"\n    {name} >=" in text)
 
 
-def try_out(which: str, version: str, python: str, folder: Path, *, whole: bool) -> None:
-    """Make an environment, and run the suite in it; exits if anything there fails."""
+def try_out(which: str, version: str, python: str, *, whole: bool) -> None:
+    """Run the suite in an environment of its own; exits if anything there fails."""
     began_s = time.monotonic()
+    named = f"Python {version}, {which} versions"
+    with tempfile.TemporaryDirectory(prefix="qospec-") as name:
+        folder = Path(name)
+        with PREPARING:
+            print(f"{named}: {prepare(which, python, folder)}", flush=True)
+        suites, sample = (EANTC, "") if whole else (FEW, SAMPLE)
+        for command, code in SUITE.items():
+            words = command.format(folder=folder, suites=suites, sample=sample)
+            program, *arguments = shlex.split(words)
+            printed = run(folder / "bin" / program, *arguments, expected=code)
+            last = printed.strip().splitlines()[-1]
+            print(f"{named}: {program} {arguments[0]}: {last}", flush=True)
+    print(f"{named}: {time.monotonic() - began_s:.0f} s", flush=True)
+
+
+def prepare(which: str, python: str, folder: Path) -> str:
+    """Make an environment; return the versions there. Exits if that fails."""
     how = ("--resolution", RESOLUTIONS[which], "--python", python)
     extras = (f"--extra={extra}" for extra in ("build", "fuzz", "dev"))
     pins = run(*UV, "pip", "compile", "setup.cfg", *extras, *how, "--no-header", "--no-annotate")
-    print(f"\nPython {version}, {which} versions: {declared(pins.split())}", flush=True)
     run(*UV, "venv", "--python", python, folder)
     # Compiled here: an environment may forbid Python to keep what it compiles at a start.
     install = (*UV, "pip", "install", "--compile-bytecode", "--python", folder)
     run(*install, "--requirement", "-", text=pins)
     run(*install, "--no-deps", "--no-build-isolation", "--editable", ".")
     run(folder / "bin" / "python", "-m", "compileall", "-q", "interpreter/qospec")
-    suites, sample = (EANTC, "") if whole else (FEW, SAMPLE)
-    for command, code in SUITE.items():
-        words = command.format(folder=folder, suites=suites, sample=sample)
-        program, *arguments = shlex.split(words)
-        printed = run(folder / "bin" / program, *arguments, expected=code)
-        print(f"{program} {arguments[0]}: {printed.strip().splitlines()[-1]}", flush=True)
-    print(f"{time.monotonic() - began_s:.0f} s", flush=True)
+    return declared(pins.split())
 
 
 def main() -> None:
@@ -125,9 +141,14 @@ def main() -> None:
     print(f"Python 3.{MINORS[0]} or later on this machine: {', '.join(found)}")
     oldest, *_, newest = [*found] * 2
     newest_in = [version for version in found if version != oldest] if asked.all else [newest]
-    for which, version in [("lowest", oldest), *(("newest", version) for version in newest_in)]:
-        with tempfile.TemporaryDirectory(prefix="qospec-") as folder:
-            try_out(which, version, found[version], Path(folder), whole=asked.all)
+    tried = [("lowest", oldest), *(("newest", version) for version in newest_in)]
+    with ThreadPoolExecutor(2) as pool:
+        ways = [
+            pool.submit(try_out, which, version, found[version], whole=asked.all)
+            for which, version in tried
+        ]
+    for way in ways:
+        way.result()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from qospec import cli
 
 ROOT = Path(__file__).parents[2]
-CALL = re.compile(r"^\t.*?\$\(BIN\)/qos ([^|\n]*)", re.MULTILINE)
+CALL = re.compile(r"^\t.*?\$\(BIN\)/qos ([^|&\n]*)", re.MULTILINE)
 CALLS = CALL.findall((ROOT / "Makefile").read_text(encoding="utf-8"))
 PROGRAM = re.compile(r"((?:\w+=\w+ )*)\$\(BIN\)/(python [\w/]+\.py)")
 PROGRAMS = sorted(set(PROGRAM.findall((ROOT / "Makefile").read_text(encoding="utf-8"))))
