@@ -56,7 +56,7 @@ test-browser: setup ## Test reports in Chromium, on screen and printed; needs th
 test-nightly: test-seeds coverage extension site ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; build the site; measure coverage and speed
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/unit/shrink testcases/unit/run/test_ndr.py testcases/unit/cli/test_schema.py \
-	    testcases/language/test_help.py \
+	    testcases/unit/cli/test_phases.py testcases/language/test_help.py testcases/wrong_devices \
 	    testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 	$(BIN)/python testcases/drivers.py 20000
 	$(CALIBRATE) --trials 200

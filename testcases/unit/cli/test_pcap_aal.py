@@ -37,11 +37,11 @@ test mixed on bench {{
     size = mix {{ 40 B: 2, 576 B: 1, 1_400 B: 1 }} @ip
     connections = 3
   }} from a to b
-  run {{ measure = 100 ms }}
+  run {{ measure = 25 ms }}
   expect f.lost == 0 pkt
 }}
 """
-PACKETS = 1_200
+PACKETS = 300
 
 
 def records(path: Path) -> Iterator[bytes]:

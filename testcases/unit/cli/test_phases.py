@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from night import is_night, spread
 
 from qospec.cli import exits, qos
 
@@ -16,6 +17,8 @@ FILES = [
     for path in sorted(ACCEPTED.glob("*.qos"))
     if PHASES.search(path.read_text(encoding="utf-8"))
 ]
+RUN = FILES if is_night() else spread(FILES, 3)
+"""`testcases/language/test_run.py` carries out the phases of each, without the command."""
 
 
 def test_there_are_files_with_phases() -> None:
@@ -23,7 +26,7 @@ def test_there_are_files_with_phases() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", RUN, ids=lambda path: path.stem)
 def test_an_accepted_file_with_phases_runs(path: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(qos, ["run", str(path), "--record", str(tmp_path)])
     assert result.exit_code in {exits.PASSED, exits.FAILED, exits.INCONCLUSIVE}, result.output
