@@ -36,9 +36,9 @@ demo: .venv/users ## Run the acceptance suites of the ATM encryptor and write th
 	$(BIN)/qos run testcases/suites/eantc -j 2
 
 # Each test that takes less than a third of a second, and does not start processes as those of commands and
-# reports do: of its parameters four, spread evenly, of what it draws few examples.
+# reports do: of its parameters the first and the last, of what it draws few examples.
 quick: setup ## Run the quick unit and language tests on a sample of their cases, for use while you work
-	$(BIN)/python -m pytest testcases/unit testcases/language -m 'not slow' --hypothesis-profile quick --most 4 \
+	$(BIN)/python -m pytest testcases/unit testcases/language -m 'not slow' --hypothesis-profile quick --most 2 \
 	    --ignore testcases/unit/cli --ignore testcases/unit/report --numprocesses 2 --dist worksteal
 
 test: setup ## Run all tests

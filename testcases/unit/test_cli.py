@@ -152,6 +152,7 @@ def test_json_is_one_document_on_stdout(tmp_path: Path) -> None:
     assert document["cases"][0]["metrics"]["f"]["sent"]["value"] == "100"
 
 
+@pytest.mark.slow
 def test_the_record_is_the_same_whatever_the_chunk_and_the_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,6 +89,7 @@ def test_a_failed_require_ends_its_case_unless_the_command_says_otherwise(invoke
         assert ("--keep-going" in case["again"]) == bool(options)
 
 
+@pytest.mark.slow
 def test_workers_keep_going_too(invoke) -> None:
     options = ("--json", "--keep-going", "-j", "2")
     result = invoke("require x.sent == 0 cell", "expect x.lost == 0", options=options)

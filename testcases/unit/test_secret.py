@@ -73,6 +73,7 @@ def test_what_looks_like_a_key_becomes_stars(text: str, shown: str | None) -> No
     assert len(shown) == len(text)
 
 
+@pytest.mark.slow
 def test_a_long_line_is_read_once() -> None:
     """If each end of the words were tried, this would take hours."""
     line = "'" + "0f " * 300_000 + ". '"

@@ -116,6 +116,7 @@ def test_its_queue_says_what_it_may_discard_for(partial, more):
     assert queue.accepts == ("cell",)
 
 
+@pytest.mark.slow
 def test_frames_are_lost_like_cells_where_tail_drop_loses_far_more(run_cases):
     cases = ["whole_frames", "most_frames", "rest_of_frames"]
     assert [run_case["verdict"] for run_case in run_cases(EXAMPLE, cases)] == ["pass"] * 3

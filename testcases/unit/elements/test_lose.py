@@ -75,6 +75,7 @@ RUNS = {
 """Faults, with the share that they lose and the mean run of losses, by the stationary chain."""
 
 
+@pytest.mark.slow
 @pytest.mark.untraced
 @pytest.mark.parametrize(("fault", "share", "run"), RUNS.values(), ids=RUNS)
 def test_losses_come_in_runs(lab, two_vcs, fault, share, run):

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from connected import connected
 from definition import kernels_as_python
 from hypothesis import given
@@ -276,6 +277,7 @@ class Listed:
         return 10**6 / 3
 
 
+@pytest.mark.slow
 @given(
     data=st.data(),
     kinds=st.sampled_from(ORDERS),

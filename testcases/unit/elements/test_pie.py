@@ -116,6 +116,7 @@ def arrivals(draw):
     return at_ps, sizes
 
 
+@pytest.mark.slow
 @given(
     arrivals=arrivals(),
     element=st.builds(

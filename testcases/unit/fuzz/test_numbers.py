@@ -16,6 +16,7 @@ ends = st.tuples(st.fractions(-1_000, 10**7), st.fractions(0, 10**7)).map(
 )
 
 
+@pytest.mark.slow
 @FEW
 @given(st.data(), ends, st.sampled_from([None, 0, -12]))
 def test_numbers_lie_between_their_bounds(data, bounds, finest) -> None:
@@ -43,6 +44,7 @@ def test_a_number_above_another_shrinks_to_a_round_one(low, high, finest, above,
     assert find(drawn, lambda value: value > above, settings=FEW) == smallest
 
 
+@pytest.mark.slow
 def test_numbers_of_one_are_that_one() -> None:
     third = Fraction(1, 3)
     assert find(draw_numbers(third, third), lambda _: True, settings=FEW) == third

@@ -157,6 +157,7 @@ property steps {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["0", "1", "2", "3"])
 def test_a_value_that_breaks_another_promise_is_no_smaller_example(found, seed) -> None:
     """What is below 700 in few digits, such as 100, breaks the other one."""

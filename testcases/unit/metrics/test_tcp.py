@@ -22,6 +22,7 @@ def measure(traffic, stop, every=S, **given):
     return seen.tally(0, n), list(seen.series.tallies(intervals, 0))
 
 
+@pytest.mark.slow
 def test_a_window_in_each_round_trip():
     """Eight segments of 1,000 bytes in each 100 ms, of one connection or of three."""
     for n in (1, 3):

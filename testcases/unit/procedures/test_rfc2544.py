@@ -42,6 +42,7 @@ def router(carried_out):
     return carried_out(BENCHMARK, "processor", SENT)
 
 
+@pytest.mark.slow
 def test_throughput_is_what_the_processor_serves(router):
     """In 100 ms a queue of 64 packets adds 640 packets/s."""
     goal = goals(router[SMALL])["no_loss"]
@@ -52,6 +53,7 @@ def test_throughput_is_what_the_processor_serves(router):
     assert reported(router[SMALL])["throughput"] == lower
 
 
+@pytest.mark.slow
 def test_large_frames_pass_at_the_rate_of_the_line(router):
     goal = goals(router[LARGE])["no_loss"]
     assert (goal["upper"], Fraction(goal["lower"]["value"])) == (None, 100_000_000)
@@ -65,6 +67,7 @@ def test_sizes_that_are_never_lost_have_no_buffer_time(router):
     assert router[LARGE]["verdict"] == "measured"
 
 
+@pytest.mark.slow
 def test_latency_is_measured_at_the_throughput(router):
     """From last bit to last bit: 25 us of processing, and 520 octets with the preamble."""
     assert reported(router[LARGE])["latency[at_throughput.user]"] * 10**9 == 25_000 + 41_600
@@ -101,6 +104,7 @@ def test_neither_loss_nor_latency_is_of_flows_that_send_the_same_at_each_load(ca
     assert all("of user:" in why for why in goal["why"])
 
 
+@pytest.mark.slow
 def test_back_to_back_frames_fill_the_queue_and_give_its_time(router):
     """B frames wait, so a burst of B * in / (in - out) passes; its corrected time is B frames'."""
     values = reported(router[SMALL])
@@ -128,6 +132,7 @@ def test_the_buffer_time_is_that_of_the_longest_burst_without_loss(carried_out):
     assert float(reported(found)["buffer_time"]) * 1e6 == pytest.approx(expected_us, abs=0.5)
 
 
+@pytest.mark.slow
 def test_no_burst_has_a_part_of_a_frame(carried_out):
     """Whatever the limit is: by default it follows from the line."""
     base = BENCHMARK.replace(SIZES, "sizes = [64 B @frame]").replace("4_000", "1_000.5")
@@ -171,6 +176,7 @@ def test_criteria_may_judge_the_frame_rate_and_the_buffer_time(carried_out):
     assert documents[SMALL]["verdict"] == "fail"
 
 
+@pytest.mark.slow
 def test_a_slower_line_is_found_in_steps_too(carried_out):
     """45 Mbit/s: 100, 90, ..., 40, 30. Source: RFC 2544, 26.3."""
     base = BENCHMARK.replace(SIZES, "sizes = [1_518 B @frame]").replace("100 ms", "1 s")
@@ -190,6 +196,7 @@ POINT = """point real { load = no_loss.load, measure = 500 ms }
   flow background = packets { rate = 10 Mbit/s @line, size = 500 B @ip } from b to a"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "sent", "line", "link"),
     [
@@ -398,6 +405,7 @@ def test_a_device_restarts_for_as_long_as_it_takes(carried_out):
     assert reported(document)["lost[restarting.user]"] >= 50e-3 * SERVED_PER_S
 
 
+@pytest.mark.slow
 def test_a_device_that_restarts_more_slowly_fails(carried_out):
     (document,) = carried_out(RESET, "slow to restart", SENT, FAST).values()
     assert document["verdict"] == "fail"
@@ -422,6 +430,7 @@ def test_a_device_that_cannot_restart_is_refused(carried_out, problems):
     assert "made of: processor fifo" in error.notes[0]
 
 
+@pytest.mark.slow
 def test_a_deep_queue_goes_on_losing_after_the_overload(carried_out):
     """A stage of 40,000 packets/s with a deep queue feeds one of 37,037/s with a shallow one.
 

@@ -103,6 +103,7 @@ def test_without_a_policer_too_much_passes(activated):
     assert "dut.queue (0 overflow)" in why
 
 
+@pytest.mark.slow
 def test_a_policing_step_that_offers_too_little_is_not_valid(activated):
     """2 MB in 500 ms are 32 Mbit/s, more than the 5 Mbit/s above CIR: all devices would pass."""
     base = BASE.replace("100 kB", "2 MB")
@@ -148,6 +149,7 @@ def test_the_policing_step_depends_on_the_excess_rate(activated):
     assert max(rates(small).values()) == pytest.approx(27_000_000, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_only_the_service_is_judged_and_not_what_is_sent_beside_it(activated):
     """At 1 Mbit/s, less than CIR, or at 40 Mbit/s, more than CIR and EIR."""
     for rate in (1, 40):

@@ -127,6 +127,7 @@ def test_the_record_is_that_of_one_process(tmp_path: Path, place: str) -> None:
     assert any("outcome" in name for name in read_all(tmp_path / "2"))
 
 
+@pytest.mark.slow
 def test_a_notice_of_a_worker_is_given_and_none_stays_bound_to_its_task(
     tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +147,7 @@ def test_a_notice_of_a_worker_is_given_and_none_stays_bound_to_its_task(
     assert not kernel.notices
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_during_a_job_is_forgotten_after_it(
     tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

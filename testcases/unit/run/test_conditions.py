@@ -52,6 +52,7 @@ def run(folder: Path, method: str, *more: str) -> str:
     return CliRunner().invoke(cli.qos, words).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["binary", "mlrsearch"])
 def test_the_greatest_burst_that_is_in_time_is_found(tmp_path: Path, method: str) -> None:
     """A frame takes 8.144 us to arrive on the fast link and 820.8 us on the slow one.

@@ -109,6 +109,7 @@ def test_a_statement_is_judged_in_each_trial_of_its_point(planned, problems) -> 
     ]
 
 
+@pytest.mark.slow
 def test_repeats_of_a_case_repeat_its_points_too(planned, problems) -> None:
     case = document(phased(planned, problems, repeat=2))
     assert [(phase["name"], phase["repeat"]) for phase in case["phases"][4:]] == [

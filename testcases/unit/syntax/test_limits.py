@@ -36,6 +36,7 @@ DEEP = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", DEEP, ids=range(len(DEEP)))
 def test_what_is_too_deep_is_reported_and_not_read(value: str) -> None:
     file, told = read(let(value))

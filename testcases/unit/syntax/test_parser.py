@@ -254,6 +254,7 @@ def test_line_ends_and_a_byte_order_mark_do_not_matter() -> None:
         assert file.declarations[1].span.text == "let b = 2 s"
 
 
+@pytest.mark.slow
 def test_every_node_spans_what_it_was_read_from() -> None:
     """What a node spans lies within its parent's span, and read alone it is the same node."""
     for file_path in STDLIB.rglob("*.qos"):

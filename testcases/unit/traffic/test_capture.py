@@ -281,6 +281,7 @@ def test_a_rate_that_is_not_that_of_the_line_is_refused(sent):
         sent(pcapng(THREE), line_rate=Fraction(10**8))
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_read_or_refused(sent):
     """Each beginning of two small files, and 150 changes of one byte of each."""
     named = option("<", 4, b"qospec 1") + option("<", 0, b"")

@@ -97,6 +97,7 @@ def test_constant_times_keep_their_mean_exactly():
     assert set(found) == {45}
 
 
+@pytest.mark.slow
 def test_connections_of_constant_times_begin_anywhere_in_their_turn(flow):
     """A turn is 20 us on and 80 us off; on, 20 cells 1 us apart.
 

@@ -11,6 +11,7 @@ from qospec.traffic.pattern import Pattern
 
 
 # Nine rounds of 1024 cells, which begin at thirds of a ps.
+@pytest.mark.slow
 @example([Fraction(1, 3)], 1, "even", [])
 # Parts that sum up to a whole ps: between connections, and in a burst up to where it is asked for.
 @example([Fraction(2)], 4, "even", [1, 2, 3])

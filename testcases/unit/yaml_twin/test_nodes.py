@@ -110,6 +110,7 @@ def test_a_document_may_be_marked_and_its_edition_in_quotes(told: Told, text: st
     assert told(text) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opener", ["[", "{a: ", "- ", "? - "])
 def test_levels_are_counted_before_anything_recurses(told: Told, opener: str) -> None:
     (found,) = told(opener * 50_000)

@@ -173,6 +173,7 @@ def test_both_drivers_count_inserted_cells(vcs: Vcs, listed: Any) -> None:
     assert same(emulation.run(experiment, by_events=True), in_batches)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start_ps", [0, BUSY_PS // 3])
 def test_the_cut_into_chunks_changes_nothing(vcs: Vcs, listed: Any, start_ps: int) -> None:
     experiment = busy(vcs, listed, start_ps)

@@ -161,6 +161,7 @@ def test_a_frame_is_received_if_all_its_cells_are(name) -> None:
     assert (counts.lost_count > 0) == (name in ("lost", "all lost", "out of order"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_neither_cuts_nor_the_driver_change_anything(name) -> None:
     made = experiment(**CASES[name])
@@ -321,6 +322,7 @@ def test_frames_are_known_by_interval(by_events) -> None:
         assert tally.delays.sum_ps == sum(run[-1][3] - run[0][2] for run in mine)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [None, 1, 17])
 def test_frames_are_planned_that_a_line_is_too_slow_for(chunk) -> None:
     """At one and a half times its rate: those whose cells are ready within the window."""
