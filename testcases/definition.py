@@ -6,6 +6,7 @@ element's alarm, of which each has one. The element answers, and that is done at
 """
 
 import contextlib
+import functools
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -45,8 +46,10 @@ def kernels_as_python(given: Callable[[Any], Any] = lambda value: value) -> Iter
         given: What a kernel is given instead of each argument.
     """
 
+    as_python = functools.cache(kernel.as_python)
+
     def call(self: Any, *arguments: Any) -> Any:
-        return kernel.as_python(self._function)(*map(given, arguments))
+        return as_python(self._function)(*map(given, arguments))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel._Kernel, "__call__", call)
