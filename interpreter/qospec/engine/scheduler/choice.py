@@ -33,8 +33,8 @@ KEEPS_TAGS = True
 """Whether some policy reads the tags that it gave to items on arrival."""
 NOTIFIES_IDLE = True
 """Whether some policy has `on_idle`."""
-NESTED = True
-"""Whether there are schedulers below the root."""
+LEVELS = 1
+"""How many levels of schedulers there are below the root at most."""
 PAUSES = True
 """Whether some policy may hold back what waits though the line is free."""
 
@@ -46,7 +46,7 @@ def find_opening_ps(tree: Tree, arrival_tags: Whole, now_ps: int) -> int:
     As `find_opening`: it is asked again then. Each scheduler knows what those below it would send.
     """
     k = tree[0, INNER]
-    while NESTED and k > 0:
+    while LEVELS and k > 0:
         if tree[k, WAITS]:
             tree[k, OPENS] = find_opening(tree, k, now_ps)
             if tree[k, OPENS] <= now_ps:
@@ -58,13 +58,14 @@ def find_opening_ps(tree: Tree, arrival_tags: Whole, now_ps: int) -> int:
 @kernel
 def select_queue(tree: Tree, arrival_tags: Whole, now_ps: int) -> int:
     """Return the row of the queue that is served next."""
-    if NESTED and not PAUSES:  # else they have
+    if LEVELS and not PAUSES:  # else they have
         _select_below_root(tree, arrival_tags)
     if KEEPS_TAGS and tree[0, LEVEL] >= 0:
         _look_up_tags(tree, 0, arrival_tags)
     k = _select_open(tree, 0, now_ps)
-    while NESTED and tree[k, FIRST]:
-        k = tree[k, CHOICE]
+    for _ in range(LEVELS):
+        if tree[k, FIRST]:
+            k = tree[k, CHOICE]
     return k
 
 

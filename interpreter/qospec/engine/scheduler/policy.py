@@ -66,29 +66,29 @@ class Policy(NamedTuple):
 
 
 @functools.cache
-def scheduling_loop(policies: tuple[Policy, ...], *, deep: bool, with_policies: bool) -> Serve:
+def scheduling_loop(policies: tuple[Policy, ...], levels: int, *, with_policies: bool) -> Serve:
     """Return `serve.serve`, compiled for a tree of these policies, numbered in that order.
 
     Parts that the tree has no use for are left out.
 
     Args:
-        policies: Of all schedulers of the tree.
-        deep: Whether there are schedulers below the root.
+        policies: That of the root, then those of the schedulers below it.
+        levels: How many levels there are below the root.
         with_policies: Whether some queue has a drop policy.
     """
-    label = f"{_label_policies(policies, deep=deep)}_{'policies' if with_policies else 'limits'}"
+    label = f"{_label_policies(policies, levels)}_{'policies' if with_policies else 'limits'}"
     hooks = serve.BY_POLICY if with_policies else {}
-    return link_kernel(serve.serve, label, {**_link_policies(policies, deep=deep), **hooks})
+    return link_kernel(serve.serve, label, {**_link_policies(policies, levels), **hooks})
 
 
 @functools.cache
 def transition_kernels(
-    policies: tuple[Policy, ...], *, deep: bool, with_policies: bool
+    policies: tuple[Policy, ...], levels: int, *, with_policies: bool
 ) -> tuple[Callable[..., int], Callable[..., int]]:
     """Return `transition.arrive` and `transition.wake`, compiled likewise."""
-    label = f"{_label_policies(policies, deep=deep)}_{'policies' if with_policies else 'limits'}"
+    label = f"{_label_policies(policies, levels)}_{'policies' if with_policies else 'limits'}"
     hooks = transition.BY_POLICY if with_policies else {}
-    names = {**_link_policies(policies, deep=deep), **hooks}
+    names = {**_link_policies(policies, levels), **hooks}
     arrive, wake = (
         link_kernel(hook, label, names) for hook in (transition.arrive, transition.wake)
     )
@@ -96,7 +96,7 @@ def transition_kernels(
 
 
 @functools.cache
-def _link_policies(policies: tuple[Policy, ...], *, deep: bool) -> dict[str, Any]:
+def _link_policies(policies: tuple[Policy, ...], levels: int) -> dict[str, Any]:
     """Return by name the kernels of `serve` that call these policies, and what the tree needs."""
     names = {name: _link_by_number(policies, name) for name in policies[0].kernels}
     pauses = any(policy.pauses for policy in policies)
@@ -106,10 +106,10 @@ def _link_policies(policies: tuple[Policy, ...], *, deep: bool) -> dict[str, Any
         "PAUSES": pauses,
         "KEEPS_TAGS": any(policy.keeps_tags for policy in policies),
         "NOTIFIES_IDLE": any(policy.on_idle is not serve.on_idle for policy in policies),
-        "NESTED": deep,
+        "LEVELS": levels,
     }
     calling = (serve.notify_arrival, choice.select_queue, serve.notify_service, serve.notify_idle)
-    label = _label_policies(policies, deep=deep)
+    label = _label_policies(policies, levels)
     kernels = {
         function.__name__: link_kernel(function, label, {**names, **flags})
         for function in (*calling, choice.find_opening_ps)
@@ -117,19 +117,20 @@ def _link_policies(policies: tuple[Policy, ...], *, deep: bool) -> dict[str, Any
     return {**flags, **kernels}
 
 
-def _label_policies(policies: tuple[Policy, ...], *, deep: bool) -> str:
-    return "_".join([*(policy.name for policy in policies), "deep" if deep else "flat"])
+def _label_policies(policies: tuple[Policy, ...], levels: int) -> str:
+    return "_".join([*(policy.name for policy in policies), str(levels)])
 
 
 def _link_by_number(policies: tuple[Policy, ...], name: str, first: int = 0) -> Any:
     """Return the kernel that dispatches on the number of a scheduler's policy."""
     this = policies[first].kernels[name]
-    if first == len(policies) - 1:
+    if all(policy.kernels[name] is this for policy in policies[first + 1 :]):
         return this
     label = "_".join([name, *(policy.name for policy in policies[first:]), str(first)])
     others = _link_by_number(policies, name, first + 1)
+    dispatch = _dispatch if first else _dispatch_by_place
     return link_kernel(
-        _dispatch, label, {"_call_this": this, "_call_other": others, "_NUMBER": first}
+        dispatch, label, {"_call_this": this, "_call_other": others, "_NUMBER": first}
     )
 
 
@@ -152,5 +153,16 @@ def _call_other(tree: Tree, scheduler: int, *more: int) -> int:  # noqa: ARG001
 def _dispatch(tree: Tree, scheduler: int, *more: int) -> int:
     """Call the kernel of policy `_NUMBER` or, if the scheduler has another policy, the others'."""
     if tree[scheduler, POLICY] == _NUMBER:
+        return _call_this(tree, scheduler, *more)
+    return _call_other(tree, scheduler, *more)
+
+
+@kernel
+def _dispatch_by_place(tree: Tree, scheduler: int, *more: int) -> int:
+    """Call the kernel of the root's policy or, below the root, the others'.
+
+    Where a scheduler is the root or below it is known when compiling, nothing is looked up.
+    """
+    if scheduler == 0:
         return _call_this(tree, scheduler, *more)
     return _call_other(tree, scheduler, *more)

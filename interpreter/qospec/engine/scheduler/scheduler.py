@@ -92,7 +92,7 @@ class State:
         queues: The queue of each input.
         tree: The state of the schedulers; see `engine.scheduler.serve`.
         leaves: (inputs,) The row of each.
-        policies: Of the tree, by number.
+        policies: Of the tree, by number: the root's, then those below it.
         serve: The loop for these.
         held: The items that wait.
         drop_state: The state of the queues' admission.
@@ -169,6 +169,11 @@ class Scheduler(Element):
     def branches(self) -> tuple[Scheduler | None, ...]:
         """Return the scheduler at each of its own inputs; None: a queue."""
         return (None,) * len(self.inputs)
+
+    @property
+    def levels(self) -> int:
+        """Return how many levels of schedulers there are below it."""
+        return max((1 + below.levels for below in self.branches if below is not None), default=0)
 
     def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:  # noqa: ARG002
         """Return the service that an input has at least; by default none is known.
@@ -253,7 +258,7 @@ class Scheduler(Element):
             tree,
             np.array(leaves, np.uint32),
             policies,
-            scheduling_loop(policies, deep=_is_deep(tree), with_policies=drop_state.selective),
+            scheduling_loop(policies, self.levels, with_policies=drop_state.selective),
             nothing_held(inputs, int(tree[:, LEVEL].max()) + 1),
             drop_state,
         )
@@ -262,9 +267,7 @@ class Scheduler(Element):
         """Return how it answers events, as `engine.scheduler.transition` does."""
         state = self.start(setting)
         selective = state.drop_state.selective
-        arrive, wake = transition_kernels(
-            state.policies, deep=_is_deep(state.tree), with_policies=selective
-        )
+        arrive, wake = transition_kernels(state.policies, self.levels, with_policies=selective)
         leaves = state.leaves.tolist()
         return Transition(
             initial_state(state.line, state.tree, leaves, state.drop_state),
@@ -385,11 +388,6 @@ def _list_tags(state: State) -> list[tuple[int, ...]]:
     return [policy.tags for policy in state.policies]
 
 
-def _is_deep(tree: Tree) -> bool:
-    """Return whether there are schedulers below the root."""
-    return len(tree) > int(tree[0, LAST])
-
-
 def _build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[Policy, ...]]:
     """Return the tree of a scheduler, the row of each of its inputs, and its policies."""
     rows: list[tuple[Scheduler | None, int, int]] = [(root, 0, -1)]
@@ -402,8 +400,10 @@ def _build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[P
     schedulers = {
         row: scheduler for row, (scheduler, _, _) in enumerate(rows) if scheduler is not None
     }
-    found = {scheduler.policy.name: scheduler.policy for scheduler in schedulers.values()}
-    policies = tuple(found[name] for name in sorted(found))
+    found = {
+        scheduler.policy.name: scheduler.policy for row, scheduler in schedulers.items() if row
+    }
+    policies = (root.policy, *(found[name] for name in sorted(found)))
     tree = np.zeros((len(rows), FIELDS), np.int64)
     tree[:, PARENT] = [parent for _, parent, _ in rows]
     tree[:, LEVEL], tree[:, LIMIT] = -1, NO_LIMIT
@@ -413,7 +413,7 @@ def _build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[P
     for row, scheduler in schedulers.items():
         last = first[row] + len(scheduler.branches)
         tree[row, FIRST], tree[row, LAST] = first[row], last
-        tree[row, POLICY] = policies.index(scheduler.policy)
+        tree[row, POLICY] = policies.index(scheduler.policy, 1) if row else 0
         if scheduler.policy.keeps_tags:
             tree[row, LEVEL] = rows[row][2] + 1
         for field, value in scheduler.fields(clock).items():

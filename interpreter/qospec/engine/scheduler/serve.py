@@ -51,7 +51,7 @@ from qospec.engine.queue.admission import (
 )
 from qospec.engine.scheduler.choice import (
     KEEPS_TAGS,
-    NESTED,
+    LEVELS,
     NOTIFIES_IDLE,
     PAUSES,
     TRACKS_HEADS,
@@ -164,14 +164,15 @@ def _find_next_ps(tree: Tree, service: Service, free_ps: int, coming_ps: int, un
 @kernel
 def _dequeue(tree: Tree, k: int, queue: Rows, sizes: tuple[Any, Any]) -> tuple[int, int]:
     """Take the first item out of a queue; return its number and size. WAITS still counts it."""
-    i = as_signed(queue[tree[k, HEAD]])
+    head = tree[k, HEAD]
+    i = as_signed(queue[head])
     size = tree[k, SIZE] if TRACKS_HEADS else size_of(sizes, i)
-    tree[k, HEAD] += 1
+    tree[k, HEAD] = head + 1
     if tree[k, IN_BYTES]:
         tree[k, AMOUNT] -= size
-    if TRACKS_HEADS and tree[k, WAITS] > 1:
-        tree[k, ITEM] = queue[tree[k, HEAD]]
-        tree[k, SIZE] = size_of(sizes, tree[k, ITEM])
+    if TRACKS_HEADS:  # if no other waits, the same again: a branch would be mispredicted
+        following = as_signed(queue[head + (tree[k, WAITS] > 1)])
+        tree[k, ITEM], tree[k, SIZE] = following, size_of(sizes, following)
     return i, size
 
 
@@ -243,8 +244,9 @@ def _enqueue(tree: Tree, size_bytes: Any, service: Service, arrival: Arrival) ->
     if tree[k, IN_BYTES]:
         tree[k, AMOUNT] += size
     tree[k, WAITS] = waits + 1
-    if TRACKS_HEADS and waits == 0:
-        tree[k, ITEM], tree[k, SIZE] = i, size
+    if TRACKS_HEADS:  # written in any case, likewise
+        tree[k, ITEM] = i if waits == 0 else tree[k, ITEM]
+        tree[k, SIZE] = size if waits == 0 else tree[k, SIZE]
     notify_arrival(tree, arrival_tags, arrival, size)
 
 
@@ -252,34 +254,45 @@ def _enqueue(tree: Tree, size_bytes: Any, service: Service, arrival: Arrival) ->
 def notify_arrival(tree: Tree, arrival_tags: Whole, arrival: Arrival, size_bytes: int) -> None:
     """Count an item at the schedulers above its queue, and call their `on_arrival`."""
     k, i, now_ps = arrival
-    while k > 0:
-        scheduler = tree[k, PARENT]
-        tree[scheduler, WAITS] += 1
-        tag = on_arrival(tree, scheduler, k, size_bytes, now_ps)
-        if KEEPS_TAGS and tree[scheduler, LEVEL] >= 0:
-            arrival_tags[i, tree[scheduler, LEVEL]] = tag
-        k = scheduler if NESTED else 0
+    scheduler = tree[k, PARENT]
+    for _ in range(LEVELS):
+        if scheduler > 0:
+            tree[scheduler, WAITS] += 1
+            tag = on_arrival(tree, scheduler, k, size_bytes, now_ps)
+            if KEEPS_TAGS and tree[scheduler, LEVEL] >= 0:
+                arrival_tags[i, tree[scheduler, LEVEL]] = tag
+            k, scheduler = scheduler, tree[scheduler, PARENT]
+    tree[0, WAITS] += 1
+    tag = on_arrival(tree, 0, k, size_bytes, now_ps)
+    if KEEPS_TAGS and tree[0, LEVEL] >= 0:
+        arrival_tags[i, tree[0, LEVEL]] = tag
 
 
 @kernel
 def notify_idle(tree: Tree, k: int) -> None:
     """Call `on_idle` of each scheduler above a queue that has become empty at one of its inputs."""
-    while k > 0:
-        scheduler = tree[k, PARENT]
-        if tree[k, WAITS] == 0:
-            on_idle(tree, scheduler, k)
-        k = scheduler if NESTED else 0
+    scheduler = tree[k, PARENT]
+    for _ in range(LEVELS):
+        if scheduler > 0:
+            if tree[k, WAITS] == 0:
+                on_idle(tree, scheduler, k)
+            k, scheduler = scheduler, tree[scheduler, PARENT]
+    if tree[k, WAITS] == 0:
+        on_idle(tree, 0, k)
 
 
 @kernel
 def notify_service(tree: Tree, k: int, size_bytes: int, end_ps: int) -> None:
     """Remove an item from the counts and call `on_service` of the schedulers above."""
     tree[k, WAITS] -= 1
-    while k > 0:
-        scheduler = tree[k, PARENT]
-        tree[scheduler, WAITS] -= 1
-        on_service(tree, scheduler, k, size_bytes, end_ps)
-        k = scheduler if NESTED else 0
+    scheduler = tree[k, PARENT]
+    for _ in range(LEVELS):
+        if scheduler > 0:
+            tree[scheduler, WAITS] -= 1
+            on_service(tree, scheduler, k, size_bytes, end_ps)
+            k, scheduler = scheduler, tree[scheduler, PARENT]
+    tree[0, WAITS] -= 1
+    on_service(tree, 0, k, size_bytes, end_ps)
 
 
 @kernel

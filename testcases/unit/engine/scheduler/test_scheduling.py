@@ -155,6 +155,14 @@ def test_shares_are_shares_of_shares(outer, inner):
     assert np.abs(sent - [240, 60, 20]).max() <= 3
 
 
+def test_a_third_level_shares_what_is_left_of_a_share_of_a_share():
+    """3 : 1, three times: so of 64 packets 48, 12, 3 and 1; each level has a policy of its own."""
+    tree = Combined(WEIGHTED[0], (None, Combined(FAIR, (None, WEIGHTED[-1]))))
+    names, _, _ = carried(tree, [[(0, 1_500)] * 150] * 4)
+    sent = np.bincount(np.array(names[:192]) // 150)
+    assert np.abs(sent - [144, 36, 9, 3]).max() <= 3
+
+
 @given(
     data=st.data(),
     pair=st.sampled_from(PAIRS),
