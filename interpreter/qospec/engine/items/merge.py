@@ -48,8 +48,8 @@ def _merge(first: Batch, second: Batch, both: Batch, shared: bool) -> None:  # n
     """Merge two batches by time; at equal times `first` goes first.
 
     Args:
-        first: n cells.
-        second: m cells.
+        first: n cells, at least one.
+        second: m cells, at least one.
         both: (n + m) Written.
         shared: Whether `sent_ps` of all is their `at_ps`.
     """
@@ -61,14 +61,18 @@ def _merge(first: Batch, second: Batch, both: Batch, shared: bool) -> None:  # n
     marks, marks_1, marks_2 = both.marks, first.marks, second.marks
     n, m = len(at_1), len(at_2)
     i = j = k = 0
+    time_1, time_2 = at_1[0], at_2[0]
     while i < n and j < m:
-        ahead = at_1[i] <= at_2[j]
-        at[k] = at_1[i] if ahead else at_2[j]
+        # Read before it is known who goes ahead: else each comparison would wait for the next read.
+        next_1, next_2 = at_1[min(i + 1, n - 1)], at_2[min(j + 1, m - 1)]
+        ahead = time_1 <= time_2
+        at[k] = time_1 if ahead else time_2
         if not shared:
             sent[k] = sent_1[i] if ahead else sent_2[j]
         connection[k] = connection_1[i] if ahead else connection_2[j]
         size[k] = size_1[i] if ahead else size_2[j]
         marks[k] = marks_1[i] if ahead else marks_2[j]
+        time_1, time_2 = next_1 if ahead else time_1, time_2 if ahead else next_2
         i += ahead
         j += not ahead
         k += 1
