@@ -170,10 +170,13 @@ class _Origin:
         self._frames = source.framing and Numbering(
             source.framing, source.arrivals, source.first, source.connections, draws
         )
-        self._marks = np.empty(0, np.uint32)
-        self._listed = source.mark_order and Repeated(
-            np.frombuffer(source.mark_order, np.uint32), source.connections
+        listed = np.frombuffer(source.mark_order, np.uint32)
+        self._marks = (
+            Repeated(listed, source.connections)
+            if len(listed)
+            else Repeated(np.array([source.marks], np.uint32), 1)
         )
+        self._index = Repeated(np.array([source.first], np.int32), 1)
 
     def emit(self, until_ps: int, watermark_ps: int) -> None:
         """Send the items that are ready before `until_ps`."""
@@ -181,14 +184,10 @@ class _Origin:
         if self._recorder.samples.needed:
             for told in self._source.arrivals.tell(self._state):
                 self._recorder.samples.tell(told, self._source.first)
-        count = len(at_ps)
-        sizes = self._sizes.take_next(connection)
-        if self._listed:
-            self._marks = self._listed.take_next(connection)
-        elif count > len(self._marks):
-            # Some more, since windows hold more or fewer by a few items.
-            self._marks = np.full(count + count // 8, self._source.marks, np.uint32)
-        if self._source.first:
+        sizes, marks = self._sizes.take_next(connection), self._marks.take_next(connection)
+        if self._source.connections == 1:
+            connection = self._index.take_next(connection)
+        elif self._source.first:
             connection = connection + np.int32(self._source.first)
         # Only items that a line will stamp may share columns of times: others may write over them.
         sent_ps = at_ps if self._stamped else at_ps.copy()
@@ -197,11 +196,11 @@ class _Origin:
             sent_ps=sent_ps,
             connection=connection,
             size_bytes=sizes,
-            marks=self._marks[:count],
+            marks=marks,
         )
         if self._frames is not None:
             batch = self._frames.note_frames(batch)
-        if count:
+        if batch.count:
             if self._source.sizes.alike:
                 self._recorder.totals.know_alike(batch)
             self._recorder.planned(batch, alone=self._source.connections == 1)

@@ -33,7 +33,7 @@ class State:
         gaps: Draws the times between instants.
         senders: Draws the connection of each instant.
         at_ps: Instants that were drawn and not yet emitted.
-        connection: The connection of each, if there are several.
+        connection: The connection of each; of one alone, as many as were needed so far.
         last_ps: The last instant that was drawn.
     """
 
@@ -67,7 +67,9 @@ def emit(state: State, until_ps: int) -> tuple[Times, Indices]:
     count = int(state.at_ps.searchsorted(until_ps))
     ready_ps, state.at_ps = state.at_ps[:count], state.at_ps[count:]
     if state.connections == 1:
-        return ready_ps, np.zeros(count, np.int32)
+        if len(state.connection) < count:
+            state.connection = np.zeros(count + count // 8, np.int32)
+        return ready_ps, state.connection[:count]
     sender, state.connection = state.connection[:count], state.connection[count:]
     return ready_ps, sender
 

@@ -98,10 +98,12 @@ class Drawn:
         count = len(connection)
         missing = count - len(self._remaining)
         if missing > 0:
-            blocks = -(-missing // BLOCK)
-            drawn = self._stream.integers(0, self._mix.bounds[-1], blocks * BLOCK, np.int32)
-            _look_up(drawn, self._mix)
-            self._remaining = np.concatenate([self._remaining, drawn])
+            done, more = len(self._remaining), -(-missing // BLOCK) * BLOCK
+            drawn = self._stream.integers(0, self._mix.bounds[-1], more, np.int32)
+            found = np.empty(done + more, np.int32)
+            found[:done] = self._remaining
+            _look_up(drawn, self._mix, found[done:])
+            self._remaining = found
         taken, self._remaining = self._remaining[:count], self._remaining[count:]
         return taken
 
@@ -169,11 +171,11 @@ def _mix(sizes: Sizes) -> Mix:
 
 
 @kernel
-def _look_up(numbers: arrays.Sizes, mix: Mix) -> None:
-    """Replace each number by its size; the guide is at most a few steps off."""
+def _look_up(numbers: arrays.Sizes, mix: Mix, found: arrays.Sizes) -> None:
+    """Write the size of each number; the guide is at most a few steps off."""
     size_bytes, bounds, guide, shift = mix
     for i in range(len(numbers)):
         k = guide[numbers[i] >> shift]
         while bounds[k] <= numbers[i]:
             k += 1
-        numbers[i] = size_bytes[k]
+        found[i] = size_bytes[k]
