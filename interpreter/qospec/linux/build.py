@@ -102,7 +102,7 @@ def build(jobs: int) -> Path:
         }
         (kept / ABOUT).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
         shutil.copy2(source / KERNEL, kept / f"{KERNEL}.part")
-    (kept / f"{KERNEL}.part").replace(kept / KERNEL)
+        (kept / f"{KERNEL}.part").replace(kept / KERNEL)  # at once: to remove the source takes long
     return kept / KERNEL
 
 
