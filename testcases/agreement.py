@@ -4,10 +4,11 @@ Of each packet is compared whether it arrives, and when. Packets come to the dev
 when the kernel saw them come to its own. Rates are such that a byte takes whole ns there, buckets
 such that `tc` need not round them: 8 us are 125 of its ticks.
 
-A line of the kernel may begin a packet 64 ns early, the least bucket that it takes. So a fate may
-be another at a near tie, and with it all that follow. A packet with another fate differs unless the
-emulation itself decides otherwise about it when packets before it come up to 100 ns earlier or
-later: then the case is compared up to there.
+A line of the kernel may begin a packet 64 ns early, the least bucket that it takes, and what is due
+while packets are looked at is done some hundred ns late. So a fate may be another at a near tie,
+and with it all that follow. A packet with another fate differs unless the emulation itself decides
+otherwise about it when it, those before and those that come as it leaves do so 1 us earlier or
+later, at random: then the case is compared up to there.
 """
 
 from __future__ import annotations
@@ -48,11 +49,13 @@ PACKETS = 1_500
 """Of a case, about."""
 MOST_NS = 1_000
 """How much earlier or later a packet may arrive."""
-TIE_NS = 100
+TIE_NS = MOST_NS
 """What is decided otherwise if packets come earlier or later by so much is a near tie."""
 TIE_PACKETS = 64
-"""How many packets before one may decide about it: more than any queue holds here."""
-TIE_TRIES = 8
+"""How many packets before one may decide about it: more than most queues hold here."""
+BESIDE = 8
+"""How many that come as it leaves may decide about it, as those of a class that goes first."""
+TIE_TRIES = 16
 """At how many random shifts it is looked whether there is a tie."""
 LARGEST_BYTES = 1_500
 TURNS_BYTES = 2 * (5 * LARGEST_BYTES + LARGEST_BYTES)
@@ -352,10 +355,13 @@ class Device:
 
         `left_ns` is what it decides as packets came.
         """
-        first, stop = max(0, packet - TIE_PACKETS), packet + 1
+        before = np.arange(max(0, packet - TIE_PACKETS), packet + 1)
+        leaves = int(self.came_ns.searchsorted(max(left_ns[packet], self.left_ns[packet])))
+        beside = np.arange(max(packet + 1, leaves - BESIDE), min(leaves + 1, len(left_ns)))
+        which = np.concatenate([before, beside])
         for _ in range(TIE_TRIES):
             shifted_ns = self.came_ns.copy()
-            shifted_ns[first:stop] += draw.draw_all(-TIE_NS, TIE_NS + 1, stop - first)
+            shifted_ns[which] += (2 * draw.draw_all(0, 2, len(which)) - 1) * TIE_NS
             other_ns, _ = self.emulate(np.maximum(shifted_ns, 0))
             if are_apart(other_ns, left_ns)[packet]:
                 return True
