@@ -86,7 +86,7 @@ def carry(name: str, driver: str, packets: Batch) -> int:
         tuple(Waiting(each, LIMIT) for each in element.inputs),
     )
     process = DRIVERS[driver](element, setting)
-    nothing = packets.part(0, 0)
+    nothing = packets.select_range(0, 0)
     coming = (packets._replace(at_ps=packets.at_ps.copy()), *[nothing] * (len(element.inputs) - 1))
     (left,) = process(coming, FOREVER_PS).departures
     return int(left.count)

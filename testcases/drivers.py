@@ -119,7 +119,7 @@ def counted(experiment: Experiment) -> Sums:
 
 
 def rows(batch: Batch) -> list[tuple[int, ...]]:
-    columns = (*batch[:5], *(batch.column(name) for name in COLUMNS))
+    columns = (*batch[:5], *(batch.read_column(name) for name in COLUMNS))
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 

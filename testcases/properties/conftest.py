@@ -33,7 +33,7 @@ from qospec.engine.element import Setting
 from qospec.engine.event.process import build_process
 from qospec.engine.items.batch import FOREVER_PS, Batch, build_batch
 from qospec.engine.items.contract import Contract
-from qospec.engine.items.merge import merged
+from qospec.engine.items.merge import merge_batches
 from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
@@ -192,14 +192,16 @@ def encrypted(element: EspDecrypt, setting: Setting, batch: Batch, order: list[i
         sender = EspEncrypt(**agreed | {"spi": spi})
         (left,) = build_process(sender, setting)((batch,), FOREVER_PS).departures
         made.append(left)
-    seal, again = _rekeyed(element, made[0].column("seal")), np.arange(batch.count) % 7 == 6
+    seal, again = _rekeyed(element, made[0].read_column("seal")), np.arange(batch.count) % 7 == 6
     seal = np.where(
-        np.arange(batch.count) % 4 == 3, made[1].column("seal"), np.where(again, seal[:1], seal)
+        np.arange(batch.count) % 4 == 3,
+        made[1].read_column("seal"),
+        np.where(again, seal[:1], seal),
     )
     size_bytes = np.where(again, made[0].size_bytes[:1], made[0].size_bytes)
     batch = batch.with_column("seal", seal[order]).with_sizes(size_bytes[order].astype(np.int32))
     clear = np.arange(batch.count) % 5 == 4
-    return batch.with_column("seal", np.where(clear, 0, batch.column("seal")))
+    return batch.with_column("seal", np.where(clear, 0, batch.read_column("seal")))
 
 
 def fragmented(setting: Setting, batch: Batch, order: list[int]) -> Batch:
@@ -211,14 +213,16 @@ def fragmented(setting: Setting, batch: Batch, order: list[int]) -> Batch:
         connection=batch.connection % np.int32(setting.streams.count),
     )
     cut = build_process(Fragment(MTU_BYTES), setting)((batch,), FOREVER_PS).departures[0]
-    came = cut.select(np.array([n for n in order if n < cut.count], np.int64)).part(0, batch.count)
-    return came.moved(batch.at_ps[: came.count])
+    came = cut.select(np.array([n for n in order if n < cut.count], np.int64)).select_range(
+        0, batch.count
+    )
+    return came.with_times(batch.at_ps[: came.count])
 
 
 def adapted(element: AalReassemble, setting: Setting, batch: Batch, lost: set[int]) -> Batch:
     """Return the cells of packets as they arrive, without some, each with another kind's behind."""
     if "cells" not in setting.streams.kinds:
-        return batch.part(0, 0)
+        return batch.select_range(0, 0)
     user = batch._replace(
         sent_ps=batch.sent_ps * 1_000,
         connection=batch.connection % np.int32(setting.streams.count),
@@ -230,8 +234,10 @@ def adapted(element: AalReassemble, setting: Setting, batch: Batch, lost: set[in
     cells = cells.select(kept)
     others = batch.select(batch.connection >= np.int32(setting.streams.count))
     is_cell = np.isin(others.connection, list(setting.streams.list_indices("cells")))
-    others = others.select(~is_cell).moved(others.at_ps[~is_cell], -1 - others.sent_ps[~is_cell])
-    return merged((cells, others))
+    others = others.select(~is_cell).with_times(
+        others.at_ps[~is_cell], -1 - others.sent_ps[~is_cell]
+    )
+    return merge_batches((cells, others))
 
 
 def _rekeyed(element: EspDecrypt, seal: Any) -> Any:
@@ -248,7 +254,7 @@ def encrypted_cells(setting: Setting, batch: Batch, sent: list[int]) -> Batch:
     """Return cells as they arrive from the other end: of each `sent` ones like it, the last."""
     sender, all_sent = CellEncrypt(), batch.select(np.repeat(np.arange(batch.count), sent))
     (left,) = build_process(sender, setting)((all_sent,), FOREVER_PS).departures
-    return batch.with_column("seal", left.column("seal")[np.cumsum(sent, dtype=np.int64) - 1])
+    return batch.with_column("seal", left.read_column("seal")[np.cumsum(sent, dtype=np.int64) - 1])
 
 
 def _column(among: Any, count: int) -> st.SearchStrategy[list[int]]:

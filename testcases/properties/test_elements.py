@@ -31,7 +31,7 @@ from qospec.elements.shape import Shape
 from qospec.engine.element import Element, Loss, Setting
 from qospec.engine.event.process import EventProcess, build_process
 from qospec.engine.event.transition import DONE, send
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, join_batches
+from qospec.engine.items.batch import FOREVER_PS, Batch, get_empty_batch, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.kernel import kernel
 from qospec.engine.line import transmission
@@ -87,7 +87,7 @@ def outcome(
     """Return what the element gives, and hold it to its watermarks and times on the way."""
     element = example.element
     process = driver(element, example.setting)
-    departures = [empty() for _ in element.outputs]
+    departures = [get_empty_batch() for _ in element.outputs]
     before = [0] * len(element.outputs)
     losses: dict[tuple[str, str], list[tuple[int, int]]] = {}
     waits: list[tuple[int, int]] = []
@@ -101,7 +101,7 @@ def outcome(
     for until_ps in (*cuts, FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in example.arrivals]
         parts = zip(example.arrivals, done, stops, strict=True)
-        arrivals = tuple(b.part(i, j) for b, i, j in parts)
+        arrivals = tuple(b.select_range(i, j) for b, i, j in parts)
         held.update(names(arrivals))
         note_times(came_ps, arrivals)  # before the element writes departures over them
         step = process(arrivals, until_ps)
@@ -343,7 +343,7 @@ def keeps_agreement(example: Any) -> None:
 def regardless_of_order(example: Any, given: Outcome) -> Any:
     """Return an outcome to compare: losses in any order; waits where batches report them, too."""
     departures = [
-        list(zip(*(c.tolist() for c in (*left[:5], left.column("seal"))), strict=True))
+        list(zip(*(c.tolist() for c in (*left[:5], left.read_column("seal"))), strict=True))
         for left in given.departures
     ]
     losses = {cause: sorted(items) for cause, items in given.losses.items()}
@@ -389,7 +389,7 @@ def test_both_drivers_agree_about_a_crowd(drawing, kind, data):
     example = data.draw(drawing.examples(kind))
     indices, marks = example.setting.streams.indices, drawing.marks_of(kind)
     numbers = np.arange(CROWD)
-    crowd = empty()._replace(
+    crowd = get_empty_batch()._replace(
         at_ps=numbers // (CROWD // 2),
         connection=(numbers % indices).astype(np.int32),
         size_bytes=np.full(CROWD, 53, np.int32),

@@ -83,7 +83,7 @@ def build_payloads(items: Items, frames: Frames, fill: Fill) -> Bytes:
     Raises:
         CaptureError: The packets were encrypted or put into others, or each is in another AAL.
     """
-    pieces, batch = items.batch.column("frame"), items.batch
+    pieces, batch = items.batch.read_column("frame"), items.batch
     numbers = pieces >> 1 & (1 << NUMBER_BITS) - 1
     wholes = pieces >> NUMBER_BITS + 1
     lengths = read_packet_bytes(pieces)

@@ -114,7 +114,7 @@ class Writer:
             self._file.write(pcapng.build_packets(part.batch.at_ps, records, comments))
             self.written += part.total
         if self.encryption is None:
-            self.indices.update(map(read_index, items.batch.column("seal").tolist()))
+            self.indices.update(map(read_index, items.batch.read_column("seal").tolist()))
 
     def _count_room(self) -> int:
         """Return how many packets may still be written."""

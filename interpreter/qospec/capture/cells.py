@@ -100,7 +100,7 @@ def build_cells(
     made[:, :ERF_BYTES] = _record_headers(items)
     of, kind = items.batch.connection, addresses.kinds[items.batch.connection]
     types = np.array([PAYLOAD_TYPES[name] for name in addresses.names], np.int64)[kind]
-    piece = items.batch.column("frame")
+    piece = items.batch.read_column("frame")
     types |= LAST * (addresses.marks_last[of] & (piece != 0) & (piece & MORE_FOLLOW == 0))
     header = addresses.paths[of] << 20 | addresses.channels[of] << 4 | types << 1
     header |= items.batch.marks & CLP
@@ -124,7 +124,7 @@ def build_cells(
         which, announced = encryption.find_announced(items.select(mine))
         for cell, content in zip(mine[which].tolist(), announced, strict=True):
             body[cell] = np.frombuffer(build_security_payload(content.tobytes()), np.uint8)
-    body[:] = tamper_rows(body, items.batch.column("seal") < 0, CELL_PAYLOAD_BYTES // 2)
+    body[:] = tamper_rows(body, items.batch.read_column("seal") < 0, CELL_PAYLOAD_BYTES // 2)
     return iterate_rows(made)
 
 

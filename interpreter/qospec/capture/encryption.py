@@ -51,7 +51,7 @@ class CellEncryption:
 
     def encrypt(self, items: Items, plain: Bytes) -> Bytes:
         """Return the payloads of user cells as they are on the link."""
-        made, seal = plain.copy(), items.batch.column("seal") & UNTAMPERED
+        made, seal = plain.copy(), items.batch.read_column("seal") & UNTAMPERED
         which = np.flatnonzero(seal)
         if len(which):
             vc = self._find_vc(items)[which]
@@ -65,7 +65,7 @@ class CellEncryption:
         A byte has the bank of the key, 0 or 1; then come the jump number and the number of cells
         since, of 4 bytes each.
         """
-        seal = items.batch.column("seal") & UNTAMPERED
+        seal = items.batch.read_column("seal") & UNTAMPERED
         which = np.flatnonzero(seal)
         made = np.empty((len(which), 9), np.uint8)
         made[:, 1:] = encode_big_endian(seal[which], 8)

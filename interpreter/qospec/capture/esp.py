@@ -100,7 +100,7 @@ def make_wrap(associations: Mapping[int, Secured]) -> Wrap:
     """
 
     def wrap(items: Items, inner: Bytes, size_bytes: int) -> Bytes:
-        seal = items.batch.column("seal")
+        seal = items.batch.read_column("seal")
         if not seal[0] & UNTAMPERED:
             return prepend_header(items, inner, size_bytes)
         inside = size_in(int(seal[0])) - inner.shape[1]

@@ -98,9 +98,9 @@ def build_frames(
     items = _as_packets(items, cutting.indices)
     found: list[bytes] = [b""] * items.total
     flow_of = np.searchsorted([flow.stop for flow in flows], items.batch.connection, "right")
-    seal = items.batch.column("seal")
+    seal = items.batch.read_column("seal")
     within = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
-    more = items.batch.column("fragment") & MORE_FOLLOW
+    more = items.batch.read_column("fragment") & MORE_FOLLOW
     sizes = items.sent_bytes, items.batch.size_bytes
     kinds = np.stack([flow_of, *sizes, within, items.fragment, more], axis=1)
     each_kind, kind_of = np.unique(kinds, axis=0, return_inverse=True)
@@ -132,7 +132,7 @@ def _as_packets(items: Items, fragments: range) -> Items:
     What was decrypted though its check had failed is no longer sealed, and is a changed packet.
     """
     batch, is_part = items.batch, items.fragment > 0
-    seal = batch.column("seal")
+    seal = batch.read_column("seal")
     if (seal == FAILED).any():
         batch = batch.with_column("seal", np.where(seal == FAILED, TAMPERED, seal))
     connection = batch.connection - np.int32(fragments.start) * is_part
@@ -145,7 +145,7 @@ def _as_packets(items: Items, fragments: range) -> Items:
 def _cut_part(items: Items, packets: Bytes, wrap: Wrap, cutting: Cutting) -> Bytes:
     """Return the same fragment of packets of one size, cut before encryption or after it."""
     seal, size_bytes = (
-        int(items.batch.column("seal")[0] & UNTAMPERED),
+        int(items.batch.read_column("seal")[0] & UNTAMPERED),
         int(items.batch.size_bytes[0]),
     )
     sealed_bytes = cutting.sealed_bytes(seal) if seal else 0
@@ -165,7 +165,7 @@ def _cut(items: Items, packets: Bytes, size_bytes: int) -> Bytes:
     """
     number, carried_bytes = int(items.fragment[0]), size_bytes - IPV4_HEADER_BYTES
     left_bytes = packets.shape[1] - size_bytes
-    follow = items.batch.column("fragment")[0] & MORE_FOLLOW
+    follow = items.batch.read_column("fragment")[0] & MORE_FOLLOW
     start_bytes = number * carried_bytes if follow else left_bytes
     if packets[0, 0] != headers.WITHOUT_OPTIONS:
         raise CaptureError("a capture holds fragments of IPv4 alone")

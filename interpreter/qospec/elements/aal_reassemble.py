@@ -151,7 +151,7 @@ class AalReassemble(AdaptationEnd):
         ends = np.flatnonzero(fate != ENDS)
         last = batch.select(ends)
         kept, *lost = partition(last, fate[ends], tuple(counts[:ENDS].tolist()))
-        frames, size_bytes = kept.column("frame"), np.empty(kept.count, np.int32)
+        frames, size_bytes = kept.read_column("frame"), np.empty(kept.count, np.int32)
         _read_lengths(frames, size_bytes)
         packets = kept.with_column("frame", np.zeros_like(frames)).with_sizes(size_bytes)
         return Step(

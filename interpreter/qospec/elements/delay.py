@@ -81,7 +81,7 @@ class Delay(Element):
             return state.process(arrivals, until_ps)
         (batch,) = arrivals
         if self.time:
-            batch = batch.moved(batch.at_ps + self.time)
+            batch = batch.with_times(batch.at_ps + self.time)
         return Step((batch,), (min(until_ps + self.time, FOREVER_PS),))
 
 

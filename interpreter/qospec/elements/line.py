@@ -274,7 +274,7 @@ def _send_batch(state: State, batch: Batch) -> Batch:
     else:
         _send(at_ps, sizes, line, left_ps, began_ps)
     sent_ps = began_ps if state.stamps else batch.sent_ps
-    return batch.moved(left_ps, sent_ps)
+    return batch.with_times(left_ps, sent_ps)
 
 
 @kernel

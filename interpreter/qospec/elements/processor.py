@@ -343,7 +343,7 @@ def _separate_lost(
     batch: Batch, port: Marks, outcomes: Outcomes
 ) -> tuple[Batch, Marks, tuple[Loss, ...]]:
     """Return the packets that leave, their outputs, and the losses, as they came."""
-    left, cause = batch.moved(outcomes.left_ps), outcomes.cause
+    left, cause = batch.with_times(outcomes.left_ps), outcomes.cause
     if not cause.any():
         return left, port, ()
     names = {OVERFLOW: "overflow", RESTART: "reboot"}

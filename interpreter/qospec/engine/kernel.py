@@ -106,7 +106,7 @@ def view_part(array: Any, start: int, count: int) -> Any:
 
 
 def view_rows(array: Any, start: int, count: int, width: int) -> Any:
-    """Return the same as `part`, of `count * width` elements, as (count, width)."""
+    """Return the same as `view_part`, of `count * width` elements, as (count, width)."""
     return array[start : start + count * width].reshape(count, width)
 
 

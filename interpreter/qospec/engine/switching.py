@@ -19,12 +19,12 @@ from qospec.engine.event.transition import (
 from qospec.engine.items.arbitration import (
     FIELDS,
     Arbitration,
-    arbiter,
     arbitrate,
-    arbitrated,
+    arbitrate_batches,
+    build_arbiter,
 )
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.merge import merged
+from qospec.engine.items.merge import merge_batches
 from qospec.engine.items.partition import (
     MAX_OUTPUTS,
     build_routing_table,
@@ -63,19 +63,19 @@ class Multiplexer(Element):
 
     def start(self, setting: Setting) -> Whole:
         """Return its arbiter."""
-        return arbiter(self.arbitration, setting.draws)
+        return build_arbiter(self.arbitration, setting.draws)
 
     def transition(self, setting: Setting) -> Transition:
         """Return the same, item by item: all of one moment go on when the last of them is there."""
         if self.arbitration == "fixed_order":
             return Transition(np.zeros(0, np.int64), _pass_on)
         own = [self.ports, 0, *[0] * self.ports, *[0] * 3 * self.ports]
-        state = np.concatenate([arbiter(self.arbitration, setting.draws), np.array(own)])
+        state = np.concatenate([build_arbiter(self.arbitration, setting.draws), np.array(own)])
         return Transition(state, _keep, _go_on, replenish=_with_more_places)
 
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Merge arrivals."""
-        return Step((arbitrated(arrivals, state),), (until_ps,))
+        return Step((arbitrate_batches(arrivals, state),), (until_ps,))
 
 
 PORTS, KEPT, HEADS = range(FIELDS, FIELDS + 3)
@@ -174,9 +174,9 @@ class Fabric(Element):
         exits = zip(
             *(partition_by_table(batch, state, self.ports) for batch in arrivals), strict=True
         )
-        departures = tuple(map(merged, exits))
+        departures = tuple(map(merge_batches, exits))
         if self.latency:
-            departures = tuple(items.moved(items.at_ps + self.latency) for items in departures)
+            departures = tuple(items.with_times(items.at_ps + self.latency) for items in departures)
         return Step(departures, (min(until_ps + self.latency, FOREVER_PS),) * self.ports)
 
 

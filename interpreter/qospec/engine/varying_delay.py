@@ -19,7 +19,7 @@ from qospec.engine.event.transition import (
     send,
     wake_at,
 )
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, join_batches
+from qospec.engine.items.batch import FOREVER_PS, Batch, get_empty_batch, join_batches
 from qospec.engine.kernel import kernel, view_rows
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class VaryingDelay(Element):
         return Guarantees((Guarantee(self.shortest_ps, self.longest_ps),))
 
     def start(self, setting: Setting) -> Any:
-        return State(self.delaying(setting).of, 0, empty())
+        return State(self.delaying(setting).of, 0, get_empty_batch())
 
     def transition(self, setting: Setting) -> Transition:
         delays = self.delaying(setting)
@@ -119,10 +119,10 @@ class VaryingDelay(Element):
                 leaves_ps[0] = max(leaves_ps[0], state.last_ps)
                 leaves_ps = np.maximum.accumulate(leaves_ps)
                 state.last_ps = int(leaves_ps[-1])
-            state.waiting = _in_order(state.waiting, batch.moved(leaves_ps))
+            state.waiting = _in_order(state.waiting, batch.with_times(leaves_ps))
         count = int(state.waiting.at_ps.searchsorted(leaving_ps))
-        left = state.waiting.part(0, count)
-        state.waiting = state.waiting.part(count, state.waiting.count)
+        left = state.waiting.select_range(0, count)
+        state.waiting = state.waiting.select_range(count, state.waiting.count)
         return Step((left,), (leaving_ps,))
 
 

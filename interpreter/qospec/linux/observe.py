@@ -90,7 +90,7 @@ class _Story:
         self._experiment, self._layout, self._recorder = experiment, layout, recorder
         self._overflows = overflows
         self._seen, self._tos = seen.at_ns, seen.tos
-        self._entries = {node.path: recorder.totals.no_entries() for node in experiment.nodes}
+        self._entries = {node.path: recorder.totals.allocate_entries() for node in experiment.nodes}
         self._arrived: dict[int, list[Batch]] = {}
         self._lost: list[tuple[str, Loss]] = []
 
@@ -101,7 +101,7 @@ class _Story:
             return batch
         sent_ns = self._seen[self._layout.near[number]][packets]
         sent_ps = sent_ns * PS_PER_NS + clock.lead_ps
-        stamped = batch.moved(batch.at_ps, np.where(sent_ns < 0, batch.at_ps, sent_ps))
+        stamped = batch.with_times(batch.at_ps, np.where(sent_ns < 0, batch.at_ps, sent_ps))
         self._recorder.sent(_sort(stamped, stamped.sent_ps))
         return stamped
 
@@ -129,8 +129,8 @@ class _Story:
         """Account for packets that pass elements which are filters alone."""
         for number in numbers:
             entry = self._entries[self._experiment.nodes[number].path]
-            entry[CAME] += self._recorder.totals.of(batch)
-            entry[LEFT] += self._recorder.totals.of(batch)
+            entry[CAME] += self._recorder.totals.count(batch)
+            entry[LEFT] += self._recorder.totals.count(batch)
 
     def _serve(self, step: Step, batch: Batch, packets: Whole) -> tuple[Batch, Whole]:
         """Return the packets that left an element, when they did; the others were lost there."""
@@ -140,9 +140,9 @@ class _Story:
         gone = left_ns < 0
         left, lost = batch.select(~gone), batch.select(gone)
         entry, totals = self._entries[node.path], self._recorder.totals
-        entry[CAME] += totals.of(batch)
-        entry[LEFT] += totals.of(left)
-        entry[LOST] += totals.of(lost)
+        entry[CAME] += totals.count(batch)
+        entry[LEFT] += totals.count(left)
+        entry[LOST] += totals.count(lost)
         if lost.count and step.node in self._overflows:
             full = self._overflows[step.node][packets[gone]]
             for cause, which in (("overflow", full), ("early", ~full)):
@@ -151,7 +151,7 @@ class _Story:
         elif lost.count:
             element = node.queues[step.input].element if node.queues else ""
             self._lost.append((node.path, Loss(_find_cause(node), lost, element)))
-        return left.moved(left_ns[~gone] * PS_PER_NS), packets[~gone]
+        return left.with_times(left_ns[~gone] * PS_PER_NS), packets[~gone]
 
     def _verify_octets(self, step: Step, packets: Whole, *, may_mark: bool) -> None:
         """Raise ValueError if the octet with the DSCP is not what it must be behind an element."""
@@ -176,7 +176,7 @@ class _Story:
 def _sort(batch: Batch, times_ps: Whole) -> Batch:
     """Return packets in order of some of their times, which are then those at this point."""
     order = np.argsort(times_ps, kind="stable")
-    return batch.select(order).moved(times_ps[order])
+    return batch.select(order).with_times(times_ps[order])
 
 
 def _find_cause(node: Node) -> str:

@@ -106,7 +106,7 @@ class Comparison:
         self._ended.append(seen)
         if not how:
             self._arrived.append(seen)
-            is_sealed = batch.column("seal") != 0
+            is_sealed = batch.read_column("seal") != 0
             if is_sealed.any():
                 self._spoilt.append(_Seen.copy(batch, is_sealed))
 

@@ -65,7 +65,7 @@ class Items(NamedTuple):
     def select_range(self, start: int, stop: int) -> Items:
         """Return the items from `start` up to `stop`, as views."""
         return Items(
-            self.batch.part(start, stop),
+            self.batch.select_range(start, stop),
             self.number[start:stop],
             self.sent_bytes[start:stop],
             self.fate[start:stop],
@@ -113,7 +113,7 @@ class Flight:
         connection, sent_ps = self._batch.connection, self._batch.sent_ps
         is_part = (connection >= mine.start) & (connection < mine.stop)
         parts = start + np.flatnonzero(is_part[start:])
-        fragment = self._batch.column(column)[parts] >> 1 & LARGEST_NUMBER
+        fragment = self._batch.read_column(column)[parts] >> 1 & LARGEST_NUMBER
         user = connection[parts] - np.int32(mine.start)
         found = find(connection, sent_ps, user, sent_ps[parts] - fragment)
         parts, fragment, found = (array[found != UNKNOWN] for array in (parts, fragment, found))

@@ -40,7 +40,7 @@ class Nonces:
             NonceError: One of them has a number that the node has used.
         """
         element = self._nodes[node].element
-        seal = batch.column("seal") & UNTAMPERED
+        seal = batch.read_column("seal") & UNTAMPERED
         if isinstance(element, Association):
             # The numbers of a successor begin anew, and its index is higher.
             number = seal >> INDEX_BITS + SIZE_BITS

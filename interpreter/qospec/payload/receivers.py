@@ -61,7 +61,7 @@ class PacketReceiver:
         found = np.zeros(items.total, np.bool_)
         for mine, flow in self._group_alike(items, sender):
             alike = items.select(mine)
-            seal = alike.batch.column("seal")
+            seal = alike.batch.read_column("seal")
             association = self._associations(int(sender[mine[0]]))[read_index(int(seal[0]))]
             plain = self._rebuild_plain(alike, flow, size_in(int(seal[0])))
             sealed = association.seal(seal >> INDEX_BITS + SIZE_BITS & LARGEST_NUMBER, plain)
@@ -73,7 +73,7 @@ class PacketReceiver:
 
     def _group_alike(self, items: Items, sender: Whole) -> Iterator[tuple[Whole, Flow]]:
         """Yield where encrypted packets of one form are, not too many at once, and their flow."""
-        seal = items.batch.column("seal")
+        seal = items.batch.read_column("seal")
         flow_of = np.searchsorted(self._stops, items.batch.connection, "right")
         inside = seal & ((1 << INDEX_BITS + SIZE_BITS) - 1)  # all but the number
         kinds = np.stack([flow_of, items.sent_bytes, inside, sender], axis=1)
@@ -110,7 +110,7 @@ class CellReceiver:
 
     def find_errors(self, items: Items, sender: Whole) -> Truths:
         """Return (n,) which user cells are not what was encrypted."""
-        connection, seal = items.batch.connection, items.batch.column("seal")
+        connection, seal = items.batch.connection, items.batch.read_column("seal")
         here = np.zeros(items.total, np.int64)
         _follow(connection, seal, self._positions, here)
         found = connection < self._count

@@ -202,7 +202,7 @@ def test_each_successor_of_an_association_has_keys_of_its_own() -> None:
 
 def test_a_packet_that_was_changed_fails_the_check_of_a_decoder() -> None:
     of, passed = secured("gcm"), items(secured("gcm").esp.count_packet_bytes(PACKET_BYTES))
-    seal = passed.batch.column("seal") | np.array([0, 0, TAMPERED])
+    seal = passed.batch.read_column("seal") | np.array([0, 0, TAMPERED])
     passed = passed._replace(batch=passed.batch.with_column("seal", seal))
     _, genuine, changed = build_frames(passed, ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))
     assert IP(bytes(peer_of("gcm").decrypt(Ether(genuine[:-4])[IP]))).len == PACKET_BYTES

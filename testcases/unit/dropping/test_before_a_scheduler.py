@@ -20,7 +20,7 @@ from qospec.elements.drr import Drr
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, empty, join_batches
+from qospec.engine.items.batch import FOREVER_PS, get_empty_batch, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
@@ -149,11 +149,11 @@ def carried(bench, scheduler, inputs, kept, cuts):
     waiting = tuple(Waiting(f"q{k}", queue.limit, queue.policy) for k, queue in enumerate(kept))
     state = scheduler.start(Setting(*CONNECTIONS, Draws(("test",)), clock, waiting))
     batches = [bench.batch_of(traffic.items, 1_000 * k) for k, traffic in enumerate(inputs)]
-    done, left, lost = [0] * len(batches), empty(), []
+    done, left, lost = [0] * len(batches), get_empty_batch(), []
     for until_ps in (*cuts, FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
         parts = zip(batches, done, stops, strict=True)
-        step = scheduler.process(state, tuple(b.part(i, j) for b, i, j in parts), until_ps)
+        step = scheduler.process(state, tuple(b.select_range(i, j) for b, i, j in parts), until_ps)
         left, done = join_batches(left, *step.departures), stops
         for loss in step.losses:
             names = [divmod(name, 1_000) for name in loss.batch.sent_ps.tolist()]

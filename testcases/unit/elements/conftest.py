@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer, Load
 from qospec.engine.element import Setting
 from qospec.engine.event.process import EventProcess, build_process
-from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, build_batch, empty, join_batches
+from qospec.engine.items.batch import (
+    COLUMNS,
+    FOREVER_PS,
+    Batch,
+    build_batch,
+    get_empty_batch,
+    join_batches,
+)
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
@@ -45,7 +52,7 @@ class Outcome(NamedTuple):
     def rows(self) -> tuple[list[Any], ...]:
         """Return all as rows, where their order says nothing in order."""
         left = [
-            [column.tolist() for column in departure.widened(len(COLUMNS))]
+            [column.tolist() for column in departure.widen(len(COLUMNS))]
             for departure in self.departures
         ]
         return left, sorted(self.lost), sorted(self.waits), sorted(self.services)
@@ -115,12 +122,12 @@ class Lab:
         process = (
             EventProcess(element, setting).process if by_events else build_process(element, setting)
         )
-        departures = [empty() for _ in element.outputs]
+        departures = [get_empty_batch() for _ in element.outputs]
         lost, waits, services = [], [], []
         done = [0] * len(batches)
         for until_ps in (*sorted(cuts), FOREVER_PS):
             stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
-            now = tuple(b.part(i, j) for b, i, j in zip(batches, done, stops, strict=True))
+            now = tuple(b.select_range(i, j) for b, i, j in zip(batches, done, stops, strict=True))
             step = process(now, until_ps)
             departures = [
                 join_batches(a, b) for a, b in zip(departures, step.departures, strict=True)

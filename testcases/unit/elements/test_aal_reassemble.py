@@ -12,7 +12,7 @@ from qospec.elements.aal_segment import AalSegment
 from qospec.elements.cell_encrypt import CellEncrypt
 from qospec.engine.event.process import build_process
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.merge import merged
+from qospec.engine.items.merge import merge_batches
 from qospec.engine.items.piece import MORE_FOLLOW, number_in
 from qospec.engine.security.seal import TAMPERED
 
@@ -36,7 +36,7 @@ def cells(lab, setting):
         times = np.arange(count) * 100_000
         packets = lab.cells(times, size_bytes=size_bytes, sent_ps=times)
         (left,) = build_process(AalSegment(aal), setting)((packets,), FOREVER_PS).departures
-        return left.moved(np.arange(left.count))
+        return left.with_times(np.arange(left.count))
 
     return make
 
@@ -50,7 +50,7 @@ def received(lab, setting, cells, **fields):
     found = lab.carry(AalReassemble(**fields), setting, cells, cuts=range(3, cells.count, 7))
     (left,) = found.departures
     lost = [(cause, sent_ps // 100_000) for cause, _, _, sent_ps in found.lost]
-    assert not left.column("frame").any()
+    assert not left.read_column("frame").any()
     return (left.sent_ps // 100_000).tolist(), lost
 
 
@@ -115,7 +115,7 @@ def test_where_no_other_cell_shows_it_the_next_one_does(lab, setting):
     """A packet of one cell goes on, and is none of the cells by which a lost end is counted."""
     packets = lab.cells([0, 100, 200, 300], size_bytes=[200, 28, 200, 28], sent_ps=[0, 1, 2, 3])
     (left,) = build_process(AalSegment("aal3_4"), setting)((packets,), FOREVER_PS).departures
-    came = without(left.moved(np.arange(left.count)), CELLS - 1)
+    came = without(left.with_times(np.arange(left.count)), CELLS - 1)
     found = lab.carry(AalReassemble("aal3_4"), setting, came)
     assert found.departures[0].sent_ps.tolist() == [1, 2, 3]
     assert [(cause, sent_ps) for cause, _, _, sent_ps in found.lost] == [("sequence_violation", 2)]
@@ -136,9 +136,9 @@ def test_whatever_is_missing_each_frame_is_received_or_lost_once(lab, aal, sizes
     times = np.arange(len(sizes)) * 100
     packets = lab.cells(times, size_bytes=sizes, sent_ps=times)
     (left,) = build_process(AalSegment(aal), setting)((packets,), FOREVER_PS).departures
-    came = without(left.moved(np.arange(left.count)), *missing)
+    came = without(left.with_times(np.arange(left.count)), *missing)
     ended, cells, owed = 0, 0, False
-    for piece in came.column("frame").tolist():
+    for piece in came.read_column("frame").tolist():
         begins = aal == "aal3_4" and not number_in(piece)
         owed = owed or (begins and cells > 0)
         cells = 1 if begins else cells + 1
@@ -181,7 +181,7 @@ def test_a_cell_of_another_user_spoils_a_frame_of_aal5(lab, cells, aal, left):
     setting = lab.setting(inserted=("misinserted", "cells"))
     came, alien = cells(2, aal), lab.cells([1], connection=1, sent_ps=[-1])
     came = came._replace(connection=came.connection * np.int32(2))  # cells are behind the others
-    found, lost = received(lab, setting, merged((came, alien)), aal=aal)
+    found, lost = received(lab, setting, merge_batches((came, alien)), aal=aal)
     assert found == left
     assert lost == [("crc_error", 0)] * (2 - len(left))
 
@@ -191,14 +191,14 @@ def test_oam_cells_end_there(lab, cells):
     came = cells(1)
     came = came._replace(connection=came.connection * np.int32(2))
     oam = lab.cells([1, 3], connection=1, sent_ps=[-1, -2])
-    assert received(lab, setting, merged((came, oam))) == ([0], [])
+    assert received(lab, setting, merge_batches((came, oam))) == ([0], [])
 
 
 def test_frames_of_several_connections_may_come_mixed(lab, setting):
     setting = lab.setting(contracts=setting.contracts * 2, inserted=("cells",))
     packets = lab.cells([0, 0], size_bytes=[200, 300], connection=[0, 1], sent_ps=[0, 100])
     (left,) = build_process(AalSegment(), setting)((packets,), FOREVER_PS).departures
-    mixed = left.select(np.array([0, 5, 1, 6, 7, 2, 3, 8, 9, 10, 4, 11])).moved(np.arange(12))
+    mixed = left.select(np.array([0, 5, 1, 6, 7, 2, 3, 8, 9, 10, 4, 11])).with_times(np.arange(12))
     (found,) = lab.carry(AalReassemble(), setting, mixed).departures
     assert found.connection.tolist() == [0, 1]
     assert found.size_bytes.tolist() == [200, 300]
@@ -241,7 +241,7 @@ def test_a_frame_that_takes_too_long_is_given_up(lab, setting, cells, aal):
     for late, expected in ((7, ([0, 1], [])), (8, ([1], [("reassembly_timeout", 0)]))):
         came = cells(2, aal)
         times = np.array([0, 1, 2, 3, late, 100, 101, 102, 103, 104])
-        assert received(lab, setting, came.moved(times), aal=aal, timeout=7) == expected
+        assert received(lab, setting, came.with_times(times), aal=aal, timeout=7) == expected
 
 
 def test_a_timeout_saves_the_packet_behind_a_lost_last_cell(lab, setting, cells):
@@ -249,19 +249,19 @@ def test_a_timeout_saves_the_packet_behind_a_lost_last_cell(lab, setting, cells)
     given_up = ("reassembly_timeout", 1)
     for at_ps, expected in ((7, ([], [("crc_error", 1), given_up])), (8, ([1], [given_up]))):
         times = np.array([0, 1, 2, 3, *range(at_ps, at_ps + CELLS)])
-        assert received(lab, setting, came.moved(times), timeout=7) == expected
+        assert received(lab, setting, came.with_times(times), timeout=7) == expected
 
 
 def test_in_aal3_4_the_time_of_a_frame_begins_with_its_first_cell(lab, setting, cells):
     came = without(cells(2, "aal3_4"), CELLS - 1)
     times = np.array([0, 1, 2, 3, 4, 5, 6, 7, 11])
     found = [1], [("sequence_violation", 1)]
-    assert received(lab, setting, came.moved(times), aal="aal3_4", timeout=7) == found
+    assert received(lab, setting, came.with_times(times), aal="aal3_4", timeout=7) == found
 
 
 def test_without_a_timeout_a_frame_may_take_any_time(lab, setting, cells):
     times = np.array([0, 1, 2, 3, 10**18])
-    assert received(lab, setting, cells(1).moved(times)) == ([0], [])
+    assert received(lab, setting, cells(1).with_times(times)) == ([0], [])
 
 
 def test_causes_depend_on_the_layer_and_on_the_timeout():

@@ -24,7 +24,7 @@ def test_a_packet_becomes_cells_of_which_the_last_stays_it(lab, setting):
     assert left.size_bytes.tolist() == [53] * 5
     assert left.sent_ps.tolist() == [1_000, 1_001, 1_000, 2_000, 2_000]
     assert left.marks.tolist() == [8] * 5
-    frames = left.column("frame").tolist()
+    frames = left.read_column("frame").tolist()
     assert [number_in(frame) for frame in frames] == [0, 1, 2, 0, 1]
     assert [frame & MORE_FOLLOW for frame in frames] == [1, 1, 0, 1, 0]
     first, second = (
@@ -48,14 +48,14 @@ def test_the_longest_packet_of_an_aal(lab, setting, aal, cells):
     packets = lab.cells([0, 10], size_bytes=65_535, sent_ps=[0, 10_000])
     (left,) = lab.carry(element, setting, packets).departures
     assert left.count == 2 * cells
-    assert number_in(int(left.column("frame")[-1])) == cells - 1
+    assert number_in(int(left.read_column("frame")[-1])) == cells - 1
 
 
 def test_frames_of_connections_are_numbered_apart(lab, setting):
     setting = lab.setting(contracts=setting.contracts * 2, inserted=("cells",))
     packets = lab.cells([0, 1, 2], size_bytes=40, connection=[0, 1, 0])
     (left,) = lab.carry(AalSegment(), setting, packets).departures
-    wholes = [read_whole(frame) for frame in left.column("frame").tolist()[::2]]
+    wholes = [read_whole(frame) for frame in left.read_column("frame").tolist()[::2]]
     assert wholes[0] == wholes[1] != wholes[2]
 
 
@@ -63,7 +63,7 @@ def test_what_was_noted_of_a_packet_is_noted_of_its_last_cell(lab, setting):
     packets = lab.cells([0], size_bytes=100)
     sealed = packets.with_column("seal", packets.at_ps + 77)
     (left,) = lab.carry(AalSegment(), setting, sealed).departures
-    assert left.column("seal").tolist() == [0, 0, 77]
+    assert left.read_column("seal").tolist() == [0, 0, 77]
 
 
 def test_the_form_of_cells_tells_their_number():

@@ -42,7 +42,7 @@ def carry(lab):
         more[:, CURRENT] = np.multiply(rates, RATE_UNITS)
         setting = lab.setting(clock=CLOCK, contracts=(ABR,) * 3, inserted=())
         left = lab.carry(queue, setting, batch._replace(more=more))
-        cells = left.departures[0].widened(len(COLUMNS))
+        cells = left.departures[0].widen(len(COLUMNS))
         return cells.more[:, FLAGS].tolist(), (cells.more[:, RATE] / RATE_UNITS).tolist(), left.lost
 
     return carry_cells

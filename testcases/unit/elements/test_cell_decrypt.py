@@ -45,12 +45,12 @@ def test_cell_encryption_garbles_until_it_is_synchronous_again(
     assert [item for *_, item in outcome.lost] == [*garbled]
     assert {cause for cause, *_ in outcome.lost} <= {"undecipherable"}
     assert outcome.departures[0].count == 33 - len(gone) - len(garbled)
-    assert not outcome.departures[0].column("seal").any()
+    assert not outcome.departures[0].read_column("seal").any()
 
 
 def test_a_cell_that_was_inserted_on_the_way_garbles_what_follows(lab, two_vcs, encrypted):
     order = [*range(5), 3, *range(5, 33)]
-    arrived = encrypted.select(np.array(order)).moved(np.arange(34))
+    arrived = encrypted.select(np.array(order)).with_times(np.arange(34))
     outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
     assert [item for *_, item in outcome.lost] == [3, *range(5, 11)]
 
@@ -61,21 +61,23 @@ def test_a_misinserted_cell_is_garbled_itself_and_so_is_what_follows(lab, two_vc
     cells = lab.cells(range(6), connection=[0, 0, 1, 0, 0, 1])
     (left,) = lab.carry(CellEncrypt(), setting, cells).departures
     of_another = lab.cells([1], connection=2, sent_ps=99)
-    arrived = join_batches(left.part(0, 2), of_another, left.part(2, 6)).moved(np.arange(7))
+    arrived = join_batches(left.select_range(0, 2), of_another, left.select_range(2, 6)).with_times(
+        np.arange(7)
+    )
     outcome = lab.carry(CellDecrypt(), setting, arrived)
     assert [item for *_, item in outcome.lost] == [99, 3, 4]
 
 
 def test_a_lost_cell_and_an_inserted_one_make_the_counts_equal_again(lab, two_vcs, encrypted):
     order = [*range(4), 5, 6, 6, *range(7, 33)]  # 4 is lost, 6 comes twice
-    arrived = encrypted.select(np.array(order)).moved(np.arange(33))
+    arrived = encrypted.select(np.array(order)).with_times(np.arange(33))
     outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
     assert [item for *_, item in outcome.lost] == [5, 6]
 
 
 def test_a_jump_that_was_missed_is_not_made_good_by_an_inserted_cell(lab, two_vcs, encrypted):
     order = [*range(11), 12, *range(12, 33)]  # 11, an OAM cell, is lost; 12 comes twice
-    arrived = encrypted.select(np.array(order)).moved(np.arange(33))
+    arrived = encrypted.select(np.array(order)).with_times(np.arange(33))
     outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
     assert [item for *_, item in outcome.lost] == [12, *range(12, 22)]
 
@@ -89,14 +91,14 @@ def test_cell_encryption_of_one_vc_does_not_concern_another(lab, two_vcs):
 
 def test_an_oam_cell_that_brings_nothing_changes_nothing(lab, two_vcs, encrypted):
     arrived = encrypted.with_column(
-        "seal", np.where(np.arange(33) == 11, 0, encrypted.column("seal"))
+        "seal", np.where(np.arange(33) == 11, 0, encrypted.read_column("seal"))
     )
     outcome = lab.carry(CellDecrypt(), two_vcs, arrived)
     assert [item for *_, item in outcome.lost] == [*range(12, 22)]  # the jump was missed
     of_others = lab.cells([5], connection=OAM, sent_ps=99)
-    arrived = join_batches(encrypted.part(0, 5), of_others, encrypted.part(5, 33)).moved(
-        np.arange(34)
-    )
+    arrived = join_batches(
+        encrypted.select_range(0, 5), of_others, encrypted.select_range(5, 33)
+    ).with_times(np.arange(34))
     assert lab.carry(CellDecrypt(), two_vcs, arrived).lost == []
 
 
@@ -126,7 +128,9 @@ def test_a_cell_can_be_read_if_its_vc_was_synchronised_and_lost_as_many_as_came_
     sent = lab.cells(range(len(cells)), connection=[connection for connection, _ in cells])
     (left,) = lab.carry(CellEncrypt(), setting, sent).departures
     arrived = left.select(np.repeat(np.arange(len(cells)), [times for _, times in cells]))
-    outcome = lab.carry(CellDecrypt(), setting, arrived.moved(np.arange(arrived.count)), cuts=[cut])
+    outcome = lab.carry(
+        CellDecrypt(), setting, arrived.with_times(np.arange(arrived.count)), cuts=[cut]
+    )
 
     garbled = []
     synchronised, too_many = {VC: True, VC + 1: True}, Counter()

@@ -65,7 +65,7 @@ def test_large_packets_take_more_than_the_byte_counts_say(lab, counts, high, low
         lab.cells([0] * 10, connection=2, size_bytes=1_550),
     ]
     (left,) = lab.carry(Custom(tuple(zip(NAMES, counts, strict=True))), where, *batches).departures
-    first_ten = left.part(0, 10 * (high // 60 + low // 1_550))
+    first_ten = left.select_range(0, 10 * (high // 60 + low // 1_550))
     shares = [int(first_ten.size_bytes[first_ten.connection == k].sum()) for k in (0, 2)]
     assert shares == [10 * high, 10 * low]
 

@@ -31,7 +31,7 @@ def test_sizes_of_esp_are_those_of_the_transforms(lab, parameters, sizes):
     sender, receiver = EspEncrypt(*parameters), EspDecrypt(*parameters)
     (left,) = lab.carry(sender, lab.setting(), batch, cuts=[7]).departures
     assert left.size_bytes.tolist() == sizes
-    assert [number_in(seal) for seal in left.column("seal").tolist()] == [1, 2, 3, 4]
+    assert [number_in(seal) for seal in left.read_column("seal").tolist()] == [1, 2, 3, 4]
     (again,) = lab.carry(receiver, lab.setting(), left, cuts=[7]).departures
     assert again.equals(batch)
     assert [size for size, _ in sender.form_after(VOICE).sizes] == sizes
@@ -87,7 +87,7 @@ def sealed(lab, at_ps, **parameters):
     batch = lab.cells(at_ps)
     outcome = lab.carry(EspEncrypt(*CBC, **parameters), lab.setting(), batch, cuts=at_ps[1:])
     (left,) = outcome.departures
-    seals = left.column("seal").tolist()
+    seals = left.read_column("seal").tolist()
     assert {cause for cause, *_ in outcome.lost} <= {"expired"}
     numbered = [(read_index(seal) - 256, number_in(seal)) for seal in seals]
     return dict(zip(left.at_ps.tolist(), numbered, strict=True)), [

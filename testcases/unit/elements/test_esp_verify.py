@@ -31,7 +31,7 @@ def test_what_was_changed_is_discarded_behind_the_decryptor(lab):
     left, lost = through(lab, cells, EspEncrypt(*GCM), SECOND, open_, check)
     assert left.at_ps.tolist() == [0, 2, 3]
     assert lost == [(EspVerify, "tampered", 1)]
-    assert not left.column("seal").any()
+    assert not left.read_column("seal").any()
 
 
 def test_a_changed_packet_takes_as_long_as_a_genuine_one(lab):
@@ -57,14 +57,14 @@ def test_what_nothing_authenticates_passes(lab):
     open_, check = EspDecrypt(*CBC, verify=False), EspVerify()
     left, lost = through(lab, cells, EspEncrypt(*CBC), SECOND, open_, check)
     assert not lost
-    assert (left.column("seal") < 0).tolist() == [False, True, False, False]
+    assert (left.read_column("seal") < 0).tolist() == [False, True, False, False]
 
 
 def test_a_changed_packet_is_no_reason_to_refuse_the_genuine_one(lab):
     """RFC 4303, 3.4.3: the window is updated only if the packet is genuine."""
     (sealed,) = lab.carry(EspEncrypt(*GCM), lab.setting(), lab.cells([0])).departures
     (changed,) = lab.carry(Tamper(first=1), lab.setting(), sealed).departures
-    both = join_batches(changed, sealed).moved(np.array([5, 5]))
+    both = join_batches(changed, sealed).with_times(np.array([5, 5]))
     left, lost = through(lab, both, EspDecrypt(*GCM, verify=False), EspVerify())
     assert [cause for _, cause, _ in lost] == ["tampered"]
     assert left.count == 1
@@ -73,6 +73,6 @@ def test_a_changed_packet_is_no_reason_to_refuse_the_genuine_one(lab):
 @pytest.mark.parametrize("verify", [False, True])
 def test_a_replay_is_refused_by_its_header(lab, verify):
     (sealed,) = lab.carry(EspEncrypt(*GCM), lab.setting(), lab.cells([0, 1])).departures
-    again = join_batches(sealed, sealed).moved(np.arange(4))
+    again = join_batches(sealed, sealed).with_times(np.arange(4))
     _, lost = through(lab, again, EspDecrypt(*GCM, verify=verify), EspVerify())
     assert [(of, cause) for of, cause, _ in lost] == [(EspDecrypt, "replayed")] * 2

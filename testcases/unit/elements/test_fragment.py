@@ -37,7 +37,7 @@ def test_packets_above_the_mtu_are_cut_and_others_are_not(lab, setting):
     assert left.connection.tolist() == [0, 0, 1, 1, 0]
     assert left.sent_ps.tolist() == [100, 200, 201, 202, 300]
     assert left.marks.tolist() == [8] * 5
-    notes = left.column("fragment").tolist()
+    notes = left.read_column("fragment").tolist()
     assert [note & MORE_FOLLOW for note in notes] == [0, 1, 1, 0, 0]
     assert [number_in(note) for note in notes] == [0, 0, 1, 2, 0]
     assert len({read_whole(note) for note in notes[1:4]}) == 1
@@ -59,7 +59,7 @@ def test_packets_that_may_not_be_cut_are_lost(lab, setting):
 def test_fragments_of_an_encrypted_packet_have_its_seal(lab, setting):
     sealed = lab.cells([0], size_bytes=2_000)
     left, _ = cut(setting, sealed.with_column("seal", sealed.at_ps + 77), mtu=1_000)
-    assert left.column("seal").tolist() == [77] * 3
+    assert left.read_column("seal").tolist() == [77] * 3
 
 
 def test_forms_of_fragments():

@@ -27,7 +27,7 @@ def test_a_cell_is_inserted_ahead_of_the_user_cell_of_a_number_on_each_vc(lab, s
 def test_what_is_inserted_among_encrypted_cells_is_in_the_clear(lab, setting):
     cells = lab.cells(range(4), marks=[0, 1, 0, 1]).with_column("seal", np.array([5, 6, 7, 8]))
     (left,) = lab.carry(Misinsert(first=2, count=2), setting, cells).departures
-    assert left.column("seal").tolist() == [5, 0, 6, 0, 7, 8]
+    assert left.read_column("seal").tolist() == [5, 0, 6, 0, 7, 8]
     assert left.marks.tolist() == [0, 0, 1, 0, 0, 1]
     assert left.sent_ps.tolist() == [0, 1, 1, 2, 2, 3]
 

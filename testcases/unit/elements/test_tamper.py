@@ -39,13 +39,13 @@ def test_an_integrity_check_finds_what_was_changed(lab, transforms, accepted):
     left, lost = through(lab, cells, EspEncrypt(*transforms), SECOND, EspDecrypt(*transforms))
     assert left.at_ps.tolist() == accepted
     assert lost == ([] if 1 in accepted else [("tampered", 1)])
-    assert (left.column("seal") < 0).tolist() == [item == 1 for item in accepted]
+    assert (left.read_column("seal") < 0).tolist() == [item == 1 for item in accepted]
 
 
 def test_a_changed_packet_is_no_reason_to_refuse_the_genuine_one(lab):
     (sealed,) = lab.carry(EspEncrypt("aes_128_gcm"), lab.setting(), lab.cells([0])).departures
     (changed,) = lab.carry(Tamper(first=1), lab.setting(), sealed).departures
-    both = join_batches(changed, sealed).moved(np.array([5, 5]))
+    both = join_batches(changed, sealed).with_times(np.array([5, 5]))
     outcome = lab.carry(EspDecrypt("aes_128_gcm"), lab.setting(), both)
     assert [cause for cause, *_ in outcome.lost] == ["tampered"]
     assert outcome.departures[0].count == 1
@@ -54,7 +54,7 @@ def test_a_changed_packet_is_no_reason_to_refuse_the_genuine_one(lab):
 def test_counter_mode_passes_on_what_was_changed(lab):
     left, lost = through(lab, lab.cells(range(4)), CellEncrypt(), SECOND, CellDecrypt())
     assert not lost
-    assert (left.column("seal") < 0).tolist() == [False, True, False, False]
+    assert (left.read_column("seal") < 0).tolist() == [False, True, False, False]
 
 
 def test_what_is_in_the_clear_stays_so(lab):

@@ -68,7 +68,7 @@ def test_a_device_that_counts_wrongly_is_stopped(
     said = rf"`n{node}` would use a number of its key twice, at 0\.00000{len(seals) - 1}000 s"
 
     def claim_in_parts() -> None:
-        for part in (whole.part(0, cut), whole.part(cut, whole.count)):
+        for part in (whole.select_range(0, cut), whole.select_range(cut, whole.count)):
             of.claim(node, part)
 
     with pytest.raises(NonceError, match=said):

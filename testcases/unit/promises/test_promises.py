@@ -137,12 +137,12 @@ def later(step, _):
     (left,) = step.departures
     at_ps = left.at_ps.copy()
     at_ps[1:2] += 3 * 10**6
-    return step._replace(departures=(left.moved(at_ps),))
+    return step._replace(departures=(left.with_times(at_ps),))
 
 
 def earlier(step, _):
     (left,) = step.departures
-    return step._replace(departures=(left.moved(left.at_ps - 5 * 10**6),))
+    return step._replace(departures=(left.with_times(left.at_ps - 5 * 10**6),))
 
 
 def restamped(step, _):
@@ -158,14 +158,14 @@ def all_pass(_, arrivals):
 
 def swallowing(step, _):
     (left,) = step.departures
-    return step._replace(departures=(left.part(0, max(0, left.count - 1)),))
+    return step._replace(departures=(left.select_range(0, max(0, left.count - 1)),))
 
 
 def first_of_each_batch_lost(step, _):
     (left,) = step.departures
-    gone = left.part(0, min(1, left.count))
+    gone = left.select_range(0, min(1, left.count))
     losses = (Loss("policed_pcr", gone),) if gone.count else ()
-    rest = left.part(gone.count, left.count)
+    rest = left.select_range(gone.count, left.count)
     return step._replace(departures=(rest,), losses=(*step.losses, *losses))
 
 
@@ -174,7 +174,7 @@ def all_lost_of_few(step, arrivals):
     (came,) = arrivals
     if came.count > 50 or not came.count:
         return step
-    none = came.part(0, 0)
+    none = came.select_range(0, 0)
     return step._replace(departures=(none,), losses=(Loss("overflow", came),))
 
 
@@ -240,7 +240,7 @@ def test_a_device_that_remembers_the_last_trial_is_found(case, monkeypatch):
 
     def slower(step, _):
         (left,) = step.departures
-        return step._replace(departures=(left.moved(left.at_ps + next(calls)),))
+        return step._replace(departures=(left.with_times(left.at_ps + next(calls)),))
 
     monkeypatch.setattr(Delay, "process", changed(Delay, slower))
     (error,) = errors(case, "purity")

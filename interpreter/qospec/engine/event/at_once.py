@@ -26,7 +26,7 @@ from qospec.engine.event.transition import (
     SIZE,
     WAITED,
 )
-from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, empty, join_batches
+from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, get_empty_batch, join_batches
 from qospec.engine.items.partition import partition
 from qospec.engine.items.totals import CONSUMED, GREW, LEFT, LOST
 from qospec.engine.kernel import kernel, link_kernel, scratch_rows
@@ -92,7 +92,7 @@ class AtOnceProcess:
         self._limits = len(element.outputs), len(losses), len(queues)
         self._lookahead_ps = element.lookahead_ps(setting.clock)
         self._loop = _derive(self._transition.arrive)
-        self._later = [empty()] * len(element.outputs)
+        self._later = [get_empty_batch()] * len(element.outputs)
 
     def process(self, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Process as `Element.process` does."""
@@ -111,7 +111,7 @@ class AtOnceProcess:
             promise = f"writes `{COLUMNS[noted - 1]}` of items and does not say so"
             raise BrokenPromiseError(self._path, promise)
         if noted:
-            after = after.narrowed()
+            after = after.narrow()
         departures, losses, consumed = self._partition(after, fates if changed & PARTED else None)
         reported = self._list_waits(fates.waits)
         return Step(
@@ -155,7 +155,7 @@ class AtOnceProcess:
         """Return the departures by output, the losses, and what has ended."""
         outputs, _, _ = self._limits
         if fates is None:
-            return [after, *[empty()] * (outputs - 1)], (), ()
+            return [after, *[get_empty_batch()] * (outputs - 1)], (), ()
         fates.counts[0] = after.count - fates.counts.sum()
         *found, ended = partition(after, fates.fate, tuple(fates.counts.tolist()))
         losses = tuple(
@@ -176,8 +176,10 @@ class AtOnceProcess:
             count = left.count
             if count and left.at_ps[-1] >= leaving_ps:
                 count = int(left.at_ps.searchsorted(leaving_ps))
-            departures[number] = left if count == left.count else left.part(0, count)
-            self._later[number] = left.part(count, left.count) if count < left.count else empty()
+            departures[number] = left if count == left.count else left.select_range(0, count)
+            self._later[number] = (
+                left.select_range(count, left.count) if count < left.count else get_empty_batch()
+            )
         return tuple(departures)
 
     def _list_waits(self, waits: Whole) -> Mapping[str, tuple[Times, Times]]:

@@ -31,7 +31,7 @@ from qospec.engine.items.batch import (
     Batch,
     TooLateError,
     allocate_batch,
-    empty,
+    get_empty_batch,
     join_batches,
 )
 from qospec.engine.items.totals import (
@@ -185,7 +185,7 @@ class Component:
         sums = len(self._wiring.to) * self._kinds, len(self.outlets) * self._kinds
         self._working = _build_working(sums, within, columns, self._counting.counters)
         self._counted = np.flatnonzero(self._wiring.counted).tolist()
-        self._entries = np.array([self._totals.no_entries() for _ in members])
+        self._entries = np.array([self._totals.allocate_entries() for _ in members])
         self._elements = self._build_tables(found)
         for number, transition in enumerate(self._transitions):
             if transition.first_alarm_ps is not None:
@@ -353,12 +353,12 @@ class Component:
     def _feed_arrivals(self, arrivals: Sequence[Batch]) -> Batch:
         start = 0
         for place, batch in zip(self._outside, arrivals, strict=True):
-            self._entries[self._places.node[place], CAME] += self._totals.of(batch)
+            self._entries[self._places.node[place], CAME] += self._totals.count(batch)
             self._places.fed[place] = start, start + batch.count
             start += batch.count
             if batch.count:
                 schedule(self._places, place, int(batch.at_ps[0]))
-        feed = join_batches(*arrivals) if arrivals else empty()
+        feed = join_batches(*arrivals) if arrivals else get_empty_batch()
         items, outbox = self._working.items, self._working.outbox
         if feed.width > outbox.shape[1] - events.NOTED:
             items = _widen_rows(items, MORE + feed.width)
@@ -378,12 +378,12 @@ class Component:
         outbox[0, 0], start, gone = 0, 0, 0
         for number in np.flatnonzero(np.diff(stops[:-1], prepend=0)).tolist():
             stop, outlet = int(stops[number]), self.outlets[number]
-            batch = ordered.part(start, stop).narrowed()
+            batch = ordered.select_range(start, stop).narrow()
             if outlet.what == RESIZES:
-                before, after = map(self._totals.of, separate_resized(batch))
+                before, after = map(self._totals.count, separate_resized(batch))
                 self._entries[outlet.element, GREW] += after - before
             elif outlet.what in ENTERED_AS:
-                self._entries[outlet.element, ENTERED_AS[outlet.what]] += self._totals.of(batch)
+                self._entries[outlet.element, ENTERED_AS[outlet.what]] += self._totals.count(batch)
             deliver(number, batch)
             gone += FEWER.get(outlet.what, 0) * batch.count
             start = stop

@@ -19,7 +19,7 @@ from qospec.engine.event.component import (
     separate_resized,
 )
 from qospec.engine.event.transition import IN_SERVICE
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, join_batches
+from qospec.engine.items.batch import FOREVER_PS, Batch, get_empty_batch, join_batches
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Times
@@ -46,7 +46,7 @@ class EventProcess:
         self._component = Component([member], [0], setting.streams, setting.stop_ps)
         self._lookahead_ps = element.lookahead_ps(setting.clock)
         self._path, self._leaving_ps = setting.path, 0
-        self._later = [empty()] * len(element.outputs)
+        self._later = [get_empty_batch()] * len(element.outputs)
         self._found: dict[int, list[Batch]] = {}
 
     def process(self, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
@@ -65,8 +65,8 @@ class EventProcess:
                 if left.count and int(left.at_ps[0]) < self._leaving_ps:
                     raise BrokenPromiseError(self._path, "sent an item below its watermark")
                 count = int(left.at_ps.searchsorted(leaving_ps))
-                departures.append(left.part(0, count))
-                self._later[outlet.number] = left.part(count, left.count)
+                departures.append(left.select_range(0, count))
+                self._later[outlet.number] = left.select_range(count, left.count)
             elif outlet.what == LOSES and batch.count:
                 element, cause = self._transition.losses[outlet.number]
                 losses.append(Loss(cause, batch, element))

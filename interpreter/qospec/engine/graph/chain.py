@@ -74,7 +74,7 @@ class Chain:
 
     def _hand_on(self, batch: Batch) -> None:
         """Account for a batch that has passed all nodes, and hand it on."""
-        totals = self._recorder.totals.of(batch)
+        totals = self._recorder.totals.count(batch)
         self._came += totals
         self._left += totals
         until_ps = self._tandem.compute_watermark_ps(self._runtimes[0].horizon_ps)

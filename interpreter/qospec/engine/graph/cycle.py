@@ -228,9 +228,9 @@ class Cycle:
             if left.count and int(left.at_ps[0]) < sink.until_ps:
                 raise BrokenPromiseError(runtime.path, "sent an item below its watermark")
             count = int(left.at_ps.searchsorted(until_ps))
-            sink.put(left.part(0, count), until_ps)
+            sink.put(left.select_range(0, count), until_ps)
             if count < left.count:
-                self._later[number] = [left.part(count, left.count)]
+                self._later[number] = [left.select_range(count, left.count)]
 
 
 def _order_of_work(runtimes: Sequence[NodeRuntime], members: Sequence[Member]) -> list[int]:

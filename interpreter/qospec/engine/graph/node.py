@@ -6,8 +6,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from qospec.engine.element import Loss
-from qospec.engine.items.batch import FOREVER_PS, TooLateError, empty, join_batches
-from qospec.engine.items.merge import merged
+from qospec.engine.items.batch import FOREVER_PS, TooLateError, get_empty_batch, join_batches
+from qospec.engine.items.merge import merge_batches
 from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Link:
         """Remove and return the items before `below_ps`, which is not above the watermark."""
         pieces = self._pieces
         if not pieces:
-            return empty()
+            return get_empty_batch()
         if below_ps >= self.until_ps:
             self.cells = 0
             taken = join_batches(*pieces) if len(pieces) > 1 else pieces[0]
@@ -67,8 +67,8 @@ class Link:
             piece = pieces.popleft()
             if piece.at_ps[-1] >= below_ps:
                 cut = int(piece.at_ps.searchsorted(below_ps))
-                pieces.appendleft(piece.part(cut, piece.count))
-                piece = piece.part(0, cut)
+                pieces.appendleft(piece.select_range(cut, piece.count))
+                piece = piece.select_range(0, cut)
             early.append(piece)
             self.cells -= piece.count
         return join_batches(*early)
@@ -192,7 +192,7 @@ class NodeRuntime:
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
         self.horizon_ps = 0
-        self.enter_in(recorder.totals.no_entries())
+        self.enter_in(recorder.totals.allocate_entries())
 
     def enter_in(self, entries: Whole) -> None:
         """Enter what becomes of its items there from now on."""
@@ -244,7 +244,7 @@ class NodeRuntime:
             [
                 port[0].take(horizon_ps)
                 if len(port) == 1
-                else merged([link.take(horizon_ps) for link in port])
+                else merge_batches([link.take(horizon_ps) for link in port])
                 for port in self.ports
             ]
         )
@@ -276,21 +276,21 @@ class NodeRuntime:
         totals, entries = self._recorder.totals, self.entries
         came, left = self._came, self._left
         for batch in arrivals:
-            came += totals.of(batch)
+            came += totals.count(batch)
         leaving = zip(self.sinks, step.departures, step.until_ps, strict=True)
         for number, (sink, batch, until_ps) in enumerate(leaving):
-            left += totals.of(batch)
+            left += totals.count(batch)
             if self.is_seen and len(batch.at_ps):
                 self.see(number, batch)
             sink.put(batch, until_ps)
         for loss in step.losses:
-            entries[LOST] += totals.of(loss.batch)
+            entries[LOST] += totals.count(loss.batch)
             self._recorder.lost(self.path, loss)
         for batch in step.made:
-            entries[MADE] += totals.of(batch)
+            entries[MADE] += totals.count(batch)
             self._recorder.made(batch)
         for batch in step.consumed:
-            entries[CONSUMED] += totals.of(batch)
+            entries[CONSUMED] += totals.count(batch)
             self._recorder.consumed(batch)
         for before, after in step.resized:
-            entries[GREW] += totals.of(after) - totals.of(before)
+            entries[GREW] += totals.count(after) - totals.count(before)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
 from qospec.engine.element import BrokenPromiseError, Step
-from qospec.engine.items.batch import FOREVER_PS, join_batches, well_formed
+from qospec.engine.items.batch import FOREVER_PS, is_well_formed, join_batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +118,7 @@ class _History:
         least_ps = min(until_ps + self._lookahead_ps, FOREVER_PS)
         before = self._watermarks_ps or (0,) * len(step.until_ps)
         for batch, was_ps, now_ps in zip(step.departures, before, step.until_ps, strict=True):
-            self._require(well_formed(batch), "gave cells out of order")
+            self._require(is_well_formed(batch), "gave cells out of order")
             self._require(now_ps >= least_ps, "gave a watermark below its least delay")
             self._require(now_ps >= was_ps, "took a watermark back")
             if batch.count:

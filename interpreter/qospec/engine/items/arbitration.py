@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from qospec.catalogue.kinds import Domain
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import join_batches
-from qospec.engine.items.merge import merged
+from qospec.engine.items.merge import merge_batches
 from qospec.engine.kernel import kernel
 from qospec.engine.random import WORD, draw_threefry
 
@@ -38,21 +38,21 @@ its key, and how many numbers it has drawn."""
 FIELDS = 5
 
 
-def arbiter(arbitration: str, draws: Draws) -> Whole:
+def build_arbiter(arbitration: str, draws: Draws) -> Whole:
     """Return an arbiter at the beginning of a trial; `draws` are its own."""
     rule = RULES[arbitration]
     key = draws.stream().integers(0, 1 << WORD, 2) if rule == RANDOM else (0, 0)
     return np.array([rule, -1, *key, 0], np.int64)
 
 
-def arbitrated(batches: Sequence[Batch], arbiter: Whole) -> Batch:
+def arbitrate_batches(batches: Sequence[Batch], arbiter: Whole) -> Batch:
     """Return the items of all inputs in order of time, simultaneous ones as the arbiter decides.
 
     Args:
         batches: One for each input.
         arbiter: Updated.
     """
-    together = merged(batches)
+    together = merge_batches(batches)
     at_ps = together.at_ps
     is_tie = arbiter[RULE] != FIXED_ORDER and sum(batch.count > 0 for batch in batches) > 1
     if not is_tie or not (at_ps[1:] == at_ps[:-1]).any():

@@ -73,7 +73,7 @@ class Batch(NamedTuple):
         """Return the number of items (`len` is the number of columns)."""
         return len(self.at_ps)
 
-    def part(self, start: int, stop: int) -> Batch:
+    def select_range(self, start: int, stop: int) -> Batch:
         """Return the items from `start` up to `stop`, as views."""
         at_ps, sent_ps, connection, size_bytes, marks, more = self
         return Batch(
@@ -97,7 +97,7 @@ class Batch(NamedTuple):
             _select_rows(more, which) if len(more) else more,
         )
 
-    def moved(self, at_ps: Times, sent_ps: Times | None = None) -> Batch:
+    def with_times(self, at_ps: Times, sent_ps: Times | None = None) -> Batch:
         """Return the same items at other times; with `sent_ps`, as sent at others too."""
         return self._replace(at_ps=at_ps, sent_ps=self.sent_ps if sent_ps is None else sent_ps)
 
@@ -115,7 +115,7 @@ class Batch(NamedTuple):
         width: int = self.more.shape[1]
         return width
 
-    def widened(self, width: int) -> Batch:
+    def widen(self, width: int) -> Batch:
         """Return the same items with at least so many columns of `more`."""
         if self.width >= width:
             return self
@@ -124,21 +124,21 @@ class Batch(NamedTuple):
             more[:, : self.width] = self.more
         return self._replace(more=more)
 
-    def narrowed(self) -> Batch:
+    def narrow(self) -> Batch:
         """Return the same items without the last columns of `more`, if nothing stands in them."""
         width = self.width
         while width and not self.more[:, width - 1].any():  # at once for all, five times slower
             width -= 1
         if width == self.width:
             return self
-        more = np.ascontiguousarray(self.more[:, :width]) if width else empty().more
+        more = np.ascontiguousarray(self.more[:, :width]) if width else get_empty_batch().more
         return self._replace(more=more)
 
     def without_notes(self) -> Batch:
         """Return the same items as if nothing was noted of them, for those that only count."""
         return self._replace(more=np.empty((0, 0), np.int64))
 
-    def column(self, name: str) -> Whole:
+    def read_column(self, name: str) -> Whole:
         """Return (n,) what is noted by a name of `COLUMNS`, which is not to be written to."""
         place = COLUMNS.index(name)
         if place >= self.width:
@@ -148,13 +148,13 @@ class Batch(NamedTuple):
     def with_column(self, name: str, values: Whole) -> Batch:
         """Return the same items of which something else is noted, by a name of `COLUMNS`."""
         place = COLUMNS.index(name)
-        more = self.widened(place + 1).more.copy()
+        more = self.widen(place + 1).more.copy()
         more[:, place] = values
         return self._replace(more=more)
 
     def equals(self, other: Batch) -> bool:
         """Return whether both hold the same items, bit for bit."""
-        both = (self.widened(other.width), other.widened(self.width))
+        both = (self.widen(other.width), other.widen(self.width))
         columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(*both, strict=True)
         return all(np.array_equal(mine, its) for mine, its in columns)
 
@@ -178,7 +178,7 @@ def count_columns(name: str) -> int:
 
 
 @functools.cache
-def empty() -> Batch:
+def get_empty_batch() -> Batch:
     """Return the batch without items."""
     return allocate_batch(0)
 
@@ -211,9 +211,9 @@ def join_batches(*batches: Batch) -> Batch:
     if len(filled) > 1:
         width = max(batch.width for batch in filled)
         if width:
-            filled = [batch.widened(width) for batch in filled]
+            filled = [batch.widen(width) for batch in filled]
         return Batch(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
-    return filled[0] if filled else empty()
+    return filled[0] if filled else get_empty_batch()
 
 
 def build_batch(
@@ -232,7 +232,7 @@ def copy_item(source: Batch, i: int, target: Batch, k: int) -> None:
         target.more[k, column] = source.more[i, column] if column < source.more.shape[1] else 0
 
 
-def well_formed(batch: Batch) -> bool:
+def is_well_formed(batch: Batch) -> bool:
     """Return whether columns have one length and times never fall."""
-    lengths = {len(column) for column in (batch.widened(1) if not batch.width else batch)}
+    lengths = {len(column) for column in (batch.widen(1) if not batch.width else batch)}
     return len(lengths) == 1 and bool((batch.at_ps[1:] >= batch.at_ps[:-1]).all())

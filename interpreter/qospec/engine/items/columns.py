@@ -25,8 +25,8 @@ MULTIPLIERS = tuple(0x1E35_A7BD * (2 * k + 1) % 2**31 for k in range(64))
 """Odd, so that with enough slots any two marks have different ones."""
 
 
-def columns_of(marks: Sequence[int]) -> Whole:
-    """Return the columns 0, 1, 2 … of some marks, for `column_of`; others have the next one."""
+def build_columns(marks: Sequence[int]) -> Whole:
+    """Return the columns 0, 1, 2 … of some marks, for `find_column`; others have the next one."""
     for bits in itertools.count(max(1, (len(marks) - 1).bit_length())):
         for multiplier in MULTIPLIERS:
             slots = [(mark * multiplier & ALL_BITS) >> (BITS - bits) for mark in marks]
@@ -40,7 +40,7 @@ def columns_of(marks: Sequence[int]) -> Whole:
 
 
 @kernel
-def column_of(columns: Whole, start: int, marks: int) -> int:
+def find_column(columns: Whole, start: int, marks: int) -> int:
     """Return the column of an item's marks; `columns` begins at place `start` of its array."""
     hashed = (marks * columns[start + MULTIPLIER] & ALL_BITS) >> columns[start + SHIFT]
     slot = start + SLOTS + 2 * hashed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.engine.items.batch import allocate_batch, empty
+from qospec.engine.items.batch import allocate_batch, get_empty_batch
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
 
 
-def merged(batches: Iterable[Batch]) -> Batch:
+def merge_batches(batches: Iterable[Batch]) -> Batch:
     """Return the cells of all `batches` in order of time, ties in the order of `batches`.
 
     A single batch with cells is returned as it is.
@@ -29,7 +29,7 @@ def merged(batches: Iterable[Batch]) -> Batch:
         odd = waiting[len(waiting) & ~1 :]
         pairs = zip(waiting[::2], waiting[1::2], strict=False)
         waiting = [_merge_pair(first, second) for first, second in pairs] + odd
-    return waiting[0] if waiting else empty()
+    return waiting[0] if waiting else get_empty_batch()
 
 
 def _merge_pair(first: Batch, second: Batch) -> Batch:
@@ -39,7 +39,7 @@ def _merge_pair(first: Batch, second: Batch) -> Batch:
     both = allocate_batch(first.count + second.count, is_unsent=shared, width=width)
     _merge(first, second, both, shared)
     if width:
-        _merge_more(first.widened(width), second.widened(width), both.more)
+        _merge_more(first.widen(width), second.widen(width), both.more)
     return both
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import allocate_batch, copy_item, empty
-from qospec.engine.items.columns import column_of, columns_of
+from qospec.engine.items.batch import allocate_batch, copy_item, get_empty_batch
+from qospec.engine.items.columns import build_columns, find_column
 from qospec.engine.kernel import as_signed, kernel
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def build_routing_table(setting: Setting) -> RoutingTable:
     whole = np.full((len(table), len(marks) + 1), MAX_OUTPUTS, np.uint8)
     whole[:, :-1] = table
     only = int(outputs[0]) if len(outputs) == 1 else -1
-    return RoutingTable(whole, columns_of(marks), only)
+    return RoutingTable(whole, build_columns(marks), only)
 
 
 def encode_table(setting: Setting) -> Whole:
@@ -67,7 +67,7 @@ def encode_table(setting: Setting) -> Whole:
 @kernel
 def find_output(state: Whole, start: int, connection: int, marks: int) -> int:
     """Return the output of an item in the table that begins at a place of `state`."""
-    column = column_of(state, start + 2, marks)
+    column = find_column(state, start + 2, marks)
     row = start + 2 + state[start + 1] + connection * state[start]
     return state[row + column]  # type: ignore[no-any-return]
 
@@ -103,22 +103,26 @@ def partition(batch: Batch, output: Marks | None, counts: tuple[int, ...]) -> tu
     """Return the items of each output, of which there are `counts`."""
     if output is None or batch.count == max(counts):
         whole = counts.index(max(counts))
-        return tuple([batch if number == whole else empty() for number in range(len(counts))])
+        return tuple(
+            [batch if number == whole else get_empty_batch() for number in range(len(counts))]
+        )
     bounds = [0, *itertools.accumulate(counts)]
     moved = allocate_batch(batch.count, width=batch.width)
     _partition(batch, output, np.array(bounds[:-1]), moved)
-    return tuple([moved.part(start, end) for start, end in itertools.pairwise(bounds)])
+    return tuple([moved.select_range(start, end) for start, end in itertools.pairwise(bounds)])
 
 
 def split(batch: Batch, lost: Marks, count: int) -> tuple[Batch, Batch]:
     """Return the items that go on, and the `count` items for which `lost` is not 0."""
     if not count:
-        return batch, empty()
+        return batch, get_empty_batch()
     if count == batch.count:
-        return empty(), batch
+        return get_empty_batch(), batch
     moved = allocate_batch(batch.count, width=batch.width)
     _split(batch, lost, batch.count - count, moved)
-    return moved.part(0, batch.count - count), moved.part(batch.count - count, batch.count)
+    return moved.select_range(0, batch.count - count), moved.select_range(
+        batch.count - count, batch.count
+    )
 
 
 @kernel
@@ -131,7 +135,7 @@ def _look_up_outputs(
     """
     connection, marks = batch.connection, batch.marks
     for i in range(len(connection)):
-        number = table[connection[i], column_of(columns, 0, as_signed(marks[i]))]
+        number = table[connection[i], find_column(columns, 0, as_signed(marks[i]))]
         output[i] = number
         tallies[i & 1, number] += 1
 

@@ -38,11 +38,11 @@ class Totals:
         self._known: dict[tuple[int, int], tuple[weakref.ref[Indices], weakref.ref[Sizes], Whole]]
         self._known = {}
 
-    def no_entries(self) -> Whole:
+    def allocate_entries(self) -> Whole:
         """Return (ENTRIES, kinds, 2) zeros, for what becomes of items at one place."""
         return np.zeros((ENTRIES, self._kinds, len(UNITS)), np.int64)
 
-    def of(self, batch: Batch) -> Whole:
+    def count(self, batch: Batch) -> Whole:
         """Return (kinds, 2) the items and bytes of a batch, which are shared: do not write."""
         connection, size_bytes = batch.connection, batch.size_bytes
         key = id(connection), id(size_bytes)

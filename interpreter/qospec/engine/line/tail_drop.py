@@ -65,7 +65,7 @@ def allocate_outcome(line: Whole, count: int) -> Outcome:
 def split_by_loss(batch: Batch, outcome: Outcome, lost: int) -> tuple[Batch, Batch]:
     """Return the items sent, and the `lost` items dropped, with the times when they came."""
     sent_ps = outcome.began_ps if len(outcome.began_ps) else batch.sent_ps
-    return split(batch.moved(outcome.left_ps, sent_ps), outcome.lost, lost)
+    return split(batch.with_times(outcome.left_ps, sent_ps), outcome.lost, lost)
 
 
 def send_through(
@@ -100,11 +100,11 @@ def send_through(
     alone = Tandem(Hop(line, *pace[:3]))
     free, count = send_uncongested(alone, batch, owns_times=owns_times)
     if count == batch.count:
-        return free, batch.part(count, count)
-    rest = batch.part(count, batch.count)
+        return free, batch.select_range(count, count)
+    rest = batch.select_range(count, batch.count)
     outcome = allocate_outcome(line, rest.count)
     left, lost = split_by_loss(rest, outcome, _send(rest, line, pace, outcome))
-    return join_batches(free.part(0, count), left), lost
+    return join_batches(free.select_range(0, count), left), lost
 
 
 def can_be_hop(line: Whole, size_bytes: int) -> bool:

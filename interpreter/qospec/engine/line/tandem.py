@@ -104,7 +104,7 @@ def send_uncongested(
     at_ps = np.ascontiguousarray(batch.at_ps)
     left_ps = at_ps if owns_times else np.empty(batch.count, np.int64)
     began_ps = np.empty(batch.count, np.int64) if tandem.hops[0].line[STAMPS] else None
-    return batch.moved(left_ps, began_ps), tandem.send(at_ps, left_ps, began_ps)
+    return batch.with_times(left_ps, began_ps), tandem.send(at_ps, left_ps, began_ps)
 
 
 @kernel

@@ -196,7 +196,7 @@ def _create_rows(experiment: Experiment, indices: int) -> Whole:
 
 def _cut(found: Batch, count: int) -> Batch:
     """Return the first frames, as items of the size of a cell: that of a frame is not counted."""
-    frames = found.part(0, count)
+    frames = found.select_range(0, count)
     frames.size_bytes[:], frames.marks[:] = CELL_BYTES, 0
     return frames
 

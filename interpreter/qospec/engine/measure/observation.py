@@ -236,7 +236,7 @@ class Recorder:
         self._losses: dict[tuple[str, str], Whole] = {}
         self._consumed = np.zeros(indices, np.int64)
         self.totals = Totals(streams)
-        self._network = self.totals.no_entries()
+        self._network = self.totals.allocate_entries()
         self._ended: Counter[tuple[str, str]] = Counter()
         self._has_one_point_variation = bool(self._measurement.ranges("one_point_variation"))
         self._one_point_variation: dict[int, Whole] = {}
@@ -296,7 +296,7 @@ class Recorder:
 
     def planned(self, batch: Batch, *, alone: bool = False) -> None:
         """Count cells, at least one, that a source has ready; if `alone`, all of one connection."""
-        self._network[CAME] += self.totals.of(batch)
+        self._network[CAME] += self.totals.count(batch)
         if self._frames.planned:
             frames = self._select_window(self._frames.emitted(batch))
             delays.count(frames.connection.view(np.uint32), self._planned, 1)
@@ -358,7 +358,7 @@ class Recorder:
         """Count cells, at least one, that reached the end numbered `point`, and their delays."""
         if self._observer is not None:
             self._observer.note_end(batch, "")
-        self._network[LEFT] += self.totals.of(batch)
+        self._network[LEFT] += self.totals.count(batch)
         self._record_items(batch, point)
         if self._frames.needed:
             frames = self._frames.arrived(batch, point)
@@ -385,7 +385,7 @@ class Recorder:
         if self._series.needed:
             self._series.arrived(batch)
         if self._volumes.needed:
-            inside = batch.part(first, last)
+            inside = batch.select_range(first, last)
             self._volumes.add(inside.connection, inside.size_bytes, self._volumes.carried_bytes)
         if last == batch.count and self._is_wholly_inside(batch.sent_ps, batch.at_ps[-1]):
             self._record_delays(batch, point)
@@ -400,8 +400,8 @@ class Recorder:
         )
         # At the end of a trial the few outside are the last: those before them need no copy.
         first = int(sent.argmin()) if not sent.all() else batch.count
-        self._record_delays(batch.part(0, first), point)
-        self._record_delays(batch.part(first, batch.count).select(sent[first:]), point)
+        self._record_delays(batch.select_range(0, first), point)
+        self._record_delays(batch.select_range(first, batch.count).select(sent[first:]), point)
 
     def _select_window(self, frames: Batch) -> Batch:
         """Return the frames of which all cells are of the window, in order of their last ones."""
@@ -480,7 +480,7 @@ class Recorder:
         if self._observer is not None:
             self._observer.note_end(loss.batch, f"{name[0]} ({loss.cause})")
         self._ended[name] += loss.batch.count
-        self._network[LOST] += self.totals.of(loss.batch)
+        self._network[LOST] += self.totals.count(loss.batch)
         if name not in self._losses:
             self._losses[name] = np.zeros(self._streams.indices, np.int64)
         connection, sent_ps = loss.batch.connection, loss.batch.sent_ps

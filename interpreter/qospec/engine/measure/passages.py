@@ -37,7 +37,7 @@ class Passage:
     def add(self, batch: Batch) -> None:
         """Count items that leave by an output, in order."""
         window_ps = self._measurement.start_ps, self._measurement.stop_ps
-        inside = batch.part(*batch.at_ps.searchsorted(window_ps).tolist())
+        inside = batch.select_range(*batch.at_ps.searchsorted(window_ps).tolist())
         counts = self.bytes, self.items
         add_counted(inside.connection, inside.size_bytes, self.framing, counts)
 

@@ -31,7 +31,13 @@ from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import Transition
-from qospec.engine.items.batch import FOREVER_PS, Batch, allocate_batch, empty, join_batches
+from qospec.engine.items.batch import (
+    FOREVER_PS,
+    Batch,
+    allocate_batch,
+    get_empty_batch,
+    join_batches,
+)
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.guarantee import bound_sent, cost_sizes, guarantee_share
 from qospec.engine.line.transmission import FREE
@@ -435,7 +441,7 @@ def _list_leaves(
 def serve_arrivals(state: State, incoming: Incoming, until_ps: int) -> Step:
     """Serve what arrives before `until_ps`."""
     busy = [i for i, count in enumerate(incoming.counts) if count or state.held.counts[i]]
-    done: Served | None = None if busy else (empty(), ())
+    done: Served | None = None if busy else (get_empty_batch(), ())
     pauses = any(policy.pauses for policy in state.policies)
     if len(busy) == 1 and not pauses and not state.drop_state.selective:
         done = _serve_one(state, busy[0], incoming.batches[busy[0]], until_ps)
@@ -455,7 +461,7 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
     if size_bytes != (state.size_bytes or size_bytes):
         return None
     before = state.line.copy()
-    sent, lost = waiting, empty()
+    sent, lost = waiting, get_empty_batch()
     if waiting.count:
         sent, _ = tail_drop.send_through(state.line, waiting, None) or (waiting, lost)
     if batch.count:
@@ -470,25 +476,25 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
         if count or state.line[FREE] >= until_ps:
             state.line[:] = before
             return None
-        _remember(state, number, first.part(0, 1))
+        _remember(state, number, first.select_range(0, 1))
     state.size_bytes = size_bytes
-    kept = sent.part(sent.count - count, sent.count)
+    kept = sent.select_range(sent.count - count, sent.count)
     counts = [count * (i == number) for i in range(len(state.leaves))]
     state.held = Held(
-        kept.moved(np.full(count, until_ps, np.int64)), counts, state.held.arrival_tags
+        kept.with_times(np.full(count, until_ps, np.int64)), counts, state.held.arrival_tags
     )
     losses = list_losses(lost, None, state.queues[number].element)
-    return sent.part(0, sent.count - count), losses
+    return sent.select_range(0, sent.count - count), losses
 
 
 def _remember(state: State, number: int, cell: Batch) -> None:
     """Let the policies know that a cell of one input was sent, and that nothing waits now."""
     inputs = len(state.leaves)
     state.held = nothing_held(inputs, state.held.arrival_tags.shape[1])
-    arrivals = tuple(cell if i == number else empty() for i in range(inputs))
+    arrivals = tuple(cell if i == number else get_empty_batch() for i in range(inputs))
     service, limits = _build_service(state, by_input(arrivals), cell), state.tree[:, LIMIT].copy()
     state.tree[:, LIMIT] = NO_LIMIT
-    state.serve(cell, empty(), state.line.copy(), state.tree, FOREVER_PS, service)
+    state.serve(cell, get_empty_batch(), state.line.copy(), state.tree, FOREVER_PS, service)
     state.tree[:, LIMIT] = limits
 
 
@@ -513,16 +519,16 @@ def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
         places = zip(heads, counts, strict=True)
         kept = np.concatenate([service.queue[head : head + count] for head, count in places])
         arrival_tags = service.arrival_tags[kept]
-    state.held = Held(service.left.part(sent, end), counts, arrival_tags)
+    state.held = Held(service.left.select_range(sent, end), counts, arrival_tags)
     losses: tuple[Loss, ...] = ()
     for tail, behind, queue in zip(leaves[:, TAIL], service.ends, state.queues, strict=True):
-        lost = service.left.part(end, end + int(behind - tail))
+        lost = service.left.select_range(end, end + int(behind - tail))
         end += lost.count
         cause_codes = (
             service.lost[service.queue[tail:behind][::-1]] if state.drop_state.selective else None
         )
         losses += list_losses(lost, cause_codes, queue.element)
-    return service.left.part(0, sent), losses
+    return service.left.select_range(0, sent), losses
 
 
 def _build_service(state: State, incoming: Incoming, arrivals: Batch) -> Service:

@@ -112,7 +112,7 @@ def outcome(process, batches, cuts):
         came = []
         for batch in batches:
             start, stop = batch.at_ps.searchsorted([before, until_ps])
-            came.append(batch.part(int(start), int(stop)))
+            came.append(batch.select_range(int(start), int(stop)))
         step = process(tuple(came), until_ps)
         sizes = [(int(a.size_bytes.sum()), int(b.size_bytes.sum())) for b, a in step.resized]
         found.append(
@@ -132,7 +132,7 @@ def outcome(process, batches, cuts):
 
 def rows(batch):
     return list(
-        zip(*(column.tolist() for column in batch.widened(count_columns("seal"))), strict=True)
+        zip(*(column.tolist() for column in batch.widen(count_columns("seal"))), strict=True)
     )
 
 

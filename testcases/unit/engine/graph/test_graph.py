@@ -254,7 +254,7 @@ class Forgetful(Delay):
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         assert state is None
-        return Step((arrivals[0].part(0, 0),), (until_ps,))
+        return Step((arrivals[0].select_range(0, 0),), (until_ps,))
 
 
 def test_a_broken_promise_names_the_element(vcs: Vcs, listed: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from qospec.engine.element import BrokenPromiseError, Loss, Step
 from qospec.engine.graph.promises import with_promises_checked
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty
+from qospec.engine.items.batch import FOREVER_PS, Batch, get_empty_batch
 
 Maker = Callable[..., Batch]
 LEAST_PS = 10
@@ -31,20 +31,20 @@ def test_a_step_that_keeps_all_promises_is_passed_on(batch_of: Maker) -> None:
 
 def test_cells_may_wait_from_one_step_to_the_next(batch_of: Maker) -> None:
     late = Step((batch_of([211]),), (FOREVER_PS,))
-    process = checked(Step((empty(),), (110,)), late)
+    process = checked(Step((get_empty_batch(),), (110,)), late)
     process(batch_of([1]), 100)
-    assert process(empty(), FOREVER_PS) is late
+    assert process(get_empty_batch(), FOREVER_PS) is late
 
 
 def test_cells_that_are_made_need_not_have_arrived(batch_of: Maker) -> None:
     left = batch_of([11, 11], connection=[4, 0], sent_ps=[1, 1])
-    step = Step((left,), (110,), made=(left.part(0, 1),))
+    step = Step((left,), (110,), made=(left.select_range(0, 1),))
     assert checked(step)(batch_of([1]), 100) is step
 
 
 def test_cells_that_are_consumed_neither_leave_nor_are_held(batch_of: Maker) -> None:
     came = batch_of([1, 2], connection=[0, 3])
-    step = Step((batch_of([11]),), (FOREVER_PS,), consumed=(came.part(1, 2),))
+    step = Step((batch_of([11]),), (FOREVER_PS,), consumed=(came.select_range(1, 2),))
     assert checked(step)(came, FOREVER_PS) is step
 
 
@@ -79,17 +79,17 @@ def test_a_cell_must_not_leave_before_its_source_sent_it(batch_of: Maker) -> Non
 
 
 def test_a_watermark_must_not_fall(batch_of: Maker) -> None:
-    process = checked(Step((empty(),), (500,)), Step((empty(),), (499,)))
-    process(empty(), 100)
+    process = checked(Step((get_empty_batch(),), (500,)), Step((get_empty_batch(),), (499,)))
+    process(get_empty_batch(), 100)
     with pytest.raises(BrokenPromiseError, match="took a watermark back"):
         process(batch_of([100]), 200)
 
 
 def test_a_watermark_that_was_given_is_kept(batch_of: Maker) -> None:
-    process = checked(Step((empty(),), (500,)), Step((batch_of([499]),), (600,)))
+    process = checked(Step((get_empty_batch(),), (500,)), Step((batch_of([499]),), (600,)))
     process(batch_of([1]), 100)
     with pytest.raises(BrokenPromiseError, match="below its watermark"):
-        process(empty(), 200)
+        process(get_empty_batch(), 200)
 
 
 def test_a_cell_that_is_both_sent_and_lost_is_one_too_many(batch_of: Maker) -> None:
@@ -100,13 +100,13 @@ def test_a_cell_that_is_both_sent_and_lost_is_one_too_many(batch_of: Maker) -> N
 
 
 def test_nothing_may_be_kept_at_the_end(batch_of: Maker) -> None:
-    process = checked(Step((empty(),), (FOREVER_PS,)))
+    process = checked(Step((get_empty_batch(),), (FOREVER_PS,)))
     with pytest.raises(BrokenPromiseError, match="kept 2 cells"):
         process(batch_of([1, 2]), FOREVER_PS)
 
 
 def test_items_have_the_size_that_was_planned(batch_of: Maker) -> None:
-    step = Step((empty(),), (110,))
+    step = Step((get_empty_batch(),), (110,))
     process = with_promises_checked(lambda *_: step, "sw.fabric", 10, 5, 53)
     assert process((batch_of([1, 2]),), 100) is step
     with pytest.raises(BrokenPromiseError, match=r"`sw.fabric` was sent items of another size"):

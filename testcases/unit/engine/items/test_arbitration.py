@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine.items.arbitration import DRAWN, FIRST, KEY, arbiter, arbitrated
+from qospec.engine.items.arbitration import DRAWN, FIRST, KEY, arbitrate_batches, build_arbiter
 from qospec.engine.items.batch import Batch, build_batch, join_batches
 from qospec.engine.random import Draws, draw_threefry
 
@@ -42,7 +42,7 @@ def ties(batch: Batch) -> list[list[int]]:
 def saturated(rule: str, inputs: int, slots: int) -> list[list[int]]:
     """Return the order of inputs that all have an item in each slot."""
     every = batches_of([list(range(slots))] * inputs)
-    return ties(arbitrated(every, arbiter(rule, DRAWS)))
+    return ties(arbitrate_batches(every, build_arbiter(rule, DRAWS)))
 
 
 arriving = st.lists(st.lists(st.integers(0, 12), max_size=15), min_size=INPUTS, max_size=INPUTS)
@@ -52,7 +52,7 @@ rules = st.sampled_from(["fixed_order", "round_robin", "random"])
 @given(arriving, rules)
 def test_all_go_on_in_order_of_time_and_each_input_in_its_own(inputs, rule):
     batches = batches_of(inputs)
-    got = arbitrated(batches, arbiter(rule, DRAWS))
+    got = arbitrate_batches(batches, build_arbiter(rule, DRAWS))
     assert (np.diff(got.at_ps) >= 0).all()
     for number, batch in enumerate(batches):
         assert got.select(got.connection == number).equals(batch)
@@ -60,18 +60,24 @@ def test_all_go_on_in_order_of_time_and_each_input_in_its_own(inputs, rule):
 
 @given(arriving, rules, st.lists(st.integers(0, 12), max_size=4))
 def test_where_batches_end_decides_nothing(inputs, rule, cuts):
-    batches, whole, pieces = batches_of(inputs), arbiter(rule, DRAWS), arbiter(rule, DRAWS)
+    batches, whole, pieces = (
+        batches_of(inputs),
+        build_arbiter(rule, DRAWS),
+        build_arbiter(rule, DRAWS),
+    )
     parts, bounds = [], [0, *sorted(cuts), 100]
     for start_ps, stop_ps in pairwise(bounds):
-        part = [batch.part(*batch.at_ps.searchsorted([start_ps, stop_ps])) for batch in batches]
-        parts.append(arbitrated(part, pieces))
-    assert join_batches(*parts).equals(arbitrated(batches, whole))
+        part = [
+            batch.select_range(*batch.at_ps.searchsorted([start_ps, stop_ps])) for batch in batches
+        ]
+        parts.append(arbitrate_batches(part, pieces))
+    assert join_batches(*parts).equals(arbitrate_batches(batches, whole))
     assert pieces.tolist() == whole.tolist()
 
 
 @given(arriving)
 def test_in_a_fixed_order_the_lowest_input_goes_first(inputs):
-    got = arbitrated(batches_of(inputs), arbiter("fixed_order", DRAWS))
+    got = arbitrate_batches(batches_of(inputs), build_arbiter("fixed_order", DRAWS))
     assert all(tie == sorted(tie) for tie in ties(got))
 
 
@@ -79,7 +85,7 @@ def test_in_a_fixed_order_the_lowest_input_goes_first(inputs):
 def test_in_turn_the_next_input_goes_first(inputs):
     """Behind the one that was first in the last tie, and round from there, one item each."""
     before = -1
-    for tie in ties(arbitrated(batches_of(inputs), arbiter("round_robin", DRAWS))):
+    for tie in ties(arbitrate_batches(batches_of(inputs), build_arbiter("round_robin", DRAWS))):
         contenders = sorted(set(tie))
         if len(contenders) > 1:
             order = sorted(contenders, key=lambda contender: (contender <= before, contender))
@@ -102,7 +108,7 @@ def test_in_turn_the_next_input_goes_first(inputs):
 def test_four_moments_by_hand(rule, expected):
     """All three inputs, then two of them, of which one has two items, one alone, and all again."""
     batches = batches_of([[10, 20, 40], [10, 30, 40], [10, 20, 20, 40]])
-    assert ties(arbitrated(batches, arbiter(rule, DRAWS))) == expected
+    assert ties(arbitrate_batches(batches, build_arbiter(rule, DRAWS))) == expected
 
 
 @pytest.mark.parametrize("places", [1, 2, 3])
@@ -118,7 +124,7 @@ def test_in_turn_a_slower_input_is_first_in_every_other_tie():
     inputs = [list(range(60)), list(range(0, 60, 3))]
     contested = [
         tie
-        for tie in ties(arbitrated(batches_of(inputs), arbiter("round_robin", DRAWS)))
+        for tie in ties(arbitrate_batches(batches_of(inputs), build_arbiter("round_robin", DRAWS)))
         if len(tie) > 1
     ]
     assert contested == [[0, 1], [1, 0]] * 10
@@ -142,26 +148,26 @@ def test_at_random_all_bits_of_the_key_count():
     every, orders = batches_of([list(range(60))] * 2), []
     for word in range(2):
         for add in (0, 1):
-            one = arbiter("random", DRAWS)
+            one = build_arbiter("random", DRAWS)
             one[KEY + word] += add
-            orders.append(ties(arbitrated(every, one)))
+            orders.append(ties(arbitrate_batches(every, one)))
     assert orders[0] == orders[2]
     assert orders[0] != orders[1] != orders[3] != orders[0]
 
 
 @pytest.mark.parametrize("rule", ["round_robin", "random"])
 def test_without_a_tie_of_inputs_nothing_is_drawn_and_no_turn_passes(rule):
-    one = arbiter(rule, DRAWS)
-    arbitrated(batches_of([[1, 1, 3], [2, 4, 4]]), one)
+    one = build_arbiter(rule, DRAWS)
+    arbitrate_batches(batches_of([[1, 1, 3], [2, 4, 4]]), one)
     assert (one[DRAWN], one[FIRST]) == (0, -1)
-    arbitrated(batches_of([[1, 1, 3], [2, 3, 4]]), one)
+    arbitrate_batches(batches_of([[1, 1, 3], [2, 3, 4]]), one)
     assert (one[DRAWN], one[FIRST]) == ((1, -1) if rule == "random" else (0, 0))
 
 
 def test_two_arbiters_draw_different_numbers():
-    one, other = (arbiter("random", DRAWS.below(name)) for name in ("exit[0]", "exit[1]"))
+    one, other = (build_arbiter("random", DRAWS.below(name)) for name in ("exit[0]", "exit[1]"))
     batches = batches_of([list(range(50))] * 2)
-    assert ties(arbitrated(batches, one)) != ties(arbitrated(batches, other))
+    assert ties(arbitrate_batches(batches, one)) != ties(arbitrate_batches(batches, other))
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from qospec.engine.items.batch import Batch, build_batch, empty
-from qospec.engine.items.merge import merged
+from qospec.engine.items.batch import Batch, build_batch, get_empty_batch
+from qospec.engine.items.merge import merge_batches
 
 
 def drawn(stream: np.random.Generator, count: int, first: int) -> Batch:
@@ -25,34 +25,36 @@ def test_cells_come_in_order_of_time_then_of_input(inputs: int) -> None:
     stream = np.random.Generator(np.random.Philox(inputs))
     batches = [drawn(stream, int(stream.integers(0, 40)), 100 * i) for i in range(inputs)]
     # Python's sort is stable, and the inputs are given to it one after the other.
-    items = (row for batch in batches for row in zip(*batch[:5], batch.column("seal"), strict=True))
+    items = (
+        row for batch in batches for row in zip(*batch[:5], batch.read_column("seal"), strict=True)
+    )
     rows = sorted(items, key=lambda row: row[0])
-    both = merged(batches)
-    assert [tuple(row) for row in zip(*both[:5], both.column("seal"), strict=True)] == rows
-    assert [column.dtype for column in both] == [column.dtype for column in empty()]
+    both = merge_batches(batches)
+    assert [tuple(row) for row in zip(*both[:5], both.read_column("seal"), strict=True)] == rows
+    assert [column.dtype for column in both] == [column.dtype for column in get_empty_batch()]
 
 
 def test_a_tie_goes_to_the_earlier_input() -> None:
     stream = np.random.Generator(np.random.Philox(1))
     one, two = (drawn(stream, 1, n)._replace(at_ps=np.array([7])) for n in (1, 2))
-    assert merged([one, two]).sent_ps.tolist() == [1, 2]
-    assert merged([two, one]).sent_ps.tolist() == [2, 1]
+    assert merge_batches([one, two]).sent_ps.tolist() == [1, 2]
+    assert merge_batches([two, one]).sent_ps.tolist() == [2, 1]
 
 
 def test_a_single_input_with_cells_is_passed_on_as_it_is() -> None:
     batch = drawn(np.random.Generator(np.random.Philox(1)), 5, 0)
-    assert merged([empty(), batch, empty()]) is batch
+    assert merge_batches([get_empty_batch(), batch, get_empty_batch()]) is batch
 
 
 def test_nothing_merged_is_nothing() -> None:
-    assert merged([]).count == 0
-    assert merged([empty(), empty()]).count == 0
+    assert merge_batches([]).count == 0
+    assert merge_batches([get_empty_batch(), get_empty_batch()]).count == 0
 
 
 def test_inputs_are_not_changed() -> None:
     stream = np.random.Generator(np.random.Philox(3))
     one, two = drawn(stream, 9, 0), drawn(stream, 9, 9)
     copies = [batch._make(column.copy() for column in batch) for batch in (one, two)]
-    merged([one, two])
+    merge_batches([one, two])
     assert one.equals(copies[0])
     assert two.equals(copies[1])

@@ -21,4 +21,4 @@ def test_cells_of_one_kind_have_the_totals_of_their_sum(
     batch = batch_of([0] * len(connections), connections)
     summed, known = (Totals(number_flow(3, ("oam",))) for _ in range(2))
     known.know_alike(batch)
-    assert known.of(batch).tolist() == summed.of(batch).tolist() == expected
+    assert known.count(batch).tolist() == summed.count(batch).tolist() == expected

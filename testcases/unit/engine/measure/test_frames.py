@@ -52,7 +52,7 @@ class Watching:
         self.came: list[tuple[int, int, int, int]] = []
 
     def note_start(self, batch: Batch) -> None:
-        piece = batch.column("frame")
+        piece = batch.read_column("frame")
         self.sent += zip(
             *map(np.ndarray.tolist, (batch.connection, piece, batch.sent_ps)), strict=True
         )
@@ -61,7 +61,7 @@ class Watching:
         raise AssertionError(place)
 
     def note_end(self, batch: Batch, how: str) -> None:
-        columns = batch.connection, batch.column("frame"), batch.sent_ps, batch.at_ps
+        columns = batch.connection, batch.read_column("frame"), batch.sent_ps, batch.at_ps
         if not how:
             self.came += zip(*map(np.ndarray.tolist, columns), strict=True)
 

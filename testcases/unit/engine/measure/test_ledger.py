@@ -117,13 +117,13 @@ def test_totals_are_those_of_each_plane(vcs: Any, batch_of: Any) -> None:
     batch = batch_of([0, 1, 2, 3], connection=[0, 3, 2, 1])
     batch = batch.with_sizes(np.array([1, 10, 100, 1_000], np.int32))
     totals = Totals(vcs(2, inserted=("oam",))[1])
-    assert totals.of(batch).tolist() == [[2, 1_001], [2, 110]]
-    assert totals.of(batch.part(0, 0)).tolist() == [[0, 0], [0, 0]]
+    assert totals.count(batch).tolist() == [[2, 1_001], [2, 110]]
+    assert totals.count(batch.select_range(0, 0)).tolist() == [[0, 0], [0, 0]]
 
 
 def test_columns_that_are_handed_on_are_summed_once(vcs: Any, batch_of: Any) -> None:
     batch, totals = batch_of([0, 1]), Totals(vcs(1)[1])
-    assert totals.of(batch) is totals.of(batch.moved(batch.at_ps + 5))
+    assert totals.count(batch) is totals.count(batch.with_times(batch.at_ps + 5))
     for size_bytes in range(100):  # the next column may be where the last one was
         batch = batch.with_sizes(np.full(2, size_bytes, np.int32))
-        assert totals.of(batch).tolist() == [[2, 2 * size_bytes]]
+        assert totals.count(batch).tolist() == [[2, 2 * size_bytes]]

@@ -188,8 +188,8 @@ def test_losses_are_kept_by_element_and_cause(
     one = recorder()
     cells = batch_of([1_500] * 4, [0, 1, 2, 2], [1_000, 999, 1_999, 2_000])
     one.lost("sw.upc", Loss("policed", cells))
-    one.lost("sw.line", Loss("overflow", cells.part(0, 1), "sw.queue"))
-    one.lost("sw.line", Loss("overflow", cells.part(1, 2)))
+    one.lost("sw.line", Loss("overflow", cells.select_range(0, 1), "sw.queue"))
+    one.lost("sw.line", Loss("overflow", cells.select_range(1, 2)))
     observation = seen(one)
     assert observation.tally(0, 3).lost == {("sw.queue", "overflow"): 1, ("sw.upc", "policed"): 2}
     assert observation.tally(0, 2).lost == {("sw.queue", "overflow"): 1, ("sw.upc", "policed"): 1}
@@ -235,6 +235,6 @@ def test_cuts_of_the_batches_change_nothing(
     batch = batch_of(at_ps, connection, sent_ps)
     one.arrived(batch, 0)
     for part in np.array_split(np.arange(batch.count), parts):
-        other.arrived(batch.part(int(part[0]), int(part[-1]) + 1), 0)
+        other.arrived(batch.select_range(int(part[0]), int(part[-1]) + 1), 0)
     assert seen(one).tally(0, 3) == seen(other).tally(0, 3)
     assert seen(one).tally(0, 3).received > 0

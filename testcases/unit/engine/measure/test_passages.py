@@ -58,7 +58,7 @@ def test_the_window_begins_with_its_start_and_ends_before_its_end(
 ) -> None:
     (passage,) = passages.of(0, 1)
     assert passage is not None
-    for piece in (PASSING.part(0, cut), PASSING.part(cut, 6)):
+    for piece in (PASSING.select_range(0, cut), PASSING.select_range(cut, 6)):
         passage.add(piece)
     first = passages.tally("x.tx", slice(0, 1), packets=True)
     second = passages.tally("x.tx", slice(1, 2), packets=True)

@@ -53,7 +53,7 @@ def counted(items, intervals, start_ps, stop_ps, cuts=(), framing=CELLS):
     whole = batch(items)
     ends = [0, *sorted(min(cut, whole.count) for cut in cuts), whole.count]
     for first, last in pairwise(ends):
-        part = whole.part(first, last)
+        part = whole.select_range(first, last)
         series.sent(part.connection, part.sent_ps)
         series.arrived(part)
     return list(series.tallies(intervals, 53))

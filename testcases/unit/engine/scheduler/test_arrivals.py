@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.items.batch import build_batch, join_batches
-from qospec.engine.items.columns import columns_of
+from qospec.engine.items.columns import build_columns
 from qospec.engine.items.partition import RoutingTable
 from qospec.engine.scheduler.arrivals import by_input, by_routes, in_arrival_order
 
@@ -28,7 +28,7 @@ def batch(at_ps, connection):
 def routes(inputs):
     """Return a table that leads connection n to input n."""
     table = np.arange(inputs, dtype=np.uint8)[:, None]
-    return RoutingTable(table, columns_of([0]), -1)
+    return RoutingTable(table, build_columns([0]), -1)
 
 
 @given(INPUTS, st.randoms(use_true_random=False))
@@ -81,7 +81,7 @@ def test_one_batch_for_all_inputs_is_in_the_same_order_as_one_per_input(cells):
 def test_a_batch_with_simultaneous_items_is_partitioned():
     whole = batch([1, 2, 2, 3], 0)._replace(connection=np.array([0, 1, 0, 1], np.int32))
     assert len(by_routes(whole, routes(2), 2).batches) == 2
-    apart = whole.moved(np.array([1, 2, 3, 4]))
+    apart = whole.with_times(np.array([1, 2, 3, 4]))
     assert len(by_routes(apart, routes(2), 2).batches) == 1
 
 

@@ -23,7 +23,7 @@ from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.element import Setting
 from qospec.engine.event.process import EventProcess
-from qospec.engine.items.batch import FOREVER_PS, build_batch, empty, join_batches
+from qospec.engine.items.batch import FOREVER_PS, build_batch, get_empty_batch, join_batches
 from qospec.engine.items.contract import Contract
 from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.line.clock import Clock
@@ -83,16 +83,16 @@ def batch_of(first, arrivals, marks):
         sent_ps=np.arange(first, first + count),
         connection=np.zeros(count, np.int32),
         size_bytes=np.array(sizes, np.int32),
-        marks=np.resize(np.array(marks, empty().marks.dtype), count),
+        marks=np.resize(np.array(marks, get_empty_batch().marks.dtype), count),
     ).with_column("frame", np.resize(PIECES, count))
 
 
 def outcome(process, batches, cuts=()):
     """Return who left, when, and what was lost where and why."""
-    left, lost, done = empty(), [], [0] * len(batches)
+    left, lost, done = get_empty_batch(), [], [0] * len(batches)
     for until_ps in (*sorted(cuts), FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
-        parts = tuple(b.part(i, j) for b, i, j in zip(batches, done, stops, strict=True))
+        parts = tuple(b.select_range(i, j) for b, i, j in zip(batches, done, stops, strict=True))
         step = process(parts, until_ps)
         left, done = join_batches(left, step.departures[0]), stops
         lost += [(x.element, x.cause, n) for x in step.losses for n in x.batch.sent_ps.tolist()]

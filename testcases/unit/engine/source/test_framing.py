@@ -44,7 +44,7 @@ def test_frames_of_drawn_sizes_are_those_that_their_source_draws(gaps, changes, 
             )
         )
         for c, ready_ps, piece in zip(
-            connection.tolist(), at_ps.tolist(), batch.column("frame").tolist(), strict=True
+            connection.tolist(), at_ps.tolist(), batch.read_column("frame").tolist(), strict=True
         ):
             frames.setdefault((c, ready_ps), []).append(piece)
     assert len(frames) > 1_000
