@@ -66,9 +66,11 @@ class Ats(Metering):
     Each stream has a bucket of `cbs`, full at first, that gains `cir`. A packet is eligible when it
     has come, the packet before it is eligible, of whatever stream, and its bucket has tokens for
     all of it. It goes on at that time; one that would stay longer than `max_residence` is lost as
-    `policed`, and takes no tokens. All that passes is one group of schedulers: give what comes from
-    another port, or has another priority, an element of its own. Where several lead to one queue,
-    packets enter it in order of their eligibility times, which is how the standard selects them.
+    `policed`, and takes no tokens. To one that is longer than the bucket this lends the rest once
+    it has been full for as long as that takes. All that passes is one group of schedulers: give
+    what comes from another port, or has another priority, an element of its own. Where several lead
+    to one queue, packets enter it in order of their eligibility times, which is how the standard
+    selects them.
 
     Not modelled: clocks that differ from bridge to bridge; a length that is counted otherwise than
     that of a token.
@@ -85,6 +87,7 @@ class Ats(Metering):
     """What has a bucket of its own: each connection, or all together."""
 
     answers_at_once = True
+    lends = True
     causes = ("policed",)
     holds = True
 
@@ -99,11 +102,17 @@ class Ats(Metering):
         clock: Clock | None,  # no line serves it
         limits: tuple[Buffer | None, ...],
     ) -> Guarantees:
-        """Return that no packet stays longer, and the bucket of what leaves, if there is one."""
+        """Return that no packet stays longer, and the bucket of what leaves, if there is one.
+
+        It does not bound packets that are longer than itself, which owe it the rest.
+        """
         (offered,) = arriving
         if not offered.sizes:
             return Guarantees((Guarantee(0, 0),))
-        leaves = self.token_bucket.bound_passing(offered.sizes) if self.streams == "all" else None
+        bucket, leaves = self.token_bucket, None
+        holds_all = bucket.count_tokens(max(offered.sizes)) <= bucket.size.amount
+        if self.streams == "all" and holds_all:
+            leaves = bucket.bound_passing(offered.sizes)
         return Guarantees((Guarantee(0, self.max_residence),), leaves)
 
     def transition(self, setting: Setting) -> Transition:

@@ -173,6 +173,8 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     answers_at_once: ClassVar[bool] = False
     """Whether its `arrive` says of each item what becomes of it, and it makes none: without a
     `process`, batches are then a loop over it, and no events."""
+    lends: ClassVar[bool] = False
+    """Whether its bucket, once full, lets pass what is longer than itself, and is owed the rest."""
     needs_line: ClassVar[bool] = False
     """Whether it is a queue that goes by its line, so that no scheduler may stand between: for the
     checker. Any other is its limit and its drop policy, which the scheduler carries out."""

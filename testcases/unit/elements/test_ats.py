@@ -8,6 +8,8 @@ from books import in_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qospec.calculus.curve import Curve
+from qospec.calculus.guarantee import bound_items
 from qospec.elements.ats import Ats
 from qospec.engine.items.contract import Contract
 from qospec.units import PS_PER_S
@@ -88,3 +90,46 @@ def test_what_would_stay_for_too_long_is_lost_and_takes_no_tokens(lab):
     ats = in_bytes(Ats, Fraction(12 * 10**6), 1_500, 2 * MS)
     packets = [*[(0, 1_500, 0)] * 5, (3 * MS, 1_500, 0)]
     assert carry(lab, ats, packets) == [0, MS, 2 * MS, None, None, 3 * MS]
+
+
+@pytest.mark.parametrize(("size", "is_bounded"), [(1_500, True), (1_501, False)])
+def test_its_bucket_bounds_no_packets_that_are_longer(lab, size, is_bounded):
+    """Of 1,501 B one goes on at once after a pause, which is more than the bucket holds."""
+    ats = in_bytes(Ats, Fraction(12 * 10**6), 1_500, 10 * MS, "all")
+    assert carry(lab, ats, [(MS, size, 0)]) == [MS]
+    arriving = bound_items(Curve.from_lines([(Fraction(1), Fraction(0))]), [size])
+    assert (ats.guarantees((arriving,), None, ()).leaves is not None) == is_bounded
+
+
+@pytest.mark.parametrize(
+    ("shaper", "note"),
+    [
+        ("ats { cir = 1 Mbit/s @ip, cbs = 99 B, max_residence = 1 ms }", "lends longer ones the"),
+        ("shape { rate = 1 Mbit/s @ip, burst = 99 B, limit = 9 pkt }", "longer ones never conform"),
+    ],
+)
+def test_a_warning_says_what_becomes_of_packets_longer_than_the_bucket(
+    planned, problems, shaper, note
+):
+    planned(f"""
+device box {{
+  port west, east: packet
+  smooth = {shaper}
+  q = fifo {{ limit = 64 pkt }}
+  west.rx -> smooth -> q -> east.tx
+  east.rx -> discard
+}}
+topology bench {{
+  a, b = host
+  m = box
+  link a -- m.west via media.fast_ethernet
+  link m.east -- b via media.fast_ethernet
+}}
+test t on bench {{
+  flow f = packets {{ rate = 100 pkt/s, size = 100 B @ip }} from a to b
+  run {{ measure = 10 ms }}
+  report f.lost
+}}
+""")
+    (warning,) = problems.all
+    assert (warning.code, note in warning.notes[0]) == ("W0607", True)

@@ -156,12 +156,15 @@ def find_small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             flow, least = case.flows[number], bucket.count_tokens(largest_bytes)
             unit = {"": "pkt", "ip": "B"}.get(bucket.rate.layer, f"B @{bucket.rate.layer}")
             if bucket.size.amount < least:
+                longer = (
+                    "lends longer ones the rest" if element.lends else "longer ones never conform"
+                )
                 yield Diagnostic(
                     "W0607",
                     f"packets of `{flow.name}` are longer than the bucket of `{instance.path}`",
                     instance.span or flow.span,
                     secondary=(Label(flow.span, f"up to {largest_bytes} B @ip"),),
-                    notes=(f"it holds {bucket.size.amount} {unit}, and longer ones never conform",),
+                    notes=(f"it holds {bucket.size.amount} {unit}, and {longer}",),
                     help=f"give it a burst of at least {least} {unit}",
                 )
 
