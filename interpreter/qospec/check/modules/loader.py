@@ -8,6 +8,7 @@ the nearest folder above that holds a `qos.toml`, else the folder of the file th
 from __future__ import annotations
 
 from dataclasses import field
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from qospec.check.modules import files
 from qospec.check.modules.imports import NoFileError, Place, find
 from qospec.check.modules.project import Projects
 from qospec.dataclass import dataclass
-from qospec.diagnostics import Diagnostic, Label
+from qospec.diagnostics import Diagnostic, Label, Problems
 from qospec.yaml_twin.form import read_tree
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 NONE: Mapping[Path, str] = MappingProxyType({})
+
+LIBRARY_KEPT = 256
+"""Texts of the library of which trees are kept: it has fewer files, each of some names."""
 
 
 @dataclass
@@ -59,6 +63,22 @@ class Unit:
     def name_imports(self) -> frozenset[str]:
         """Return all that it imports, and itself, by the names that records have."""
         return frozenset(unit.source.recorded_name for unit in self.list_with_imports())
+
+
+def _read(source: Source, problems: Problems) -> tuple[Source, ast.File | None]:
+    """Return a text with its tree; of the library, which many files import, those read first."""
+    if not source.is_of_library:
+        return source, read_tree(source, problems)
+    kept, tree, found = _read_library(source)
+    for problem in found:
+        problems.add(problem)
+    return kept, tree
+
+
+@lru_cache(LIBRARY_KEPT)
+def _read_library(source: Source) -> tuple[Source, ast.File | None, tuple[Diagnostic, ...]]:
+    found = Problems()
+    return source, read_tree(source, found), tuple(found.all)
 
 
 class Loader:
@@ -160,7 +180,7 @@ class Loader:
 
     def _parse(self, path: Path, source: Source, where: Place, importer: ast.Import | None) -> Unit:
         before = len(self._context.problems.errors)
-        tree = read_tree(source, self._context.problems)
+        source, tree = _read(source, self._context.problems)
         self._context.mistakes += len(self._context.problems.errors) - before
         unit = Unit(path, source, tree, named=importer is None)
         for imported in tree.imports if tree else ():
