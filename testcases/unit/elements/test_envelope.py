@@ -165,3 +165,35 @@ def test_what_cannot_be_is_refused():
         envelope([0], [100], [0], [100])
     with pytest.raises(ValueError, match="too fine"):
         envelope([Fraction(10**9, 7), Fraction(49_999_999)], [9_999] * 2, [0, 0], [0, 0])
+
+
+def test_packets_longer_than_the_bucket_of_another_flow_are_no_reason_to_warn(planned, problems):
+    planned("""
+device box {
+  port user, network: packet
+  sort = classify { voice = pkt.dscp == 46, data = otherwise }
+  share = envelope {
+    cir = { voice: 2 Mbit/s @ip, data: 4 Mbit/s @ip }
+    cbs = { voice: 300 B, data: 20_000 B }
+    eir = { voice: 0 bit/s @ip, data: 1 Mbit/s @ip }
+    ebs = { voice: 0 B, data: 20_000 B }
+  }
+  user.rx -> sort
+  sort.voice -> share.voice
+  sort.data -> share.data
+  share -> network.tx
+  network.rx -> user.tx
+}
+topology bench {
+  a, b = host
+  m = box
+  link a -- m.user via media.gigabit_ethernet
+  link m.network -- b via media.gigabit_ethernet
+}
+test t on bench {
+  flow d = packets { rate = 100 pkt/s, size = 1_400 B @ip } from a to b
+  run { measure = 10 ms }
+  report d.lost
+}
+""")
+    assert list(problems.all) == []

@@ -148,6 +148,8 @@ def find_small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         bucket = element.token_bucket
         if bucket is None or not (bucket.size.amount or element.holds):
             continue
+        if len(element.inputs) > 1:  # it is that of the first input alone
+            continue
         largest: dict[int, int] = {}
         for number in _list_sent(survey, survey.reach.any[index]):
             of = survey.members[number].stream.flow
