@@ -81,7 +81,7 @@ def colours(lab, meter, *inputs, **how):
         for packets in inputs
     ]
     (left,) = lab.carry(meter, lab.setting(), *batches, **how).departures
-    marks = map(MARKS["colour"].of, left.marks.tolist())
+    marks = map(MARKS["colour"].read, left.marks.tolist())
     return dict(zip(left.sent_ps.tolist(), marks, strict=True))
 
 
