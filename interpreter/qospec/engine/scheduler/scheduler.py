@@ -226,15 +226,11 @@ class Scheduler(Element):
                 found.append(Guarantee(0, 0))
                 continue
             limit = limits[number] if limits else None
-            if self.may_pause:
-                found.append(
-                    guarantee_share(clock, arrival, self.share(number, inputs, clock), limit)
-                )
-                continue
-            others = (one.work for n, one in enumerate(inputs) if one and n != number)
-            left = find_residual(functools.reduce(Curve.add, others, NOTHING), Fraction(0))
-            rest = Share(left, functools.partial(cost_sizes, clock))
-            shares = (self.share(number, inputs, clock), rest)
+            shares = [self.share(number, inputs, clock)]
+            if not self.may_pause:
+                others = (one.work for n, one in enumerate(inputs) if one and n != number)
+                left = find_residual(functools.reduce(Curve.add, others, NOTHING), Fraction(0))
+                shares.append(Share(left, functools.partial(cost_sizes, clock)))
             found.append(
                 choose_best(guarantee_share(clock, arrival, share, limit) for share in shares)
             )
@@ -294,9 +290,8 @@ def _build_competitor(clock: Clock, arriving: Arrival) -> Competitor | None:
     """Return what arrives at an input, as the line sees it; None: nothing does."""
     if not arriving.sizes:
         return None
-    costs = cost_sizes(clock, arriving.sizes)
+    costs, sizes = cost_sizes(clock, arriving.sizes), arriving.sizes
     work = arriving.measure_work(functools.partial(cost_sizes, clock))
-    sizes = arriving.sizes
     return Competitor(work, costs.longest_ps, sizes[0], sizes[-1], costs.dearest_ps)
 
 
