@@ -32,6 +32,7 @@ from qospec.units import PS_PER_S
 
 CONNECTIONS = 3
 STREAM = SimpleNamespace(
+    is_tagged=False,
     answers=None,
     header_fields={
         "family": "ipv4",
