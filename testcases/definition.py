@@ -18,7 +18,7 @@ from qospec.engine import kernel
 from qospec.engine.event import component, drive, transition
 from qospec.engine.event.component import Component
 from qospec.engine.items import totals
-from qospec.engine.items.batch import COLUMNS, Batch, get_empty_batch
+from qospec.engine.items.batch import COLUMNS, Batch, make_empty
 from qospec.engine.line import tandem
 
 PLENTY = 10_000
@@ -27,7 +27,7 @@ PLENTY = 10_000
 
 def read_rows(rows: np.ndarray) -> Batch:
     """Return what goes out, in rows of the outbox, as items."""
-    form = get_empty_batch()
+    form = make_empty()
     return Batch(
         at_ps=rows[:, drive.AT_PS],
         sent_ps=rows[:, drive.SENT_PS],

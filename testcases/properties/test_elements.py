@@ -31,7 +31,7 @@ from qospec.elements.shape import Shape
 from qospec.engine.element import Element, Loss, Setting
 from qospec.engine.event.process import EventProcess, build_process
 from qospec.engine.event.transition import DONE, send
-from qospec.engine.items.batch import FOREVER_PS, Batch, get_empty_batch, join_batches
+from qospec.engine.items.batch import FOREVER_PS, Batch, join_batches, make_empty
 from qospec.engine.items.contract import Contract
 from qospec.engine.kernel import kernel
 from qospec.engine.line import transmission
@@ -87,7 +87,7 @@ def outcome(
     """Return what the element gives, and hold it to its watermarks and times on the way."""
     element = example.element
     process = driver(element, example.setting)
-    departures = [get_empty_batch() for _ in element.outputs]
+    departures = [make_empty() for _ in element.outputs]
     before = [0] * len(element.outputs)
     losses: dict[tuple[str, str], list[tuple[int, int]]] = {}
     waits: list[tuple[int, int]] = []
@@ -389,7 +389,7 @@ def test_both_drivers_agree_about_a_crowd(drawing, kind, data):
     example = data.draw(drawing.examples(kind))
     indices, marks = example.setting.streams.indices, drawing.marks_of(kind)
     numbers = np.arange(CROWD)
-    crowd = get_empty_batch()._replace(
+    crowd = make_empty()._replace(
         at_ps=numbers // (CROWD // 2),
         connection=(numbers % indices).astype(np.int32),
         size_bytes=np.full(CROWD, 53, np.int32),

@@ -19,7 +19,7 @@ from qospec.engine.event.transition import (
     send,
     wake_at,
 )
-from qospec.engine.items.batch import FOREVER_PS, Batch, get_empty_batch, join_batches
+from qospec.engine.items.batch import FOREVER_PS, Batch, join_batches, make_empty
 from qospec.engine.kernel import kernel, view_rows
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class VaryingDelay(Element):
         return Guarantees((Guarantee(self.shortest_ps, self.longest_ps),))
 
     def start(self, setting: Setting) -> Any:
-        return State(self.delaying(setting).of, 0, get_empty_batch())
+        return State(self.delaying(setting).of, 0, make_empty())
 
     def transition(self, setting: Setting) -> Transition:
         delays = self.delaying(setting)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, Batch, build_batch, get_empty_batch, join_batches
+from qospec.engine.items.batch import FOREVER_PS, Batch, build_batch, join_batches, make_empty
 from qospec.engine.items.contract import Contract
 from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.line.clock import Clock
@@ -362,7 +362,7 @@ class Bench:
         fifo = Fifo(limit, policy)
         connections = connected((CONTRACT,) * len(CONNECTIONS))
         state = fifo.start(Setting(*connections, DRAWS, traffic.clock))
-        done, left, lost = 0, get_empty_batch(), []
+        done, left, lost = 0, make_empty(), []
         for until_ps in (*traffic.cuts, FOREVER_PS):
             stop = int(batch.at_ps.searchsorted(until_ps))
             step = fifo.process(state, (batch.select_range(done, stop),), until_ps)

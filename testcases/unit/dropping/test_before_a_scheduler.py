@@ -20,7 +20,7 @@ from qospec.elements.drr import Drr
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, get_empty_batch, join_batches
+from qospec.engine.items.batch import FOREVER_PS, join_batches, make_empty
 from qospec.engine.items.contract import Contract
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
@@ -149,7 +149,7 @@ def carried(bench, scheduler, inputs, kept, cuts):
     waiting = tuple(Waiting(f"q{k}", queue.limit, queue.policy) for k, queue in enumerate(kept))
     state = scheduler.start(Setting(*CONNECTIONS, Draws(("test",)), clock, waiting))
     batches = [bench.batch_of(traffic.items, 1_000 * k) for k, traffic in enumerate(inputs)]
-    done, left, lost = [0] * len(batches), get_empty_batch(), []
+    done, left, lost = [0] * len(batches), make_empty(), []
     for until_ps in (*cuts, FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
         parts = zip(batches, done, stops, strict=True)

@@ -18,8 +18,8 @@ from qospec.engine.items.batch import (
     FOREVER_PS,
     Batch,
     build_batch,
-    get_empty_batch,
     join_batches,
+    make_empty,
 )
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
@@ -122,7 +122,7 @@ class Lab:
         process = (
             EventProcess(element, setting).process if by_events else build_process(element, setting)
         )
-        departures = [get_empty_batch() for _ in element.outputs]
+        departures = [make_empty() for _ in element.outputs]
         lost, waits, services = [], [], []
         done = [0] * len(batches)
         for until_ps in (*sorted(cuts), FOREVER_PS):

@@ -26,7 +26,7 @@ from qospec.engine.event.transition import (
     SIZE,
     WAITED,
 )
-from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, get_empty_batch, join_batches
+from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, join_batches, make_empty
 from qospec.engine.items.partition import partition
 from qospec.engine.items.totals import CONSUMED, GREW, LEFT, LOST
 from qospec.engine.kernel import kernel, link_kernel, scratch_rows
@@ -92,7 +92,7 @@ class AtOnceProcess:
         self._limits = len(element.outputs), len(losses), len(queues)
         self._lookahead_ps = element.lookahead_ps(setting.clock)
         self._loop = _derive(self._transition.arrive)
-        self._later = [get_empty_batch()] * len(element.outputs)
+        self._later = [make_empty()] * len(element.outputs)
 
     def process(self, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Process as `Element.process` does."""
@@ -155,7 +155,7 @@ class AtOnceProcess:
         """Return the departures by output, the losses, and what has ended."""
         outputs, _, _ = self._limits
         if fates is None:
-            return [after, *[get_empty_batch()] * (outputs - 1)], (), ()
+            return [after, *[make_empty()] * (outputs - 1)], (), ()
         fates.counts[0] = after.count - fates.counts.sum()
         *found, ended = partition(after, fates.fate, tuple(fates.counts.tolist()))
         losses = tuple(
@@ -178,7 +178,7 @@ class AtOnceProcess:
                 count = int(left.at_ps.searchsorted(leaving_ps))
             departures[number] = left if count == left.count else left.select_range(0, count)
             self._later[number] = (
-                left.select_range(count, left.count) if count < left.count else get_empty_batch()
+                left.select_range(count, left.count) if count < left.count else make_empty()
             )
         return tuple(departures)
 

@@ -31,8 +31,8 @@ from qospec.engine.items.batch import (
     Batch,
     TooLateError,
     allocate_batch,
-    get_empty_batch,
     join_batches,
+    make_empty,
 )
 from qospec.engine.items.totals import (
     CAME,
@@ -358,7 +358,7 @@ class Component:
             start += batch.count
             if batch.count:
                 schedule(self._places, place, int(batch.at_ps[0]))
-        feed = join_batches(*arrivals) if arrivals else get_empty_batch()
+        feed = join_batches(*arrivals) if arrivals else make_empty()
         items, outbox = self._working.items, self._working.outbox
         if feed.width > outbox.shape[1] - events.NOTED:
             items = _widen_rows(items, MORE + feed.width)

@@ -19,7 +19,7 @@ from qospec.engine.event.component import (
     separate_resized,
 )
 from qospec.engine.event.transition import IN_SERVICE
-from qospec.engine.items.batch import FOREVER_PS, Batch, get_empty_batch, join_batches
+from qospec.engine.items.batch import FOREVER_PS, Batch, join_batches, make_empty
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Times
@@ -46,7 +46,7 @@ class EventProcess:
         self._component = Component([member], [0], setting.streams, setting.stop_ps)
         self._lookahead_ps = element.lookahead_ps(setting.clock)
         self._path, self._leaving_ps = setting.path, 0
-        self._later = [get_empty_batch()] * len(element.outputs)
+        self._later = [make_empty()] * len(element.outputs)
         self._found: dict[int, list[Batch]] = {}
 
     def process(self, arrivals: tuple[Batch, ...], until_ps: int) -> Step:

@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from qospec.engine.element import Loss
-from qospec.engine.items.batch import FOREVER_PS, TooLateError, get_empty_batch, join_batches
+from qospec.engine.items.batch import FOREVER_PS, TooLateError, join_batches, make_empty
 from qospec.engine.items.merge import merge_batches
 from qospec.engine.items.totals import CAME, CONSUMED, GREW, LEFT, LOST, MADE
 
@@ -56,7 +56,7 @@ class Link:
         """Remove and return the items before `below_ps`, which is not above the watermark."""
         pieces = self._pieces
         if not pieces:
-            return get_empty_batch()
+            return make_empty()
         if below_ps >= self.until_ps:
             self.cells = 0
             taken = join_batches(*pieces) if len(pieces) > 1 else pieces[0]

@@ -131,7 +131,7 @@ class Batch(NamedTuple):
             width -= 1
         if width == self.width:
             return self
-        more = np.ascontiguousarray(self.more[:, :width]) if width else get_empty_batch().more
+        more = np.ascontiguousarray(self.more[:, :width]) if width else make_empty().more
         return self._replace(more=more)
 
     def without_notes(self) -> Batch:
@@ -178,7 +178,7 @@ def count_columns(name: str) -> int:
 
 
 @functools.cache
-def get_empty_batch() -> Batch:
+def make_empty() -> Batch:
     """Return the batch without items."""
     return allocate_batch(0)
 
@@ -213,7 +213,7 @@ def join_batches(*batches: Batch) -> Batch:
         if width:
             filled = [batch.widen(width) for batch in filled]
         return Batch(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
-    return filled[0] if filled else get_empty_batch()
+    return filled[0] if filled else make_empty()
 
 
 def build_batch(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.engine.items.batch import allocate_batch, get_empty_batch
+from qospec.engine.items.batch import allocate_batch, make_empty
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def merge_batches(batches: Iterable[Batch]) -> Batch:
         odd = waiting[len(waiting) & ~1 :]
         pairs = zip(waiting[::2], waiting[1::2], strict=False)
         waiting = [_merge_pair(first, second) for first, second in pairs] + odd
-    return waiting[0] if waiting else get_empty_batch()
+    return waiting[0] if waiting else make_empty()
 
 
 def _merge_pair(first: Batch, second: Batch) -> Batch:

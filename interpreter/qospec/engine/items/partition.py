@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import allocate_batch, copy_item, get_empty_batch
+from qospec.engine.items.batch import allocate_batch, copy_item, make_empty
 from qospec.engine.items.columns import build_columns, find_column
 from qospec.engine.kernel import as_signed, kernel
 
@@ -103,9 +103,7 @@ def partition(batch: Batch, output: Marks | None, counts: tuple[int, ...]) -> tu
     """Return the items of each output, of which there are `counts`."""
     if output is None or batch.count == max(counts):
         whole = counts.index(max(counts))
-        return tuple(
-            [batch if number == whole else get_empty_batch() for number in range(len(counts))]
-        )
+        return tuple([batch if number == whole else make_empty() for number in range(len(counts))])
     bounds = [0, *itertools.accumulate(counts)]
     moved = allocate_batch(batch.count, width=batch.width)
     _partition(batch, output, np.array(bounds[:-1]), moved)
@@ -115,9 +113,9 @@ def partition(batch: Batch, output: Marks | None, counts: tuple[int, ...]) -> tu
 def split(batch: Batch, lost: Marks, count: int) -> tuple[Batch, Batch]:
     """Return the items that go on, and the `count` items for which `lost` is not 0."""
     if not count:
-        return batch, get_empty_batch()
+        return batch, make_empty()
     if count == batch.count:
-        return get_empty_batch(), batch
+        return make_empty(), batch
     moved = allocate_batch(batch.count, width=batch.width)
     _split(batch, lost, batch.count - count, moved)
     return moved.select_range(0, batch.count - count), moved.select_range(

@@ -31,13 +31,7 @@ from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import Transition
-from qospec.engine.items.batch import (
-    FOREVER_PS,
-    Batch,
-    allocate_batch,
-    get_empty_batch,
-    join_batches,
-)
+from qospec.engine.items.batch import FOREVER_PS, Batch, allocate_batch, join_batches, make_empty
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.guarantee import bound_sent, cost_sizes, guarantee_share
 from qospec.engine.line.transmission import FREE
@@ -436,7 +430,7 @@ def _list_leaves(
 def serve_arrivals(state: State, incoming: Incoming, until_ps: int) -> Step:
     """Serve what arrives before `until_ps`."""
     busy = [i for i, count in enumerate(incoming.counts) if count or state.held.counts[i]]
-    done: Served | None = None if busy else (get_empty_batch(), ())
+    done: Served | None = None if busy else (make_empty(), ())
     pauses = any(policy.pauses for policy in state.policies)
     if len(busy) == 1 and not pauses and not state.drop_state.selective:
         done = _serve_one(state, busy[0], incoming.batches[busy[0]], until_ps)
@@ -456,7 +450,7 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
     if size_bytes != (state.size_bytes or size_bytes):
         return None
     before = state.line.copy()
-    sent, lost = waiting, get_empty_batch()
+    sent, lost = waiting, make_empty()
     if waiting.count:
         sent, _ = tail_drop.send_through(state.line, waiting, None) or (waiting, lost)
     if batch.count:
@@ -486,10 +480,10 @@ def _remember(state: State, number: int, cell: Batch) -> None:
     """Let the policies know that a cell of one input was sent, and that nothing waits now."""
     inputs = len(state.leaves)
     state.held = nothing_held(inputs, state.held.arrival_tags.shape[1])
-    arrivals = tuple(cell if i == number else get_empty_batch() for i in range(inputs))
+    arrivals = tuple(cell if i == number else make_empty() for i in range(inputs))
     service, limits = _build_service(state, by_input(arrivals), cell), state.tree[:, LIMIT].copy()
     state.tree[:, LIMIT] = NO_LIMIT
-    state.serve(cell, get_empty_batch(), state.line.copy(), state.tree, FOREVER_PS, service)
+    state.serve(cell, make_empty(), state.line.copy(), state.tree, FOREVER_PS, service)
     state.tree[:, LIMIT] = limits
 
 

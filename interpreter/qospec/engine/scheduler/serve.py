@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import FRAME_PLACE, copy_item, get_empty_batch, read_note
+from qospec.engine.items.batch import FRAME_PLACE, copy_item, make_empty, read_note
 from qospec.engine.kernel import as_signed, kernel, view_rows
 from qospec.engine.line.transmission import (
     BYTE,
@@ -461,7 +461,7 @@ class Held(NamedTuple):
 
 def nothing_held(inputs: int, levels: int) -> Held:
     """Return no items."""
-    return Held(get_empty_batch(), [0] * inputs, np.zeros((0, levels), np.int64))
+    return Held(make_empty(), [0] * inputs, np.zeros((0, levels), np.int64))
 
 
 Arrival = tuple[int, int, int]

@@ -19,7 +19,7 @@ from qospec.engine.event.transition import (
     send,
     wake_at,
 )
-from qospec.engine.items.batch import FOREVER_PS, get_empty_batch
+from qospec.engine.items.batch import FOREVER_PS, make_empty
 from qospec.engine.items.totals import CAME, ENTRIES, LEFT
 from qospec.engine.kernel import get_function, kernel
 from qospec.protocol.streams import number_flow
@@ -63,7 +63,7 @@ def left(elements, batch, until_ps):
 def test_what_happens_at_a_time_is_not_before_it(batch_of):
     elements = chain(5, 0)
     assert left(elements, batch_of([1]), 6) == []
-    assert left(elements, get_empty_batch(), 7) == [6]
+    assert left(elements, make_empty(), 7) == [6]
 
 
 def test_each_arrival_is_an_event(batch_of):

@@ -7,7 +7,7 @@ import pytest
 
 from qospec.engine.element import BrokenPromiseError, Loss, Step
 from qospec.engine.graph.promises import with_promises_checked
-from qospec.engine.items.batch import FOREVER_PS, Batch, get_empty_batch
+from qospec.engine.items.batch import FOREVER_PS, Batch, make_empty
 
 Maker = Callable[..., Batch]
 LEAST_PS = 10
@@ -31,9 +31,9 @@ def test_a_step_that_keeps_all_promises_is_passed_on(batch_of: Maker) -> None:
 
 def test_cells_may_wait_from_one_step_to_the_next(batch_of: Maker) -> None:
     late = Step((batch_of([211]),), (FOREVER_PS,))
-    process = checked(Step((get_empty_batch(),), (110,)), late)
+    process = checked(Step((make_empty(),), (110,)), late)
     process(batch_of([1]), 100)
-    assert process(get_empty_batch(), FOREVER_PS) is late
+    assert process(make_empty(), FOREVER_PS) is late
 
 
 def test_cells_that_are_made_need_not_have_arrived(batch_of: Maker) -> None:
@@ -79,17 +79,17 @@ def test_a_cell_must_not_leave_before_its_source_sent_it(batch_of: Maker) -> Non
 
 
 def test_a_watermark_must_not_fall(batch_of: Maker) -> None:
-    process = checked(Step((get_empty_batch(),), (500,)), Step((get_empty_batch(),), (499,)))
-    process(get_empty_batch(), 100)
+    process = checked(Step((make_empty(),), (500,)), Step((make_empty(),), (499,)))
+    process(make_empty(), 100)
     with pytest.raises(BrokenPromiseError, match="took a watermark back"):
         process(batch_of([100]), 200)
 
 
 def test_a_watermark_that_was_given_is_kept(batch_of: Maker) -> None:
-    process = checked(Step((get_empty_batch(),), (500,)), Step((batch_of([499]),), (600,)))
+    process = checked(Step((make_empty(),), (500,)), Step((batch_of([499]),), (600,)))
     process(batch_of([1]), 100)
     with pytest.raises(BrokenPromiseError, match="below its watermark"):
-        process(get_empty_batch(), 200)
+        process(make_empty(), 200)
 
 
 def test_a_cell_that_is_both_sent_and_lost_is_one_too_many(batch_of: Maker) -> None:
@@ -100,13 +100,13 @@ def test_a_cell_that_is_both_sent_and_lost_is_one_too_many(batch_of: Maker) -> N
 
 
 def test_nothing_may_be_kept_at_the_end(batch_of: Maker) -> None:
-    process = checked(Step((get_empty_batch(),), (FOREVER_PS,)))
+    process = checked(Step((make_empty(),), (FOREVER_PS,)))
     with pytest.raises(BrokenPromiseError, match="kept 2 cells"):
         process(batch_of([1, 2]), FOREVER_PS)
 
 
 def test_items_have_the_size_that_was_planned(batch_of: Maker) -> None:
-    step = Step((get_empty_batch(),), (110,))
+    step = Step((make_empty(),), (110,))
     process = with_promises_checked(lambda *_: step, "sw.fabric", 10, 5, 53)
     assert process((batch_of([1, 2]),), 100) is step
     with pytest.raises(BrokenPromiseError, match=r"`sw.fabric` was sent items of another size"):

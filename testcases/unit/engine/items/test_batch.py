@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from qospec.engine.items.batch import Batch, get_empty_batch, is_well_formed, join_batches
+from qospec.engine.items.batch import Batch, is_well_formed, join_batches, make_empty
 
 Maker = Callable[..., Batch]
 
@@ -32,8 +32,8 @@ def test_batches_are_equal_only_in_all_columns(batch_of: Maker) -> None:
 
 def test_joining_one_or_none_copies_nothing(batch_of: Maker) -> None:
     batch = batch_of([1])
-    assert join_batches(get_empty_batch(), batch, get_empty_batch()) is batch
-    assert join_batches() is get_empty_batch()
+    assert join_batches(make_empty(), batch, make_empty()) is batch
+    assert join_batches() is make_empty()
     assert join_batches(batch_of([1]), batch_of([1]), batch_of([4])).equals(batch_of([1, 1, 4]))
 
 
@@ -41,4 +41,4 @@ def test_times_that_fall_are_not_well_formed(batch_of: Maker) -> None:
     assert is_well_formed(batch_of([1, 1, 2]))
     assert not is_well_formed(batch_of([2, 1]))
     assert not is_well_formed(batch_of([1, 2])._replace(marks=np.zeros(1, np.uint32)))
-    assert is_well_formed(get_empty_batch())
+    assert is_well_formed(make_empty())

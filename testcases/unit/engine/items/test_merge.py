@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qospec.engine.items.batch import Batch, build_batch, get_empty_batch
+from qospec.engine.items.batch import Batch, build_batch, make_empty
 from qospec.engine.items.merge import merge_batches
 
 
@@ -31,7 +31,7 @@ def test_cells_come_in_order_of_time_then_of_input(inputs: int) -> None:
     rows = sorted(items, key=lambda row: row[0])
     both = merge_batches(batches)
     assert [tuple(row) for row in zip(*both[:5], both.read_column("seal"), strict=True)] == rows
-    assert [column.dtype for column in both] == [column.dtype for column in get_empty_batch()]
+    assert [column.dtype for column in both] == [column.dtype for column in make_empty()]
 
 
 def test_a_tie_goes_to_the_earlier_input() -> None:
@@ -43,12 +43,12 @@ def test_a_tie_goes_to_the_earlier_input() -> None:
 
 def test_a_single_input_with_cells_is_passed_on_as_it_is() -> None:
     batch = drawn(np.random.Generator(np.random.Philox(1)), 5, 0)
-    assert merge_batches([get_empty_batch(), batch, get_empty_batch()]) is batch
+    assert merge_batches([make_empty(), batch, make_empty()]) is batch
 
 
 def test_nothing_merged_is_nothing() -> None:
     assert merge_batches([]).count == 0
-    assert merge_batches([get_empty_batch(), get_empty_batch()]).count == 0
+    assert merge_batches([make_empty(), make_empty()]).count == 0
 
 
 def test_inputs_are_not_changed() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qospec.engine.items.batch import Batch, build_batch, count_columns, get_empty_batch
+from qospec.engine.items.batch import Batch, build_batch, count_columns, make_empty
 from qospec.engine.items.partition import partition, split
 
 
@@ -41,9 +41,9 @@ def test_what_goes_on_and_what_is_lost_keep_their_order(lost, stay, go, sealed):
 def test_a_batch_that_stays_whole_is_not_copied():
     batch = numbered([1, 2])
     kept, gone = split(batch, np.zeros(2, np.uint8), 0)
-    assert (kept is batch, gone is get_empty_batch()) == (True, True)
+    assert (kept is batch, gone is make_empty()) == (True, True)
     kept, gone = split(batch, np.ones(2, np.uint8), 2)
-    assert (kept is get_empty_batch(), gone is batch) == (True, True)
+    assert (kept is make_empty(), gone is batch) == (True, True)
 
 
 @pytest.mark.parametrize("sealed", [False, True])

@@ -21,7 +21,7 @@ from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.element import Setting
-from qospec.engine.items.batch import FOREVER_PS, build_batch, get_empty_batch, join_batches
+from qospec.engine.items.batch import FOREVER_PS, build_batch, join_batches, make_empty
 from qospec.engine.items.contract import Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
@@ -65,7 +65,7 @@ def carried(element, inputs, cuts=(), limit=None):
     state = element.start(Setting(*connections, Draws(("test",)), GIGABIT, queues))
     firsts = np.cumsum([0, *map(len, inputs)]).tolist()
     batches = [packets(first, cells) for first, cells in zip(firsts, inputs, strict=False)]
-    left, lost, done = get_empty_batch(), [], [0] * len(batches)
+    left, lost, done = make_empty(), [], [0] * len(batches)
     for until_ps in (*sorted(cuts), FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
         parts = tuple(b.select_range(i, j) for b, i, j in zip(batches, done, stops, strict=True))

@@ -23,7 +23,7 @@ from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.element import Setting
 from qospec.engine.event.process import EventProcess
-from qospec.engine.items.batch import FOREVER_PS, build_batch, get_empty_batch, join_batches
+from qospec.engine.items.batch import FOREVER_PS, build_batch, join_batches, make_empty
 from qospec.engine.items.contract import Contract
 from qospec.engine.items.piece import MORE_FOLLOW, note_piece
 from qospec.engine.line.clock import Clock
@@ -83,13 +83,13 @@ def batch_of(first, arrivals, marks):
         sent_ps=np.arange(first, first + count),
         connection=np.zeros(count, np.int32),
         size_bytes=np.array(sizes, np.int32),
-        marks=np.resize(np.array(marks, get_empty_batch().marks.dtype), count),
+        marks=np.resize(np.array(marks, make_empty().marks.dtype), count),
     ).with_column("frame", np.resize(PIECES, count))
 
 
 def outcome(process, batches, cuts=()):
     """Return who left, when, and what was lost where and why."""
-    left, lost, done = get_empty_batch(), [], [0] * len(batches)
+    left, lost, done = make_empty(), [], [0] * len(batches)
     for until_ps in (*sorted(cuts), FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
         parts = tuple(b.select_range(i, j) for b, i, j in zip(batches, done, stops, strict=True))
