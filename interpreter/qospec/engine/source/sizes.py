@@ -132,7 +132,9 @@ class Repeated(Generic[Number]):
         first = int(self._position[0])
         end = first + count
         if end > len(self._repeated):
-            self._repeated = np.tile(self._repeated[: self._length], -(-end // self._length))
+            # Some more, since windows hold more or fewer by a few items.
+            enough = -(-(end + count // 8) // self._length)
+            self._repeated = np.tile(self._repeated[: self._length], enough)
         self._position[0] = end % self._length
         return self._repeated[first:end]
 
