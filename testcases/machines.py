@@ -165,16 +165,25 @@ class _Running:
         return [one for one in ordered if not self._done_ps(self._find(one[1].reference))]
 
     def _begins_ps(self) -> list[int]:
-        """Return when the next instance begins by itself, which may be worked on by then."""
+        """Return when the next instance begins by itself, unless it is worked on."""
         first = self.instances[-len(self.begins)] if self.begins else None
-        return [max(at, self._done_ps(first)) for at in self.begins[:1]]
+        return [] if self._done_ps(first) else self.begins[:1]
+
+    def _expiring(self) -> list[tuple[int, int, int, _Instance]]:
+        """Return the timers of those that are not worked on, by when they expire."""
+        return [
+            (due_ps, list(self.machine.timers).index(timer), number, instance)
+            for instance in self.instances
+            for timer, (due_ps, number) in instance.timers.items()
+            if not self._done_ps(instance)
+        ]
 
     def next_ps(self) -> int | None:
         """Return when it does anything next by itself."""
         times = [until for until, *_ in self.busy]
         if len(self.busy) < self.machine.servers:
             times += [at for at, _ in self._takeable()[:1]] + self._begins_ps()
-            times += [due for instance in self.instances for due, _ in instance.timers.values()]
+            times += [due for due, *_ in self._expiring()]
             times += [due for due, _ in self._emptying()]
         return min(times, default=None)
 
@@ -184,13 +193,8 @@ class _Running:
         if done is not None and done[0] <= now_ps:
             self.busy.remove(done)
             return self._finish(*done[2:], now_ps)
-        timers = [
-            (due_ps, list(self.machine.timers).index(timer), number, instance)
-            for instance in self.instances
-            for timer, (due_ps, number) in instance.timers.items()
-        ]
         due_ps, number, _, instance = min(
-            timers, default=(2**63, 0, 0, None), key=operator.itemgetter(0, 1, 2)
+            self._expiring(), default=(2**63, 0, 0, None), key=operator.itemgetter(0, 1, 2)
         )
         begins_ps = min(self._begins_ps(), default=2**63)
         empty_ps, ended = min(self._emptying(), default=(2**63, None), key=operator.itemgetter(0))
@@ -203,9 +207,6 @@ class _Running:
             return []
         if due_ps <= begins_ps:
             timer = list(self.machine.timers)[number]
-            if until_ps := self._done_ps(instance):  # it is put off until then
-                instance.timers[timer] = until_ps, next(self.started)
-                return []
             del instance.timers[timer]
             return self._happen(instance, timer, now_ps)
         self.begins.pop(0)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import LONGEST_PS
 from qospec.catalogue.machine import OPERATIONS
 from qospec.engine.endpoint.deadlines import (
-    DEADLINE,
     DUE,
     find_earliest,
     meet_deadline,
+    reset_deadline,
     set_deadline,
 )
 from qospec.engine.event.transition import make, send
@@ -91,6 +91,7 @@ from qospec.engine.machine.state import (
     PERMANENT,
     PORT,
     PORTS,
+    PUT_OFF,
     REFERENCE,
     REFERRED,
     REFUSED,
@@ -109,6 +110,7 @@ from qospec.engine.machine.state import (
     STAYS,
     SUM,
     TARGET,
+    TIMER,
     TIMERS,
     UNHEARD,
     UNTIMED,
@@ -377,7 +379,7 @@ def dismiss_idle(state: Whole, row: int, now_ps: int) -> None:
     instance = state[AT_INSTANCES] + row * width(state)
     if state[PERMANENT] or state[instance + STATE] != 0:
         return
-    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
+    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
     for timer in range(state[TIMERS]):
         if deadlines[_find_row(state, timer, row), DUE] < FOREVER_PS:
             return
@@ -456,14 +458,15 @@ def _find_row(state: Whole, timer: int, row: int) -> int:
 @kernel
 def halt(state: Whole, timer: int, row: int) -> None:
     """Stop a timer of an instance, if it runs."""
-    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
+    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
     meet_deadline(deadlines, _find_row(state, timer, row))
+    deadlines[_find_row(state, timer, row), PUT_OFF] = 0
 
 
 @kernel
 def due_ps(state: Whole) -> int:
     """Return when a timer expires next; FOREVER_PS if none runs."""
-    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
+    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
     return deadlines[find_earliest(deadlines), DUE]  # type: ignore[no-any-return]
 
 
@@ -473,17 +476,28 @@ def expired(state: Whole) -> tuple[int, int]:
 
     One more than the last timer: the windows of the instance are empty.
     """
-    number = find_earliest(view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)) - 1
+    number = find_earliest(view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)) - 1
     timer, row = number // state[INSTANCES], number % state[INSTANCES]
     halt(state, timer, row)
     return timer, row
 
 
 @kernel
-def put_off(state: Whole, timer: int, row: int, until_ps: int) -> None:
-    """Let a timer of an instance that is worked on expire when that is done."""
-    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
-    set_deadline(deadlines, _find_row(state, timer, row), until_ps, timer)
+def put_off(state: Whole, timer: int, row: int, due_ps: int) -> None:
+    """Let a timer that was due wait as long as its instance is worked on."""
+    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
+    deadlines[_find_row(state, timer, row), PUT_OFF] = 1 + due_ps
+
+
+@kernel
+def take_up(state: Whole, row: int) -> None:
+    """Let the timers of an instance that were put off expire, each in its turn."""
+    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
+    for timer in range(state[TIMERS] + min(state[WINDOWS], 1)):
+        at = _find_row(state, timer, row)
+        if deadlines[at, PUT_OFF] > 0:
+            reset_deadline(deadlines, at, deadlines[at, PUT_OFF] - 1)
+            deadlines[at, PUT_OFF] = 0
 
 
 # ---- transitions
@@ -540,8 +554,9 @@ def finish(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Who
     for k in range(state[at + STARTS]):
         timer = state[state[AT_LISTS] + state[at + START] + k]
         expires_ps = now_ps + state[state[AT_LENGTHS] + timer]
-        deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), DEADLINE)
+        deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
         set_deadline(deadlines, _find_row(state, timer, row), expires_ps, timer)
+        deadlines[_find_row(state, timer, row), PUT_OFF] = 0
     for k in range(state[at + SENDS]):
         _say(state, items, row, state[AT_SENDS] + (state[at + SEND] + k) * SENT, now_ps, out)
     dismiss_idle(state, row, now_ps)

@@ -67,6 +67,9 @@ UNTIL, WORKED_ON, WORKED_ROW, BEGAN = range(4)
 """A server: until when it works, on which transition (-1: none) of which instance; and how many the
 machine had begun to work on before."""
 SERVER = 4
+PUT_OFF = DEADLINE
+"""A timer: a deadline, and when it was due while its instance was worked on, plus 1; else 0."""
+TIMER = DEADLINE + 1
 OUTPUT, PORT, NAME, PEER, CARRIED, CARRIES = range(6)
 """A message that is sent: the output and port, its number, the connection to the nearest machine
 that waits for it, -1: none; where the numbers of the values that it carries begin, and how many."""
@@ -130,7 +133,7 @@ def begun(
     state = with_more_notes(state) if program.windows else state
     state[[STOP, FLOWS, LIMIT]] = stop_ps, flows, MOST_TRANSITIONS
     count = int(state[INSTANCES])
-    clear_deadlines(rows_of(state, AT_TIMERS, _count_deadlines(program), DEADLINE))
+    clear_deadlines(rows_of(state, AT_TIMERS, _count_deadlines(program), TIMER))
     instances = rows_of(
         state, AT_INSTANCES, count, INSTANCE + len(program.values) + len(program.ports)
     )
@@ -208,7 +211,7 @@ class _Writer:
             AT_STACK: [0] * (DEEPEST + 1),
             AT_NEW: [0] * (values + counters),
             AT_INSTANCES: [0] * (count * (INSTANCE + values + len(program.ports))),
-            AT_TIMERS: [0] * (_count_deadlines(program) * DEADLINE),
+            AT_TIMERS: [0] * (_count_deadlines(program) * TIMER),
             AT_LENGTHS: [int(length or 1) for _, length in program.timers],
             AT_FREE: [0] * count,
             AT_FOUND: [0] * placement.references,
@@ -427,7 +430,7 @@ def _describe_rest(program: Program, state: Whole) -> Rest:
     instances = rows_of(
         state, AT_INSTANCES, count, INSTANCE + len(program.values) + len(program.ports)
     )
-    timers = rows_of(state, AT_TIMERS, 1 + len(program.timers) * count, DEADLINE)[1:, DUE]
+    timers = rows_of(state, AT_TIMERS, 1 + len(program.timers) * count, TIMER)[1:, DUE]
     runs = np.zeros(count, bool)
     runs[:] = (timers.reshape(len(program.timers), count) < FOREVER_PS).any(axis=0)
     servers = rows_of(state, AT_SERVERS, program.servers, SERVER)

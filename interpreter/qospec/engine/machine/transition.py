@@ -32,6 +32,7 @@ from qospec.engine.machine.interpreter import (
     load,
     put_off,
     take,
+    take_up,
     width,
 )
 from qospec.engine.machine.servers import find_done, find_done_ps
@@ -245,6 +246,8 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
         way, row = state[done + WORKED_ON], state[done + WORKED_ROW]
         state[done + WORKED_ON] = -1
         state[WORKING] -= 1
+        if state[SERVERS] > 1:
+            take_up(state, row)
         finish(state, items, row, way, now_ps, out)
     elif state[WORKING] < state[SERVERS]:
         _handle_next(state, items, now_ps, out)
@@ -266,9 +269,8 @@ def _handle_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
         _go_on(state, items, next_one, now_ps, out)
     elif timer_ps <= begins_ps:
         timer, row = expired(state)
-        until_ps = find_done_ps(state, row)
-        if until_ps > 0:
-            put_off(state, timer, row, until_ps)
+        if find_done_ps(state, row) > 0:
+            put_off(state, timer, row, timer_ps)
             return
         if timer == state[TIMERS]:
             dismiss_idle(state, row, now_ps)
@@ -386,12 +388,13 @@ def _set_alarm(state: Whole, now_ps: int, out: Whole) -> None:
 
 @kernel
 def _begins_ps(state: Whole) -> int:
-    """Return when the next instance begins by itself."""
+    """Return when the next instance begins by itself, unless it is worked on."""
     number, many = state[BEGUN], state[INSTANCES]
     if number >= many:
         return FOREVER_PS
-    begins_ps = compute_begin_ps(number - number % state[BURST], many, state[SPREAD])
-    return max(begins_ps, find_done_ps(state, number))  # a message may have come before
+    if find_done_ps(state, number) > 0:  # of a message that came before
+        return FOREVER_PS
+    return compute_begin_ps(number - number % state[BURST], many, state[SPREAD])
 
 
 # ---- events

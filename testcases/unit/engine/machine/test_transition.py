@@ -117,6 +117,30 @@ def test_what_waits_for_an_instance_takes_no_room_from_what_a_server_is_free_for
     assert (machine.log, machine.counts.overflow) == (1_3_2, 1)
 
 
+def test_what_waits_for_an_instance_and_its_timers_keep_their_order_of_time(alone):
+    """Although another server is free, as long as the first one works on that instance."""
+    state, way = alone.state, alone.way
+    machine = alone(
+        state(
+            "s",
+            way("tell", "s", 9, "n 0 ==", start=("t", "u"), set={"n": "1"}),
+            way("press", "s", 1, after_ps=20),
+            *(way("ask", "s", 2), way("tell", "s", 3), way("t", "s", 4), way("u", "s", 5)),
+        ),
+        timers={"t": 10, "u": 14},
+        instances=2,
+        servers=2,
+    )
+    assert machine.tell("tell", 0, reference=4) == [("consumed", 1), ("alarm", 10)]
+    machine.tell("press", 5, reference=4)  # takes until 25
+    assert machine.run(10, until_ps=12) == 14
+    machine.tell("ask", 12, reference=4)
+    assert machine.run(14, until_ps=15) == 25
+    machine.tell("tell", 15, reference=4)
+    assert machine.run(25) == STOP_PS
+    assert machine.log == 9_1_4_2_5_3  # of one server, too
+
+
 def test_what_comes_when_a_work_has_ended_is_behind_what_waits(alone):
     state, way = alone.state, alone.way
     ways = way("press", "s", 1, after_ps=5), way("ask", "s", 2), way("tell", "s", 3)
