@@ -174,7 +174,7 @@ def machines(draw: st.DrawFn) -> Machine:
         {name: tuple(counts) for name, counts in states.items()},
         instances,
         windows={"often": 9_109, "rare": 31_007},
-        servers=1 if instances is None else draw(st.sampled_from([1, 1, 2, 3])),
+        servers=min(instances or 1, draw(st.sampled_from([1, 1, 2, 3]))),
         order=draw(st.sampled_from(["first_come", "first_come", "last_come"])),
         waiting=draw(st.sampled_from([None, None, 0, 1, 2])),
     )

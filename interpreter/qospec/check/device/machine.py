@@ -429,6 +429,10 @@ def _verify_instances(
         message = f"`{program.name}` is one instance, on which one server works at a time"
         help_text = "write `instances = 1_000`: so many are worked on side by side"
         evaluator.context.report(make_error("E0424", message, own["servers"].span, help=help_text))
+    elif instances is not None and program.servers > instances:
+        message = f"`{program.name}` has no {program.servers} instances to work on side by side"
+        help_text = f"write `{instances}`, or more `instances`"
+        evaluator.context.report(make_error("E0424", message, own["servers"].span, help=help_text))
 
 
 def _report_unreachable(
