@@ -4,7 +4,8 @@ A comment `# = 42 cell` states the value of the `let`, or the field of traffic, 
 comment `# name = text` states a fact of the declaration around it; several are separated by `; `:
 
 - of traffic and of a line: the value of the field, `kind`
-- of a device: `ports`, `elements`, `machines`; of a topology: `nodes`, `links`, a value by its name
+- of a device: `ports`, `elements`, `machines`, and the `work` of these; of a topology: `nodes`,
+  `links`, a value by its name
 - of a test: `cases`, `skipped`, `flows`, a flow's members by its name, `controls`, `statements`,
   `claims` of its criteria, `run`, `search`, `phases`, what is `sent` in each of them at the lowest
   load, `elements`, `covers` of the first case; `idle`, what does not apply in each case; `lacking`,
@@ -21,6 +22,7 @@ from typing import NamedTuple
 import pytest
 
 from qospec.catalogue.kinds import discover
+from qospec.catalogue.machine import Program
 from qospec.check import check
 from qospec.check.evaluate.values import Deferred, List, Map, Value
 from qospec.check.topology.body import lay_out
@@ -61,6 +63,11 @@ def sayings(text: str) -> Iterator[Saying]:
 
 def listed(texts: object) -> str:
     return ", ".join(map(str, texts))
+
+
+def work(program: Program) -> str:
+    waiting = "any number waits" if program.waiting is None else f"{program.waiting} wait"
+    return f"{program.servers} {program.order}, {waiting}"
 
 
 def shown(value: Value | None) -> str:
@@ -187,6 +194,12 @@ class Meaning:
         if what == "machines":
             return listed(
                 f"{part.path}: {' '.join(state.name for state in part.element.program.states)}"
+                for part in made.parts
+                if part.kind.duty == "machine"
+            )
+        if what == "work":
+            return listed(
+                f"{part.path}: {work(part.element.program)}"
                 for part in made.parts
                 if part.kind.duty == "machine"
             )
