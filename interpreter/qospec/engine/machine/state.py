@@ -43,16 +43,17 @@ LOGGED, LOG_ROOM, WINDOWS, SPARE_NOTE, SPARE_NOTES, UNTIMED, OVERFLOWN = range(3
 """How many rows of the log are in use, and how many there are; 0: none is kept. How many windows an
 instance has; the first note that is free, and how many are; 1 more than the last transition of
 which `after` was negative, or divided by 0; 0: none; likewise of which a number was too large."""
-LATE, MOST_WAITING, OVERFLOW = range(45, 48)
+LATE, MOST_WAITING, OVERFLOW, HELD = range(45, 49)
 """How much came after the end of the trial, or still waited then; how many events may wait, and how
-many more came."""
+many more came; how many at the head of the queue are known to wait for instances that are worked
+on."""
 (
     AT_WAYS, AT_CHOICES, AT_LISTS, AT_SENDS, AT_INPUTS, AT_NAMES, AT_FORWARD, AT_INITIAL,
     AT_VARIABLES, AT_STACK, AT_NEW, AT_INSTANCES, AT_TIMERS, AT_LENGTHS, AT_FREE, AT_FOUND,
     AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_SPANS, AT_WINDOWS, AT_QUEUE, AT_NOTES,
     AT_LOG, AT_SERVERS,
-) = range(48, 75)  # fmt: skip
-FIELDS = 75
+) = range(49, 76)  # fmt: skip
+FIELDS = 76
 
 (
     TARGET, AFTER, WHERE, WHERE_LENGTH, SEND, SENDS, START, STARTS, HALT, HALTS, ASSIGN, ASSIGNS,

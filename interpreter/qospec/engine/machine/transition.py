@@ -59,6 +59,7 @@ from qospec.engine.machine.state import (
     FIRST,
     FLOWS,
     HEAD,
+    HELD,
     IGNORED,
     INCOMPLETE,
     INPUT,
@@ -246,6 +247,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
         way, row = state[done + WORKED_ON], state[done + WORKED_ROW]
         state[done + WORKED_ON] = -1
         state[WORKING] -= 1
+        state[HELD] = 0
         if state[SERVERS] > 1:
             take_up(state, row)
         finish(state, items, row, way, now_ps, out)
@@ -302,16 +304,20 @@ def _find_place(state: Whole, number: int) -> int:
 def _find_waiting(state: Whole) -> int:
     """Return the number of the event that is taken next of those that wait, -1 if none can be.
 
-    Events of an instance that is worked on cannot.
+    Events of an instance that is worked on cannot. They are looked at once for each work that ends,
+    in servers times events, and what comes meanwhile at each arrival.
     """
-    many = state[WAITING]
-    for k in range(many):
-        number = many - 1 - k if state[LAST_COMES] else k
+    many, held = state[WAITING], state[HELD]
+    for k in range(many - held):
+        number = many - 1 - k if state[LAST_COMES] else held + k
         if state[WORKING] == 0:
-            return number
+            return number  # type: ignore[no-any-return]
         row = _find_row(state, state[_find_place(state, number) + OF])
         if find_done_ps(state, row) == 0:
-            return number
+            if not state[LAST_COMES]:
+                state[HELD] = number
+            return number  # type: ignore[no-any-return]
+    state[HELD] = many
     return -1
 
 
@@ -364,6 +370,7 @@ def _begin_waiting(state: Whole, now_ps: int, out: Whole) -> None:
 def _dismiss_waiting(state: Whole, out: Whole) -> None:
     """End what waits when the trial is over."""
     state[LATE] += state[WAITING]
+    state[HELD] = 0
     while state[WAITING] > 0:
         item = state[state[AT_QUEUE] + state[HEAD] * QUEUED + EVENT]
         state[HEAD] = (state[HEAD] + 1) % state[ROOM]

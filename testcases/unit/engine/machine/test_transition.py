@@ -141,6 +141,20 @@ def test_what_waits_for_an_instance_and_its_timers_keep_their_order_of_time(alon
     assert machine.log == 9_1_4_2_5_3  # of one server, too
 
 
+@pytest.mark.parametrize(("order", "log"), [("first_come", 1_1_2_3), ("last_come", 1_1_3_2)])
+def test_all_that_waits_for_an_instance_goes_on_when_its_work_ends(alone, order, log):
+    """And not only when that of the other server ends."""
+    state, way = alone.state, alone.way
+    ways = way("press", "s", 1, after_ps=20), way("ask", "s", 2), way("tell", "s", 3)
+    machine = alone(state("s", *ways), instances=2, servers=2, order=order)
+    machine.tell("press", 0, reference=4)
+    machine.tell("press", 9, reference=5)
+    machine.tell("ask", 10, reference=4)
+    machine.tell("tell", 11, reference=4)
+    assert machine.run(20, until_ps=21) == 29
+    assert machine.log == log
+
+
 def test_what_comes_when_a_work_has_ended_is_behind_what_waits(alone):
     state, way = alone.state, alone.way
     ways = way("press", "s", 1, after_ps=5), way("ask", "s", 2), way("tell", "s", 3)
