@@ -53,6 +53,26 @@ WRONG = [
         changes={"on t322 where asked < 3": "on t322 where asked < 1"},
     ),
     Wrong(
+        "signalling.hears_no_late_status",
+        EXCHANGES,
+        "calls.qos",
+        ("an_answer_after_a_release", "an_answer_when_it_is_over"),
+        {"nothing_odd", "heard", "answered"},
+        changes={
+            "on status -> releasing\n": "",
+            "on status where call_state > 0 -> over { send = [release_complete] }\n": "",
+            "on status -> over\n": "",
+        },
+    ),
+    Wrong(
+        "signalling.releases_what_is_forgotten",
+        EXCHANGES,
+        "calls.qos",
+        ("a_call_that_is_forgotten_when_released",),
+        {"over"},
+        changes={"on status where call_state == 0 -> over { stop = [t308] }\n": ""},
+    ),
+    Wrong(
         "signalling.leaves_late_answers",
         EXCHANGES,
         "calls.qos",
