@@ -162,8 +162,9 @@ class Line(Element):
         framed = any((*own, self.optional_tag))
         if self.optional_tag and self.vlan_tags:
             raise UnfitError(
-                "optional_tag: with `vlan_tags` all frames have a tag",
-                "leave `vlan_tags` out, and those of flows without a tag have none",
+                "vlan_tags, optional_tag: with `vlan_tags` all frames have tags, none is optional",
+                "write `optional_tag = false`, and all have them, or `vlan_tags = 0`, and those of "
+                "flows without a tag have none",
             )
         if self.carries == "cell" and framed:
             raise ValueError("carries: only packets are framed; write `carries = packet`")

@@ -9,12 +9,15 @@ from qospec.check.evaluate.context import join_mistakes, make_error
 from qospec.dataclass import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from qospec.catalogue.kinds import Kind
     from qospec.check.device.nodes import Node
     from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.records.record import Record
     from qospec.check.test.sources import Emitted
+    from qospec.protocol.encapsulation import Encapsulation
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -142,7 +145,7 @@ def _find_first_link(
     linked = next(host.links[HOST_PORT] for host in hosts if HOST_PORT in host.links)
     begins = (linked, f"linked here, where `{name}` {does}")
     unborne = [
-        _mark_not_carried(mark, record.given[mark].value.span, name, begins)
+        _mark_not_carried(mark, record.given[mark].value.span, name, begins, fastest.encapsulation)
         for mark in PLACES
         if sending.arguments.get(mark) is not None and not fastest.encapsulation.carries_mark(mark)
     ]
@@ -168,15 +171,29 @@ def _find_arrivals(sending: Sending, packets: Any, evaluator: Evaluator) -> Any:
         raise sending.emitted.record.find_mistakes(cause) from cause
 
 
-def _mark_not_carried(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> CheckError:
+def suggest_medium(mark: str, framings: Iterable[Encapsulation | None]) -> str:
+    """Return the help for a mark that has no place in frames of some lines; None is one of cells.
+
+    Where one tag is optional there cannot be more of them.
+    """
     place, field = PLACES[mark]
+    if any(framing is not None and framing.optional_tag for framing in framings):
+        fields = f"optional_tag = false, {field}"
+        return f"use a medium on which every frame has a {place}: `{{ {fields} }}`"
+    return f"use a medium with a field for it: `{{ {field} }}`"
+
+
+def _mark_not_carried(
+    mark: str, written: Span, name: str, begins: tuple[Span, str], framing: Encapsulation
+) -> CheckError:
+    place, _ = PLACES[mark]
     frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
     return make_error(
         "E0426",
         f"`{name}` marks packets with `{mark}`, but no {frame}",
         written,
         secondary=begins,
-        help=f"use a medium with a field for it: `{{ {field} }}`",
+        help=suggest_medium(mark, [framing]),
     )
 
 

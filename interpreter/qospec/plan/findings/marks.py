@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.device import predicates
-from qospec.check.test.first_hop import PLACES
+from qospec.check.test.first_hop import PLACES, suggest_medium
 from qospec.diagnostics import Diagnostic, Label
 from qospec.plan.tables import State
 from qospec.plan.tags import has_optional_tag
@@ -47,16 +47,14 @@ def find_uncarried_marks(case: Case, drafts: Drafts, reach: Reach) -> Iterator[D
             if name in draft.element.marks_written:
                 ends = _ends(index, onward, drafts)
                 if not any(_carries_mark(drafts[n], name) or _reads(drafts[n], name) for n in ends):
-                    yield _report_refused(
-                        case, draft.instance, name, WRITING, _list_lines(ends, drafts)
-                    )
+                    yield _report_refused(case, draft.instance, name, WRITING, drafts, ends)
             for reader, does in _list_readers(draft, name):
                 ends = _ends(index, backward, drafts)
                 if not any(
                     _carries_mark(drafts[n], name) or name in drafts[n].element.marks_written
                     for n in ends
                 ):
-                    yield _report_refused(case, reader, name, does, _list_lines(ends, drafts))
+                    yield _report_refused(case, reader, name, does, drafts, ends)
 
 
 def find_lost_identifiers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
@@ -71,8 +69,10 @@ def find_lost_identifiers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 behind |= {h.after for h in hops if h.before.element in lost or h.before in behind}
             for draft in (survey.drafts[n] for n in sorted({state.element for state in behind})):
                 if _reads(draft, name):
-                    passed = _list_lines({hop.before.element for hop in hops} & lost, survey.drafts)
-                    yield _report_refused(case, draft.instance, name, READING, passed)
+                    passed = {hop.before.element for hop in hops} & lost
+                    yield _report_refused(
+                        case, draft.instance, name, READING, survey.drafts, passed
+                    )
 
 
 def find_misplaced_tags(case: Case, survey: Survey) -> Iterator[Diagnostic]:
@@ -186,9 +186,18 @@ def _list_lines(ends: set[int], drafts: Drafts) -> list[str]:
 
 
 def _report_refused(
-    case: Case, instance: Instance, name: str, verbs: tuple[str, str], lines: list[str]
+    case: Case,
+    instance: Instance,
+    name: str,
+    verbs: tuple[str, str],
+    drafts: Drafts,
+    ends: set[int],
 ) -> Diagnostic:
-    place, field = PLACES[name]
+    """Return the mistake of an element that does something with a mark, between some lines."""
+    place, _ = PLACES[name]
+    lines = _list_lines(ends, drafts)
+    clocks = (drafts[index].clock for index in sorted(ends))
+    framings = [clock.encapsulation for clock in clocks if clock is not None]
     does, moves = verbs
     article = "an" if place.startswith("M") else "a"
     return Diagnostic(
@@ -200,5 +209,5 @@ def _report_refused(
         notes=(f"{'lines' if len(lines) > 1 else 'line'}: {', '.join(lines[:4])}",)
         if lines
         else (),
-        help=f"use a medium with a field for it: `{{ {field} }}`",
+        help=suggest_medium(name, framings),
     )

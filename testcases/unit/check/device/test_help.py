@@ -485,6 +485,14 @@ def test_a_limit_in_the_wrong_items_suggests_the_right_ones(checked, port, limit
     assert (problem.code, problem.help) == ("E0425", way_out)
 
 
+@pytest.mark.parametrize("word", ["true", "false"])
+def test_a_tagged_link_is_one_whose_frames_all_have_a_tag(checked, word):
+    medium = f"media.tagged_fast_ethernet {{ tagged = {word} }}"
+    text = f"import std.media\ntopology t {{\n  a, b = host\n  link a -- b via {medium}\n}}"
+    [problem] = checked(text)[1]
+    assert (problem.code, problem.help) == ("E0104", "write `vlan_tags`")
+
+
 def test_a_keyword_behind_a_number_is_no_unit(checked):
     [problem] = checked("let kept = 0 if m == 1 else 2")[1]
     assert problem.help == "declare it; the unit `m` directly follows a number, as in `1 m`"
