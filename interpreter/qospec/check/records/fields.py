@@ -73,12 +73,12 @@ WHOLE = ("time", "data", "cells", "packets", "calls", "integer")
 """Domains that the engine counts in whole base units."""
 
 BITS_OF_A_BYTE = 8
-BUFFERS: dict[Dimension, tuple[Literal["cell", "packet", "byte"], int]] = {
-    CELLS: ("cell", 1),
-    PACKETS: ("packet", 1),
-    DATA: ("byte", BITS_OF_A_BYTE),
+BUFFERS: dict[Dimension, tuple[Literal["cell", "packet", "byte"], int, str]] = {
+    CELLS: ("cell", 1, "cells"),
+    PACKETS: ("packet", 1, "packets"),
+    DATA: ("byte", BITS_OF_A_BYTE, "data"),
 }
-"""By dimension of a limit: what it counts, and how many base units that is."""
+"""By dimension of a limit: what it counts, how many base units that is, and the domain of such."""
 
 LIFETIMES: dict[Dimension, tuple[Literal["packet", "byte", "time"], Fraction]] = {
     PACKETS: ("packet", Fraction(1)),
@@ -195,7 +195,7 @@ def _read_load(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Lo
         mixes.require_layer(value.layer, "rate", span, LAYERS)
     if value.value is None:
         return None
-    if value.value < 0 or (value.value == 0 and domain.low != 0):
+    if value.value <= 0 and domain.low != 0:
         raise make_error("E0205", f"`{name}` must be more than 0", span, label="too small")
     counted, bits = (
         ("packet rate", BITS_OF_A_BYTE) if value.dimension == PACKET_RATE else ("rate", 1)
@@ -410,6 +410,7 @@ def _read_names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
 def _map(
     value: Value, parameter: Parameter, kind: Kind, span: Span
 ) -> tuple[tuple[str, Any], ...] | None:
+    name = parameter.alias or parameter.name
     domain = replace(parameter.domain, name=MAPS[parameter.domain.name])
     if parameter.domain.name == "codes" and isinstance(value, Amount):
         code = convert(value, replace(parameter, domain=domain), kind, span)
@@ -417,15 +418,13 @@ def _map(
     if not isinstance(value, Map):
         keys, examples = KEYS[parameter.domain.name in BY_MARK]
         expected = f"a map from {keys} to numbers"
-        raise _explain_wrong_type(
-            parameter.name, expected, value.what, span, _as_map(value, examples)
-        )
+        raise _explain_wrong_type(name, expected, value.what, span, _as_map(value, examples))
     named = parameter.domain.name not in (*BY_MARK, "codes")
     if named and any(not isinstance(key, str) for key in value.entries):
-        raise _explain_wrong_type(parameter.name, "a map from names", "a map from numbers", span)
+        raise _explain_wrong_type(name, "a map from names", "a map from numbers", span)
 
     def convert_entry(key: Fraction | str) -> tuple[str, Any]:
-        entry = replace(parameter, name=f"{parameter.name}[{key}]", alias="", domain=domain)
+        entry = replace(parameter, name=f"{name}[{key}]", alias="", domain=domain)
         pair = value.write_pair(str(key), span)
         place = pair.value.span if pair else span
         return str(key), convert(value.entries[key], entry, kind, place)
@@ -465,14 +464,14 @@ def _read_buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer 
         )
     if value.value is None:
         return None
-    unit, size = BUFFERS[value.dimension]
+    unit, size, counted = BUFFERS[value.dimension]
     amount = value.value / size
     if amount.denominator != 1:
         shown = format_number(amount, exact=True)
         raise make_error(
             "E0206", f"`{name}` must be a whole number of {unit}s, found {shown}", span
         )
-    _require_bounds(amount, name, domain, span)
+    _require_bounds(amount, name, replace(domain, name=counted), span)
     return Buffer(int(amount), unit, value.layer)
 
 
