@@ -48,8 +48,8 @@ def list_loss_causes(kind: Kind, name: str) -> tuple[str, ...]:
 
 
 def describe_kind(kind: Kind) -> tuple[str, tuple[str, ...]]:
-    """Return an element of a kind in words ("a fifo"), and what is observed of it."""
-    return f"a {kind.name}", list_observables(kind)
+    """Return an element of a kind as messages name it ("`fifo`"), and what is observed of it."""
+    return f"`{kind.name}`", list_observables(kind)
 
 
 def explain_not_observed(

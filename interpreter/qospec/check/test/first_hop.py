@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 HOST_PORT = ("", 0)
 PLACES = {
-    **dict.fromkeys(("priority", "vlan"), ("VLAN tag", "vlan_tags = 1")),
-    "inner_vlan": ("second VLAN tag", "vlan_tags = 2"),
-    "traffic_class": ("MPLS label", "labels = 1"),
+    **dict.fromkeys(("priority", "vlan"), ("a VLAN tag", "vlan_tags = 1")),
+    "inner_vlan": ("a second VLAN tag", "vlan_tags = 2"),
+    "traffic_class": ("an MPLS label", "labels = 1"),
 }
-"""Marks that not every frame carries: their place, and the field of a line that makes room."""
+"""Marks that not every frame carries: their place in words, and the field of a line for it."""
 
 
 class Sending(NamedTuple):
@@ -179,7 +179,7 @@ def suggest_medium(mark: str, framings: Iterable[Encapsulation | None]) -> str:
     place, field = PLACES[mark]
     if any(framing is not None and framing.optional_tag for framing in framings):
         fields = f"optional_tag = false, {field}"
-        return f"use a medium on which every frame has a {place}: `{{ {fields} }}`"
+        return f"use a medium on which every frame has {place}: `{{ {fields} }}`"
     return f"use a medium with a field for it: `{{ {field} }}`"
 
 
@@ -187,10 +187,9 @@ def _mark_not_carried(
     mark: str, written: Span, name: str, begins: tuple[Span, str], framing: Encapsulation
 ) -> CheckError:
     place, _ = PLACES[mark]
-    frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
     return make_error(
         "E0426",
-        f"`{name}` marks packets with `{mark}`, but no {frame}",
+        f"`{name}` marks packets with `{mark}`, but no frame on its link has {place}",
         written,
         secondary=begins,
         help=suggest_medium(mark, [framing]),

@@ -299,7 +299,7 @@ class _Builder:
         if isinstance(value, Poison):
             return None
         if not isinstance(value, Record) or value.kind.duty != "line":
-            what = f"a {value.kind.name}" if isinstance(value, Record) else value.what
+            what = f"`{value.kind.name}`" if isinstance(value, Record) else value.what
             raise make_error(
                 "E0413",
                 f"expected a medium, found {what}",

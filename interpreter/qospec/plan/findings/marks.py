@@ -199,11 +199,10 @@ def _report_refused(
     clocks = (drafts[index].clock for index in sorted(ends))
     framings = [clock.encapsulation for clock in clocks if clock is not None]
     does, moves = verbs
-    article = "an" if place.startswith("M") else "a"
     return Diagnostic(
         "E0426",
         f"`{instance.path}` {does} `{predicates.spell_attribute(name)}`, but no frame that {moves} "
-        f"has {article} {place}",
+        f"has {place}",
         instance.span or case.flows[0].span,
         secondary=(Label(case.flows[0].span, "packets pass there"),),
         notes=(f"{'lines' if len(lines) > 1 else 'line'}: {', '.join(lines[:4])}",)

@@ -447,6 +447,9 @@ test t on pair {{
 """)[1]
     assert (problem.code, problem.help) == (code, help_)
     assert bool(problem.label) == bool(help_)
+    observed = [note for note in problem.notes if note.startswith("observed of")]
+    assert all(note.startswith("observed of `fifo`: lost ") for note in observed)
+    assert bool(observed) == (code == "E0423")
 
 
 def test_an_invariant_suggests_a_known_name_for_each_mistake(checked):
