@@ -57,7 +57,8 @@ COUPLED, GAIN, FULL, LEVEL, EXCESS_GAIN, EXCESS_FULL, EXCESS_LEVEL, GIVEN = rang
 the units that come in a ps, those that find room, and those that are there; and what the other has
 given the excess bucket now."""
 FIELDS = 8
-LARGEST_LEVEL = 2**61
+LARGEST_PACKET, LARGEST_LEVEL = 2**17, 2**63 - 1
+"""More tokens than any packet takes, and the most units that are kept."""
 
 
 @element(
@@ -159,16 +160,21 @@ class Envelope(Metering):
 
     def _count_units(self) -> int:
         """Return of how many units a token is, so that each bucket gains whole ones in a ps."""
-        in_bits = BITS_PER_BYTE if self.token_bucket.rate.layer else 1
-        gains = [Fraction(b.rate.amount) / in_bits / PS_PER_S for b in self._all_buckets]
+        gains = self._list_gains()
         unit = math.lcm(*(gain.denominator for gain in gains))
-        full = sum(bucket.size.amount for bucket in self._all_buckets) + 2**16
-        ratio = max(gains) / min(gain for gain in gains if gain)
-        if full * unit * (ratio + 2) * 2 > LARGEST_LEVEL:
+        full = sum(bucket.size.amount for bucket in self._all_buckets)
+        most_ps = full // min(gain for gain in gains if gain) + 1
+        # what finds no room in one bucket goes to the next: all gains are added up
+        if (full + LARGEST_PACKET + most_ps * sum(gains)) * unit > LARGEST_LEVEL:
             raise ValueError(
                 "cir: these fractions are too fine to be kept exactly; give fewer digits"
             )
         return unit
+
+    def _list_gains(self) -> tuple[Fraction, ...]:
+        """Return how many tokens come to each bucket in a ps."""
+        in_bits = BITS_PER_BYTE if self.token_bucket.rate.layer else 1
+        return tuple(Fraction(b.rate.amount) / in_bits / PS_PER_S for b in self._all_buckets)
 
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
         least = COLOUR.read(marks) if self.aware else GREEN
@@ -186,10 +192,9 @@ class Envelope(Metering):
         return Guarantees((Guarantee(0, 0),) * len(arriving))
 
     def transition(self, setting: Setting) -> Transition:
-        unit, buckets = self._count_units(), self._all_buckets
-        in_bits = BITS_PER_BYTE if self.token_bucket.rate.layer else 1
-        gains = [int(Fraction(b.rate.amount) / in_bits / PS_PER_S * unit) for b in buckets]
-        full = [bucket.size.amount * unit for bucket in buckets]
+        unit = self._count_units()
+        gains = [int(gain * unit) for gain in self._list_gains()]
+        full = [bucket.size.amount * unit for bucket in self._all_buckets]
         state = np.zeros(FLOWS + FIELDS * len(self.inputs), np.int64)
         state[MOST] = sum(full) // min(gain for gain in gains if gain) + 1
         state[RANKS], state[COUPLING], state[AWARE] = len(self.inputs), self.coupling, self.aware

@@ -14,7 +14,7 @@ from qospec.protocol.marks import MARKS
 from qospec.units import PS_PER_S
 
 GREEN, YELLOW, RED = range(3)
-NAMES = ("gold", "silver", "bronze")
+NAMES = ("gold", "silver", "bronze", *(f"flow_{number}" for number in range(13)))
 MBIT = 10**6
 MS = 10**9
 
@@ -165,6 +165,22 @@ def test_what_cannot_be_is_refused():
         envelope([0], [100], [0], [100])
     with pytest.raises(ValueError, match="too fine"):
         envelope([Fraction(10**9, 7), Fraction(49_999_999)], [9_999] * 2, [0, 0], [0, 0])
+
+
+def test_what_many_flows_leave_is_added_up_exactly_or_refused(lab):
+    """What 16 flows have gained in days finds no room and goes through all of their buckets.
+
+    With buckets of 25,600 B that does not fit 64 bits: the excess of the 13th flow was below 0.
+    """
+
+    def make(excess_bytes):
+        sizes = ([100] * 16, [excess_bytes] * 16)
+        return envelope([10] * 16, sizes[0], [10] * 16, sizes[1], coupling=True)
+
+    inputs = ([(4 * 10**17, 1_500, number, GREEN)] for number in range(16))
+    assert {*colours(lab, make(20_000), *inputs).values()} == {YELLOW}
+    with pytest.raises(ValueError, match="too fine"):
+        make(25_600)
 
 
 def test_packets_longer_than_the_bucket_of_another_flow_are_no_reason_to_warn(planned, problems):
