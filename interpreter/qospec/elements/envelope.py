@@ -146,6 +146,11 @@ class Envelope(Metering):
         return tuple(bucket for bucket in self._all_buckets if bucket.rate.amount)
 
     @property
+    def token_buckets(self) -> tuple[Bucket, ...]:
+        """Return the committed bucket of each flow."""
+        return self._all_buckets[::2]
+
+    @property
     def _all_buckets(self) -> tuple[Bucket, ...]:
         """Return both buckets of each flow, by flow."""
         rates = zip(self.committed_information_rate, self.excess_information_rate, strict=True)

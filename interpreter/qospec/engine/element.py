@@ -306,8 +306,13 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
 
     @property
     def token_bucket(self) -> Bucket | None:
-        """Return the bucket that limits item sizes; the planner warns if it is too small."""
+        """Return the bucket that limits item sizes, of an element that has one for all."""
         return None
+
+    @property
+    def token_buckets(self) -> tuple[Bucket, ...]:
+        """Return by input the bucket that limits item sizes; the planner warns of small ones."""
+        return () if self.token_bucket is None else (self.token_bucket,) * len(self.inputs)
 
     @property
     def counts_frames(self) -> Frames:

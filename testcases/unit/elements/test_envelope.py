@@ -183,33 +183,35 @@ def test_what_many_flows_leave_is_added_up_exactly_or_refused(lab):
         make(25_600)
 
 
-def test_packets_longer_than_the_bucket_of_another_flow_are_no_reason_to_warn(planned, problems):
-    planned("""
-device box {
+@pytest.mark.parametrize(("dscp", "told"), [(0, []), (46, [("W0607", "m.share.voice")])])
+def test_packets_longer_than_the_bucket_of_their_own_flow_are_told(planned, problems, dscp, told):
+    planned(f"""
+device box {{
   port user, network: packet
-  sort = classify { voice = pkt.dscp == 46, data = otherwise }
-  share = envelope {
-    cir = { voice: 2 Mbit/s @ip, data: 4 Mbit/s @ip }
-    cbs = { voice: 300 B, data: 20_000 B }
-    eir = { voice: 0 bit/s @ip, data: 1 Mbit/s @ip }
-    ebs = { voice: 0 B, data: 20_000 B }
-  }
+  sort = classify {{ voice = pkt.dscp == 46, data = otherwise }}
+  share = envelope {{
+    cir = {{ voice: 2 Mbit/s @ip, data: 4 Mbit/s @ip }}
+    cbs = {{ voice: 300 B, data: 20_000 B }}
+    eir = {{ voice: 0 bit/s @ip, data: 1 Mbit/s @ip }}
+    ebs = {{ voice: 0 B, data: 20_000 B }}
+  }}
   user.rx -> sort
   sort.voice -> share.voice
   sort.data -> share.data
   share -> network.tx
   network.rx -> user.tx
-}
-topology bench {
+}}
+topology bench {{
   a, b = host
   m = box
   link a -- m.user via media.gigabit_ethernet
   link m.network -- b via media.gigabit_ethernet
-}
-test t on bench {
-  flow d = packets { rate = 100 pkt/s, size = 1_400 B @ip } from a to b
-  run { measure = 10 ms }
+}}
+test t on bench {{
+  flow d = packets {{ rate = 100 pkt/s, size = 1_400 B @ip, dscp = {dscp} }} from a to b
+  run {{ measure = 10 ms }}
   report d.lost
-}
+}}
 """)
-    assert list(problems.all) == []
+    found = [(problem.code, problem.message.split("`")[-2]) for problem in problems.all]
+    assert [warning for warning in found if warning[0] != "W0605"] == told

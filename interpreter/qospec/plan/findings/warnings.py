@@ -143,17 +143,19 @@ def find_small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
 
     A meter's bucket of no bytes lets nothing pass on purpose; a shaper's loses all.
     """
-    for index in sorted(survey.reach.any):
+    for (index, entry), arriving in sorted(survey.reach.inputs.items()):
         instance, element = survey.drafts[index].instance, survey.drafts[index].element
-        bucket = element.token_bucket
+        bucket = element.token_buckets[entry] if element.token_buckets else None
         if bucket is None or not (bucket.size.amount or element.holds):
             continue
-        if len(element.inputs) > 1:  # it is that of the first input alone
-            continue
         largest: dict[int, int] = {}
-        for number in _list_sent(survey, survey.reach.any[index]):
+        for number in _list_sent(survey, {number for number, _ in arriving}):
+            forms = survey.forms.list_at_input(index, entry, number)
+            sizes = (form.largest_bytes for form in forms)
             of = survey.members[number].stream.flow
-            largest[of] = max(largest.get(of, 0), survey.forms.find_largest_bytes(index, number))
+            largest[of] = max(largest.get(of, 0), *sizes)
+        several = len(element.inputs) > 1
+        place = f"{instance.path}.{element.inputs[entry]}" if several else instance.path
         for number, largest_bytes in sorted(largest.items()):
             flow, least = case.flows[number], bucket.count_tokens(largest_bytes)
             unit = {"": "pkt", "ip": "B"}.get(bucket.rate.layer, f"B @{bucket.rate.layer}")
@@ -163,7 +165,7 @@ def find_small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 )
                 yield Diagnostic(
                     "W0607",
-                    f"packets of `{flow.name}` are longer than the bucket of `{instance.path}`",
+                    f"packets of `{flow.name}` are longer than the bucket of `{place}`",
                     instance.span or flow.span,
                     secondary=(Label(flow.span, f"up to {largest_bytes} B @ip"),),
                     notes=(f"it holds {bucket.size.amount} {unit}, and {longer}",),
