@@ -197,6 +197,11 @@ _SHORT = 2
 _FINEST = 15
 
 
+def to_seconds(time_ps: int | None) -> Fraction | None:
+    """Return a time of the engine in seconds; None is not known."""
+    return None if time_ps is None else Fraction(time_ps, PS_PER_S)
+
+
 def format_value(
     value: Fraction | int, dimension: Dimension, *, digits: int = 4, exact: bool = False
 ) -> str:

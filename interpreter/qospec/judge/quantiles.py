@@ -34,7 +34,7 @@ from qospec.model.expression import (
     evaluate,
     list_measurements,
 )
-from qospec.units import PS_PER_S, format_number
+from qospec.units import PS_PER_S, format_number, to_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -111,7 +111,7 @@ class Quantile:
             high_ps = _choose_known(min, high_ps, self._bound_before_last_ps(confidence))
             if self.compute_design_effect(confidence, repeats) > 1:  # else these bounds are exact
                 low_ps = _choose_known(max, low_ps, self._bound_each_repeat_ps(confidence))
-        return Bounds(_to_seconds(low_ps), _to_seconds(high_ps))
+        return Bounds(to_seconds(low_ps), to_seconds(high_ps))
 
     def _bound_each_repeat_ps(self, confidence: Fraction) -> int | None:
         """Return the lower bound that each single repeat shows, as of `compute_markov_share`."""
@@ -183,10 +183,6 @@ class Quantile:
 def _choose_known(choose: Callable[..., int], *ends: int | None) -> int | None:
     """Return the greater or the smaller of the ends that are known; None without any."""
     return choose((end for end in ends if end is not None), default=None)
-
-
-def _to_seconds(time_ps: int | None) -> Fraction | None:
-    return None if time_ps is None else Fraction(time_ps, PS_PER_S)
 
 
 class EstimateConstraint(NamedTuple):

@@ -34,6 +34,7 @@ from qospec.units import (
     RATIO,
     TIME,
     format_value,
+    to_seconds,
 )
 
 if TYPE_CHECKING:
@@ -300,12 +301,12 @@ class Readings:
             prefix = f"{network}." if network else ""
             for population in planned.populations.values():
                 delays = self._tallies[prefix + population.name].delays
-                longest_ps, least = delays.max_ps, _to_seconds(delays.min_ps)
+                longest_ps, least = delays.max_ps, to_seconds(delays.min_ps)
                 if longest_ps is None and population.kind != "user":
                     continue
                 most_ps, why, _ = planned.proofs.find_delay(population.first, population.stop)
                 what = f"delay of {prefix}{population.name}"
-                yield Bounded(what, _to_seconds(most_ps), _to_seconds(longest_ps), TIME, why, least)
+                yield Bounded(what, to_seconds(most_ps), to_seconds(longest_ps), TIME, why, least)
             for path, seen in observation.occupancies.items():
                 waiting = planned.proofs.waiting.get(path)
                 most = None if waiting is None else Fraction(waiting)
@@ -452,10 +453,6 @@ def _check_bounds(
         possible = planned.proofs.waiting.get(path)
         if possible is not None and most > possible:
             raise BoundError(f"{most} items waited in {prefix}{path}, and at most {possible} can")
-
-
-def _to_seconds(time_ps: int | None) -> Fraction | None:
-    return None if time_ps is None else Fraction(time_ps, PS_PER_S)
 
 
 def _format_time(time_ps: int) -> str:
