@@ -116,4 +116,4 @@ def make_wrap(associations: Mapping[int, Secured]) -> Wrap:
 
 def make_length_reader(associations: Mapping[int, Secured]) -> Callable[[int], int]:
     """Return what tells, given a seal, how long the packet is that was encrypted so."""
-    return lambda seal: associations[read_index(seal)].esp.count_packet_bytes(size_in(seal))
+    return lambda seal: associations[read_index(seal)].esp.count_protected_bytes(size_in(seal))

@@ -122,7 +122,7 @@ class Form(NamedTuple):
         if self.inside:
             raise ValueError("these packets are encrypted already, and one tunnel takes no other")
         self.check_unchanged()
-        return self.resize(esp.count_packet_bytes)._replace(
+        return self.resize(esp.count_protected_bytes)._replace(
             inside=(esp, self), rekeyed=rekeyed, spi=spi, keys=keys
         )
 
@@ -198,7 +198,7 @@ class Form(NamedTuple):
             )
         if self.changed and not made.icv_bytes:  # what nothing authenticates passes
             form = form._replace(changed=True)
-        sealed = form.resize(made.count_packet_bytes).sizes
+        sealed = form.resize(made.count_protected_bytes).sizes
         if not {*self.sizes} <= {*sealed} or form.headers != self.headers:
             raise UnfitError(
                 "these packets have another size than they were encrypted to",
@@ -208,7 +208,7 @@ class Form(NamedTuple):
             return form
         left = {size for size, _ in self.sizes}  # the others were lost
         return form._replace(
-            sizes=tuple(e for e in form.sizes if made.count_packet_bytes(e[0]) in left)
+            sizes=tuple(e for e in form.sizes if made.count_protected_bytes(e[0]) in left)
         )
 
     def limit_to(self, limit_bytes: int) -> Form:

@@ -112,7 +112,7 @@ class Association:
         return made
 
     def seal(self, *batches: Rows) -> list[Octets]:
-        """Return each batch sealed, (n, esp.count_packet_bytes(size)).
+        """Return each batch sealed, (n, esp.count_protected_bytes(size)).
 
         Raises:
             NonceError: A sequence number was used before, or occurs twice.
@@ -121,7 +121,7 @@ class Association:
                 of another family or has options.
         """
         shapes = [
-            (len(batch.numbers), self.esp.count_packet_bytes(batch.packets.shape[1]))
+            (len(batch.numbers), self.esp.count_protected_bytes(batch.packets.shape[1]))
             for batch in batches
         ]
         largest_bytes = max(size for _, size in shapes)

@@ -94,7 +94,7 @@ class EspEncrypt(Association):
     def form_after(self, form: Form) -> Form:
         if self.mode == "transport":
             form.check_family(self.family)
-        if form.sizes and self.esp.count_packet_bytes(form.largest_bytes) > LARGEST_PACKET_BYTES:
+        if form.sizes and self.esp.count_protected_bytes(form.largest_bytes) > LARGEST_PACKET_BYTES:
             raise ValueError(
                 f"{form.largest_bytes} B encrypted exceed the {LARGEST_PACKET_BYTES} B of an IP"
                 " packet"

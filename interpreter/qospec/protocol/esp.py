@@ -168,6 +168,6 @@ class Esp:
         own_bytes = self.ip_bytes if self.mode == "transport" else 0
         return self.count_ciphertext_bytes(packet_bytes - own_bytes)
 
-    def count_packet_bytes(self, packet_bytes: int) -> int:
+    def count_protected_bytes(self, packet_bytes: int) -> int:
         """Return the size of the packet that comes of one of this size, IP header included."""
         return self.clear_bytes + self.count_encrypted_bytes(packet_bytes) + self.icv_bytes

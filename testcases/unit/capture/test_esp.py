@@ -93,7 +93,7 @@ def items(size_bytes: int, count: int = 3) -> Items:
 @pytest.mark.parametrize("name", ["gcm", "cbc"])
 def test_what_was_sealed_is_opened_with_the_keys(name: str) -> None:
     of = secured(name)
-    size = of.esp.count_packet_bytes(PACKET_BYTES)
+    size = of.esp.count_protected_bytes(PACKET_BYTES)
     found = build_frames(items(size), ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))
     plain = build_frames(items(PACKET_BYTES), ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))
     assert {len(frame) for frame in found} == {18 + size}
@@ -110,7 +110,7 @@ def test_what_was_sealed_is_opened_with_the_keys(name: str) -> None:
 @pytest.mark.parametrize(("inside", "outside"), [(24, 0), (0, 20), (20, 24)])
 def test_headers_may_be_inside_and_outside(inside: int, outside: int) -> None:
     of = secured("cbc")
-    size = of.esp.count_packet_bytes(PACKET_BYTES + inside)
+    size = of.esp.count_protected_bytes(PACKET_BYTES + inside)
     seal = (8 << 15 | 300) << 16 | PACKET_BYTES + inside
     passed = items(size + outside, 1)
     passed = passed._replace(batch=passed.batch.with_column("seal", np.array([seal])))
@@ -201,7 +201,7 @@ def test_each_successor_of_an_association_has_keys_of_its_own() -> None:
 
 
 def test_a_packet_that_was_changed_fails_the_check_of_a_decoder() -> None:
-    of, passed = secured("gcm"), items(secured("gcm").esp.count_packet_bytes(PACKET_BYTES))
+    of, passed = secured("gcm"), items(secured("gcm").esp.count_protected_bytes(PACKET_BYTES))
     seal = passed.batch.read_column("seal") | np.array([0, 0, TAMPERED])
     passed = passed._replace(batch=passed.batch.with_column("seal", seal))
     _, genuine, changed = build_frames(passed, ETHERNET, [FLOW], Fill(1), make_wrap({300: of}))

@@ -29,7 +29,7 @@ def test_esp_opens_what_it_sealed_and_has_the_declared_size(esp, size, first):
     packets = packets_of(esp.family, size, seed=size)
     numbers = np.arange(first, first + 3)
     sealed = sealed_of(esp, packets, numbers)
-    assert sealed.shape == (3, esp.count_packet_bytes(size))
+    assert sealed.shape == (3, esp.count_protected_bytes(size))
     opened = association(esp).open(sealed)
     assert opened.faults.tolist() == [0, 0, 0]
     assert opened.size_bytes.tolist() == [size] * 3
@@ -144,8 +144,8 @@ def test_numbers_of_esp_may_be_in_any_order_in_batches_of_several_sizes():
     small, large = packets_of("ipv4", 40), packets_of("ipv4", 1_500)
     sealed = one_way.seal(Rows(np.array([1, 4, 6]), small), Rows(np.array([5, 2, 9]), large))
     assert [rows.shape[1] for rows in sealed] == [
-        GCM.count_packet_bytes(40),
-        GCM.count_packet_bytes(1_500),
+        GCM.count_protected_bytes(40),
+        GCM.count_protected_bytes(1_500),
     ]
     assert one_way.numbering.last == 9
 
@@ -153,7 +153,7 @@ def test_numbers_of_esp_may_be_in_any_order_in_batches_of_several_sizes():
 def test_nothing_is_sealed_of_no_esp_packets():
     one_way = association(GCM)
     (none,) = one_way.seal(Rows(np.array([], np.int64), packets_of("ipv4", 40, 0)))
-    assert none.shape == (0, GCM.count_packet_bytes(40))
+    assert none.shape == (0, GCM.count_protected_bytes(40))
     assert one_way.numbering.last == 0
     assert one_way.open(none).packets.shape[0] == 0
 

@@ -23,31 +23,33 @@ MATRIX = {
 
 @pytest.mark.parametrize(("transforms", "sizes"), MATRIX.items())
 def test_sizes_are_those_of_the_table(transforms, sizes):
-    assert tuple(map(Esp(*transforms).count_packet_bytes, INNER)) == sizes
+    assert tuple(map(Esp(*transforms).count_protected_bytes, INNER)) == sizes
 
 
 @pytest.mark.parametrize(("voice", "printed"), [(70, 136), (160, 232), (280, 344), (200, 264)])
 def test_sizes_are_those_of_the_paper_on_vpn_routers(voice, printed):
-    assert Esp(AES, MD5).count_packet_bytes(voice) == printed
-    assert Esp(TRIPLE_DES, MD5).count_packet_bytes(voice) != printed, "the paper's router used AES"
+    assert Esp(AES, MD5).count_protected_bytes(voice) == printed
+    assert Esp(TRIPLE_DES, MD5).count_protected_bytes(voice) != printed, (
+        "the paper's router used AES"
+    )
 
 
 def test_udp_encapsulation_adds_8_bytes_and_ipv6_20():
-    assert Esp(AES, SHA1, in_udp=True).count_packet_bytes(64) == 136 + 8
-    assert Esp(AES, SHA1, family="ipv6").count_packet_bytes(64) == 136 + 20
+    assert Esp(AES, SHA1, in_udp=True).count_protected_bytes(64) == 136 + 8
+    assert Esp(AES, SHA1, family="ipv6").count_protected_bytes(64) == 136 + 20
 
 
 def test_transport_mode_protects_what_is_behind_the_header():
     """20 B of header and 44 of payload, which become 48 with padding and trailer."""
-    assert Esp(AES, SHA1, "transport").count_packet_bytes(64) == 20 + 8 + 16 + 48 + 12
-    assert Esp(GCM, None, "transport").count_packet_bytes(64) == 20 + 8 + 8 + 48 + 16
+    assert Esp(AES, SHA1, "transport").count_protected_bytes(64) == 20 + 8 + 16 + 48 + 12
+    assert Esp(GCM, None, "transport").count_protected_bytes(64) == 20 + 8 + 8 + 48 + 16
 
 
 def test_a_path_of_1500_bytes_takes_1410_bytes_of_udp_in_aes():
     """The paper's routers sent 1 364 bytes of UDP over VPN since 1 470 become 1 560."""
     esp = Esp(AES, MD5)
-    assert esp.count_packet_bytes(1_410 + 28) <= 1_500 < esp.count_packet_bytes(1_411 + 28)
-    assert (esp.count_packet_bytes(1_364 + 28), esp.count_packet_bytes(1_470 + 28)) == (
+    assert esp.count_protected_bytes(1_410 + 28) <= 1_500 < esp.count_protected_bytes(1_411 + 28)
+    assert (esp.count_protected_bytes(1_364 + 28), esp.count_protected_bytes(1_470 + 28)) == (
         1_464,
         1_560,
     )
