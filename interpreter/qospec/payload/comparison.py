@@ -50,7 +50,7 @@ class _Seen(NamedTuple):
     sent_ps: Times
 
     @classmethod
-    def copy(cls, batch: Batch, which: Truths | slice = slice(None)) -> _Seen:
+    def from_batch(cls, batch: Batch, which: Truths | slice = slice(None)) -> _Seen:
         """Return items of a batch, as copies."""
         return cls(batch.connection[which].copy(), batch.sent_ps[which].copy())
 
@@ -102,13 +102,13 @@ class Comparison:
 
     def note_end(self, batch: Batch, how: str) -> None:
         """Keep which items ended; what arrives encrypted is not what was sent."""
-        seen = _Seen.copy(batch)
+        seen = _Seen.from_batch(batch)
         self._ended.append(seen)
         if not how:
             self._arrived.append(seen)
             is_sealed = batch.read_column("seal") != 0
             if is_sealed.any():
-                self._spoilt.append(_Seen.copy(batch, is_sealed))
+                self._spoilt.append(_Seen.from_batch(batch, is_sealed))
 
     def advance(self) -> None:
         """Decrypt what came, compare it, and count what has arrived."""
@@ -121,7 +121,7 @@ class Comparison:
             if came.count:
                 items = self._flight.identify(came, self._experiment.nodes[number].path)
                 errored = receiver.find_errors(items, self._find_sender(number, came.connection))
-                self._spoilt.append(_Seen.copy(came, errored))
+                self._spoilt.append(_Seen.from_batch(came, errored))
         self._count()
 
     def _find_sender(self, number: int, connection: Indices) -> Whole:
@@ -152,7 +152,7 @@ class Comparison:
 
 def _join_all(seen: Sequence[_Seen]) -> _Seen:
     if not seen:
-        return _Seen.copy(join_batches())
+        return _Seen.from_batch(join_batches())
     return _Seen(*(np.concatenate(parts) for parts in zip(*seen, strict=True)))
 
 
