@@ -119,7 +119,7 @@ def build_frames(
         version_6 = whole[0, 0] >> 4 == headers.VERSIONS["ipv6"]
         family = "ipv6" if version_6 else "ipv4"
         vlans = tuple(int(flows[flow].fields.get(name, 0)) for name in ("vlan", "inner_vlan"))
-        own = framed.settle_tag(tagged=flows[flow].is_tagged)
+        own = framed.with_tag_settled(tagged=flows[flow].is_tagged)
         frames = _frame_packets(alike, whole, own, family, vlans)
         for place, frame in zip(mine.tolist(), frames, strict=True):
             found[place] = frame

@@ -256,7 +256,7 @@ def _find_framings(
         (after, None if clock.encapsulation is None else clock.encapsulation.framing)
         for before, ends in onward.items()
         if (line := drafts[before.element].clock) is not None
-        for clock in [line.settle_tag(tagged=tagged)]
+        for clock in [line.with_tag_settled(tagged=tagged)]
         for after in ends
     ]
     seen = set(waiting)

@@ -83,7 +83,7 @@ def _compute_line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
     if framed is None:
         return form.compute_mean(lambda _: CELL_BYTES)
     is_uncounted = form.is_tagged and not form.tag_bytes  # as it is sent, ahead of its first line
-    return form.compute_mean(framed.settle_tag(tagged=is_uncounted).count_line_bytes)
+    return form.compute_mean(framed.with_tag_settled(tagged=is_uncounted).count_line_bytes)
 
 
 def build_members(flows: tuple[Flow, ...], network: Network, run: Run) -> Iterator[Member]:

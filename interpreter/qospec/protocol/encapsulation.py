@@ -82,7 +82,7 @@ class Encapsulation:
     per_cell_bytes: int = 0
     optional_tag: bool = False
 
-    def settle_tag(self, *, tagged: bool) -> Encapsulation:
+    def with_tag_settled(self, *, tagged: bool) -> Encapsulation:
         """Return what the line adds to packets of a flow, given whether it has a tag."""
         if not self.optional_tag:
             return self

@@ -93,11 +93,11 @@ def _build_packets(traffic: Any, near: Any, far: Any) -> Any:
         ValueError: It does not fit them.
     """
     tagged = traffic.is_tagged
-    near = near.settle_tag(tagged=tagged)
+    near = near.with_tag_settled(tagged=tagged)
     if far is None:
         packets = traffic.describe_packets(near.encapsulation)
     else:
-        packets = traffic.describe_exchange(near, far.settle_tag(tagged=tagged))
+        packets = traffic.describe_exchange(near, far.with_tag_settled(tagged=tagged))
     answers = packets.answers and packets.answers._replace(is_tagged=tagged)
     return packets._replace(is_tagged=tagged, answers=answers)
 

@@ -37,12 +37,12 @@ class Clock:
     phase_ps: int = 0
     encapsulation: Encapsulation | None = None
 
-    def settle_tag(self, *, tagged: bool) -> Clock:
+    def with_tag_settled(self, *, tagged: bool) -> Clock:
         """Return it as it is for packets of a flow, given whether that has a tag."""
         framed = self.encapsulation
         if framed is None or not framed.optional_tag:
             return self
-        return replace(self, encapsulation=framed.settle_tag(tagged=tagged))
+        return replace(self, encapsulation=framed.with_tag_settled(tagged=tagged))
 
     @property
     def byte_time_ps(self) -> Fraction:

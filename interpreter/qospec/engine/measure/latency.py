@@ -54,7 +54,7 @@ def _find_first_line(experiment: Experiment, source: Source) -> Clock | None:
     if isinstance(experiment.nodes[number].element, Tagging):
         number = next(wire.to for wire in experiment.wires if wire.node == number)
     clock = experiment.nodes[number].clock
-    return clock and clock.settle_tag(tagged=source.is_tagged)
+    return clock and clock.with_tag_settled(tagged=source.is_tagged)
 
 
 class Latencies:

@@ -27,7 +27,7 @@ class Passage:
         if framed is not None:
             self.framing[:, :TRANSPORT] = framed.framing
             for first, stop in node.tagged:
-                self.framing[first:stop, :TRANSPORT] = framed.settle_tag(tagged=True).framing
+                self.framing[first:stop, :TRANSPORT] = framed.with_tag_settled(tagged=True).framing
         for source in experiment.sources:
             mine = source.indices
             self.framing[mine, TRANSPORT] = source.transport_bytes

@@ -451,7 +451,7 @@ def find_framing_mismatches(case: Case, name: str, survey: Survey) -> Iterator[D
         flow = case.flows[member.stream.flow]
         network = case.networks[name]
         line = network.elements[network.hosts[member.origin].line].element
-        first = line.clock(stamps=False).settle_tag(tagged=member.is_tagged)
+        first = line.clock(stamps=False).with_tag_settled(tagged=member.is_tagged)
         wanted = None if member.packets is None else member.packets.encapsulation
         if member.stream.flow not in reported and first.encapsulation != wanted:
             reported.add(member.stream.flow)
