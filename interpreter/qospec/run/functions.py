@@ -84,7 +84,12 @@ def count(arrivals: Batch) -> int:
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    function.__name__: function for function in (build_cells, police, shape, conforms, delay, count)
+    "cells": build_cells,
+    "police": police,
+    "shape": shape,
+    "conforms": conforms,
+    "delay": delay,
+    "count": count,
 }
 """By name; `check.test.properties` declares their parameters."""
 
