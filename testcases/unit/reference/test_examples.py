@@ -47,6 +47,11 @@ WIRES = {
         "    e.exit[i] -> out -> r[i].tx\n    r[i].rx -> e.entry[i]\n  }}\n  p.rx -> q.tx"
     ),
     "element": "out = fifo {{ limit = 64 {unit} }}\n  p.rx -> e -> out -> q.tx",
+    "envelope": (
+        "sort = classify {{ high = {urgent}, low = otherwise }}\n"
+        "  out = fifo {{ limit = 64 {unit} }}\n  p.rx -> sort\n"
+        "  sort.high -> e.high\n  sort.low -> e.low\n  e -> out -> q.tx"
+    ),
     "fragment": (
         "whole = reassemble\n  out = fifo {{ limit = 64 {unit} }}\n"
         "  p.rx -> e -> whole -> out -> q.tx"
