@@ -135,6 +135,7 @@ def test_a_kernel_that_does_not_tell_its_modules_is_not_said_to_lack_them():
         (gzip.compress(b"# CONFIG_NET_SCH_TBF is not set\n"), ""),
         (b"no archive", None),
     ],
+    ids=["some", "none", "no archive"],  # an archive has the time at which it was written
 )
 def test_a_kernel_without_a_list_of_modules_is_asked_for_its_configuration(
     tmp_path, monkeypatch, written, known
