@@ -353,6 +353,8 @@ NOTHING = [
                     "a_call_that_is_known.nothing_odd",
                     "a_call_without_answers.given_up",
                     "a_call_without_answers.released",
+                    "a_terminal_that_is_asked.heard",
+                    "a_terminal_that_is_asked.nine",
                     "an_answer_after_a_release.nothing_odd",
                     "an_answer_when_it_is_over.heard",
                     "an_answer_when_it_is_over.released",

@@ -34,7 +34,11 @@ WRONG = [
         "calls.qos",
         ("a_call_that_is_forgotten",),
         {"forgotten"},
-        changes={"set = { call_state: 0 }": "set = { call_state: 10 }"},
+        changes={
+            "send = [caller.status]\n        set = { call_state: 0 }": (
+                "send = [caller.status]\n        set = { call_state: 10 }"
+            )
+        },
     ),
     Wrong(
         "signalling.knows_no_calls",
@@ -42,7 +46,11 @@ WRONG = [
         "calls.qos",
         ("a_call_that_is_known",),
         {"nine", "nothing_odd"},
-        changes={"set = { call_state: 10 }": "set = { call_state: 0 }"},
+        changes={
+            "send = [caller.status]\n        set = { call_state: 10 }": (
+                "send = [caller.status]\n        set = { call_state: 0 }"
+            )
+        },
     ),
     Wrong(
         "signalling.asks_once",
@@ -51,6 +59,18 @@ WRONG = [
         ("a_call_without_answers",),
         {"released"},
         changes={"on t322 where asked < 3": "on t322 where asked < 1"},
+    ),
+    Wrong(
+        "signalling.terminal_says_nothing",
+        EXCHANGES,
+        "calls.qos",
+        ("a_terminal_that_is_asked",),
+        {"nine"},
+        changes={
+            "on status_enquiry -> active { send = [status], set = { call_state: 10 } }": (
+                "on status_enquiry -> active"
+            )
+        },
     ),
     Wrong(
         "signalling.hears_no_late_status",
