@@ -34,6 +34,7 @@ class Hang(NamedTuple):
         state: The state.
         instances: How many are in it.
         why: Why nothing leads out of it.
+        trial: Of a search the load of the trial, such as `rate = 15 call/s`; else "".
     """
 
     network: str
@@ -41,16 +42,27 @@ class Hang(NamedTuple):
     state: str
     instances: int
     why: str
+    trial: str = ""
 
     @property
     def text(self) -> str:
         """Return what is wrong, and what to do about it."""
-        where = f"{self.network}.{self.machine}" if self.network else self.machine
+        count = f"{self._place}.{self.state}.count"
+        asked = f"expect {count} == {self.instances}"
+        if self.trial:
+            asked = f"require {count} <= {self.instances}"
+        at = f"in a trial that counts as good, `{self.trial}`, " if self.trial else ""
+        return f"{at}{self.finding}; if that is meant, say so: `{asked}`"
+
+    @property
+    def finding(self) -> str:
+        """Return what is wrong."""
         many = "waits" if self.instances == 1 else f"({self.instances:_} instances) waits"
-        return (
-            f"{where} {many} for ever in `{self.state}`: {self.why}; if that is meant, say so:"
-            f" `expect {where}.{self.state}.count == {self.instances}`"
-        )
+        return f"{self._place} {many} for ever in `{self.state}`: {self.why}"
+
+    @property
+    def _place(self) -> str:
+        return f"{self.network}.{self.machine}" if self.network else self.machine
 
 
 def merge_hangs(hangs: Iterable[Hang]) -> list[Hang]:
@@ -70,13 +82,22 @@ def explain_hangs(hangs: Iterable[Hang], statements: Sequence[Statement]) -> lis
 
 def describe_hangs(hangs: Iterable[Hang], statements: Sequence[Statement]) -> Document:
     """Return the documents of hangs, each with whether a statement asks for it; {} if none."""
-    found = [{**hang._asdict(), "meant": is_meant(hang, statements)} for hang in hangs]
+    found = [
+        {
+            **{name: value for name, value in hang._asdict().items() if name != "trial" or value},
+            "meant": is_meant(hang, statements),
+        }
+        for hang in hangs
+    ]
     return {"hangs": found} if found else {}
 
 
 def read_hangs(case: Mapping[str, Any]) -> list[Hang]:
     """Return the hangs of a case in a record."""
-    return [Hang(*(hang[name] for name in Hang._fields)) for hang in case.get("hangs", ())]
+    return [
+        Hang(*(hang[name] for name in Hang._fields if name in hang))
+        for hang in case.get("hangs", ())
+    ]
 
 
 def list_hangs(network: str, waits: Waits, machines: Mapping[str, Counts]) -> Iterator[Hang]:

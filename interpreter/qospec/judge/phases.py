@@ -18,6 +18,8 @@ from qospec.judge.repeats import MeanReadings
 from qospec.judge.result import Judged
 from qospec.judge.verdict import judge
 from qospec.model.expression import Found, list_found, list_observed
+from qospec.search.classification import is_counted, is_good
+from qospec.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Catalogue
     from qospec.engine.measure.observation import Observation
     from qospec.engine.measure.tally import Delays
+    from qospec.judge.hanging import Hang
     from qospec.judge.readings import FlowCount, Loss
     from qospec.judge.repeats import RepeatReadings
     from qospec.judge.verdict import Judgement
@@ -58,6 +61,7 @@ class TrialResult:
         senders: The names of the flows that took part.
         length_ps: How long it measured.
         offered: The items/s that the tested flows were to send.
+        hangs: What waits for ever at its end though none of its statements asks for that.
     """
 
     flows: tuple[FlowCount, ...] = ()
@@ -71,6 +75,7 @@ class TrialResult:
     senders: tuple[str, ...] = ()
     length_ps: int = 0
     offered: Fraction = Fraction(0)
+    hangs: tuple[Hang, ...] = ()
 
     @property
     def sent(self) -> int:
@@ -184,6 +189,18 @@ class PhasesResult:
                 readings.append(self._build_readings(here, number))
         return readings
 
+    def list_hangs(self) -> Iterator[Hang]:
+        """Yield what waits for ever at points, and in trials that a goal counts as good.
+
+        A bad trial is bad whatever waits in it.
+        """
+        for trial in self.list_readings():
+            yield from trial.list_hangs()
+        for phases in self.repeats:
+            for phase in phases:
+                if isinstance(phase, SearchResult):
+                    yield from _list_hangs_of_good(phase)
+
     def judge_statement(self, statement: Statement) -> tuple[list[Judged], int]:
         """Return the repeats in which a statement is judged, and how many there should be."""
         judged = self._judge_trials(statement)
@@ -245,6 +262,14 @@ class PhasesResult:
         return Readings(
             self.catalogue, {n: reading for n, reading in seen.items() if reading is not None}
         )
+
+
+def _list_hangs_of_good(result: SearchResult) -> Iterator[Hang]:
+    search = result.phase
+    for trial, its in result.trials:
+        if any(is_counted(goal, trial) and is_good(goal, trial) for goal in search.goals):
+            load = f"{search.name} = {format_value(trial.load, search.dimension)}"
+            yield from (hang._replace(trial=load) for hang in its.hangs)
 
 
 def _is_complete(phase: PhaseResult) -> bool:

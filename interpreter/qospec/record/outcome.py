@@ -99,7 +99,7 @@ def describe_phases(plan: CasePlan, result: PhasesResult) -> Document:
         for statement, (its, planned) in zip(plan.case.statements, judged, strict=True)
     ]
     readings = result.list_readings()
-    hangs = merge_hangs(hang for trial in readings for hang in trial.list_hangs())
+    hangs = merge_hangs(result.list_hangs())
     stuck = explain_hangs(hangs, plan.case.statements)
     complete = result.complete and not stuck
     verdict = conclude_case(plan.case, conclusions, errors=errors, complete=complete)

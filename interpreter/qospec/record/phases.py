@@ -14,6 +14,7 @@ from qospec.judge.found import (
     describe_bounds,
     explain_inversion,
 )
+from qospec.judge.hanging import merge_hangs
 from qospec.judge.losses import write_none_lost_note
 from qospec.judge.phases import PointResult, SearchResult
 from qospec.judge.verdict import Side
@@ -226,9 +227,10 @@ def _describe_evidence(goal: Goal, result: SearchResult) -> str:
 def _list_causes(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str]:
     """Yield a sentence for each place where items were lost at the upper bound, most first.
 
-    Before that, what was measured there of a condition.
+    Before that, what was measured there of a condition, and what waits for ever.
     """
     yield from _describe_missed(goal, found, result)
+    yield from _list_hangs_above(goal, found, result)
     lost: Counter[tuple[str, str, str, str]] = Counter()
     trials: Counter[tuple[str, str, str, str]] = Counter()
     for loss in _list_losses_above(goal, found, result):
@@ -258,6 +260,13 @@ def _describe_missed(goal: Goal, found: GoalResult, result: SearchResult) -> Ite
         of = f" of {flow}" if flow else ""
         often = f" in {len(sides)} trials" if len(sides) > 1 else ""
         yield f"{goal.meets}{of}: {' to '.join(texts) or 'no data'} measured{often}"
+
+
+def _list_hangs_above(goal: Goal, found: GoalResult, result: SearchResult) -> Iterator[str]:
+    """Yield what waits for ever in the bad trials at the upper bound."""
+    trials = _list_trials_at(found.upper, goal, result)
+    hangs = (hang for trial, its in trials if not is_good(goal, trial) for hang in its.hangs)
+    yield from (hang.finding for hang in merge_hangs(hangs))
 
 
 def _list_places(goal: Goal, found: GoalResult, result: SearchResult) -> list[str]:

@@ -264,6 +264,7 @@ HANG = {
     "state": str,
     "instances": COUNT,
     "why": str,
+    "trial": Optional(str),
     "meant": bool,
 }
 DELAYS = {

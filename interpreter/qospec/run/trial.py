@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
 from qospec.engine.graph import emulation
+from qospec.judge.hanging import is_meant
 from qospec.judge.phases import TrialResult
 from qospec.judge.readings import Readings
 from qospec.judge.result import Repeat, Result
@@ -197,4 +198,7 @@ def run_one(
         senders=senders,
         length_ps=case.case.run.measure_ps,
         offered=sum_offered_rate(flows),
+        hangs=tuple(
+            hang for hang in readings.list_hangs() if not is_meant(hang, case.case.statements)
+        ),
     )

@@ -1,9 +1,12 @@
 """Machines that wait for ever: when that is said, and what a case comes to then."""
 
+import json
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from qospec import cli
 from qospec.catalogue.kinds import discover
 from qospec.judge.hanging import Hang, read_hangs
 from qospec.record.consistency import list_contradictions_of
@@ -174,3 +177,71 @@ def test_one_instance_and_several_are_worded_apart():
     assert one.text.startswith("control.x.call waits for ever in `asking`: why")
     many = one._replace(instances=3_998)
     assert many.text.startswith("control.x.call (3_998 instances) waits for ever")
+
+
+SEARCH = """
+test t on without_a_server {{
+  search rate in 5 pkt/s .. 20 pkt/s {{
+    goal whole {{ meets = {meets} }}
+    method = binary
+    width = 10 pkt/s
+    trial = 2 s
+  }}
+  flow user = packets {{ rate = rate, size = 64 B @frame }} from a to b
+  expect found: whole.rate >= 5 pkt/s
+  {more}
+}}
+"""
+
+
+@pytest.fixture
+def searched(tmp_path):
+    """Return what gives the document of a search on that network."""
+
+    def searched(meets: str = "loss == 0", more: str = "") -> dict[str, Any]:
+        path = tmp_path / "a.qos"
+        topology = MPOA.partition("test t on")[0].format(frames=2)
+        text = f"qos 1\nimport std.media\n{topology}{SEARCH.format(meets=meets, more=more)}"
+        path.write_text(text, encoding="utf-8")
+        words = ["run", str(path), "--json", "--record", str(tmp_path / "records")]
+        (case,) = json.loads(CliRunner().invoke(cli.qos, words).stdout)["cases"]
+        return case
+
+    return searched
+
+
+def test_a_search_whose_good_trials_wait_for_ever_is_inconclusive(searched):
+    found = searched()
+    assert [statement["verdict"] for statement in found["statements"]] == ["pass"]
+    assert found["verdict"] == "inconclusive"
+    (hang,) = read_hangs(found)
+    assert hang[:4] == ("", "ingress.path", "resolving", 1)
+    assert hang.trial.startswith("rate = ")
+    assert found["why"][0] == (
+        f"in a trial that counts as good, `{hang.trial}`, ingress.path waits for ever in"
+        f" `resolving`: {hang.why}; if that is meant, say so:"
+        " `require ingress.path.resolving.count <= 1`"
+    )
+    assert list(list_contradictions_of(found)) == []
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"more": "require no_server: ingress.path.resolving.count <= 1"},
+        {"meets": "ingress.path.resolving.count <= 1"},
+    ],
+    ids=["require", "goal"],
+)
+def test_a_search_that_asks_for_the_state_means_it(searched, asked):
+    found = searched(**asked)
+    assert (found["verdict"], read_hangs(found)) == ("pass", [])
+
+
+def test_a_trial_that_is_bad_says_what_waits_and_does_not_leave_the_search_open(searched):
+    """No load is good, as no packet comes by the shortcut: that is so whatever waits."""
+    found = searched("ingress.path.established.count > 0")
+    assert found["verdict"] == "fail"
+    assert read_hangs(found) == []
+    (goal,) = found["phases"][0]["goals"]
+    assert "ingress.path waits for ever in `resolving`" in goal["why"][1]
