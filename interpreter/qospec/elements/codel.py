@@ -63,7 +63,7 @@ class Codel(ControlledDelay):
 
     def transition(self, setting: Setting) -> Transition:
         queue = np.zeros((1, QUEUE_FIELDS), np.int64)
-        return self.build_transition(setting, (_arrive, _wake), (), queue)
+        return self.assemble_transition(setting, (_arrive, _wake), (), queue)
 
 
 @kernel

@@ -129,10 +129,10 @@ class Credit(Scheduler):
     def inputs(self) -> tuple[str, ...]:
         return ("in",)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
-        return self.share_behind(Fraction(0), clock)
+    def bound_share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+        return self.bound_share_behind(Fraction(0), clock)
 
-    def share_behind(self, longest_ps: Fraction, clock: Clock) -> Share:
+    def bound_share_behind(self, longest_ps: Fraction, clock: Clock) -> Share:
         """Return the idle slope, after a frame of others: De Azua and Boyer 2014, class A.
 
         A frame begins with the first ps in which the credit is not negative.
@@ -154,6 +154,6 @@ class Credit(Scheduler):
             )
         return None
 
-    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+    def build_fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         share = self.idle_slope / clock.bit_rate
         return {GAIN: share.numerator, OF: share.denominator}

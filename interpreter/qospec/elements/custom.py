@@ -52,7 +52,7 @@ class Custom(Scheduler):
     def inputs(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.byte_counts)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+    def bound_share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         """Return its byte count in a turn beside those of others, each exceeded by a packet.
 
         Up to the end of a packet, all bytes but its own were sent in full turns, at most.
@@ -66,5 +66,5 @@ class Custom(Scheduler):
 
         return compute_bounded_share(number, inputs, clock, bound_taken)
 
-    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+    def build_fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {TURN: tuple(count for _, count in self.byte_counts)}

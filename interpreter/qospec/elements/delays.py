@@ -42,6 +42,6 @@ class Delays(VaryingDelay):
     def longest_ps(self) -> int:
         return max(self.each)
 
-    def delaying(self, setting: Setting) -> Delaying:
+    def start_delays(self, setting: Setting) -> Delaying:
         often = np.tile(np.array(self.each, np.int64), -(-AT_A_TIME // len(self.each)))
         return give_in_turn(lambda: often)

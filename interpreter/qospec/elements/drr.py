@@ -123,7 +123,7 @@ class Drr(Weighted):
     def quanta(self) -> Quanta:
         return Quanta(self.quantum, tuple(int(weight * self.quantum) for _, weight in self.weights))
 
-    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+    def bound_share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         """Return its quanta beside those of others, whose turns may all come first.
 
         Boyer, Stea and Sofack 2012, Deficit Round Robin with network calculus: while this input is
@@ -143,5 +143,5 @@ class Drr(Weighted):
 
         return compute_bounded_share(number, inputs, clock, bound_taken)
 
-    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+    def build_fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {QUANTUM: self.quanta.of_inputs}

@@ -264,7 +264,7 @@ def _signal_scalable(state: Whole, items: Whole, item: int, waiting: int, wait_p
     """Mark a packet of low latency, or return that it is lost. Source: RFC 9332, A.2."""
     coupled = state[COUPLING] * state[BASE]
     if coupled >= ONE:  # overload
-        if _recur(state, SUM_OF_SCALABLE, _square(state[BASE])):
+        if _recur(state, SUM_OF_SCALABLE, _square_probability(state[BASE])):
             return True
         is_marked = _recur(state, SUM_OF_SCALABLE, coupled)
     else:
@@ -278,7 +278,7 @@ def _signal_scalable(state: Whole, items: Whole, item: int, waiting: int, wait_p
 @kernel
 def _signal_classic(state: Whole, items: Whole, item: int) -> bool:
     """Mark a classic packet, or return that it is lost. Source: RFC 9332, A.1."""
-    squared = _square(state[BASE])
+    squared = _square_probability(state[BASE])
     if not _recur(state, SUM_OF_CLASSIC, squared):
         return False
     if items[item, MARKS] & CONGESTION == 0 or squared >= state[MOST_CLASSIC]:
@@ -298,7 +298,7 @@ def _recur(state: Whole, place: int, probability: int) -> bool:
 
 
 @kernel
-def _square(probability: int) -> int:
+def _square_probability(probability: int) -> int:
     """Return a probability times itself."""
     short = probability >> HALF_PLACES
     return short * short >> 2 * HALF_PLACES

@@ -97,7 +97,7 @@ class FqCodel(ControlledDelay):
         rows = OWN + len(queue_of)
         own = [self.quantum, *[NO_QUEUE] * 4, len(queue_of), rows, *queue_of]
         queues = np.zeros((self.flows, ROW), np.int64)
-        return self.build_transition(setting, (_arrive, _wake), own, queues)
+        return self.assemble_transition(setting, (_arrive, _wake), own, queues)
 
     def _draw_queues(self, setting: Setting) -> list[int]:
         """Return the queue of each connection; to add a flow changes that of no other."""

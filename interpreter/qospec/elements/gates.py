@@ -221,7 +221,7 @@ class Gates(Scheduler):
     def inputs(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.open)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+    def bound_share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         """Return what its windows give an input, if none that goes first is open with it.
 
         A frame waits at most for the windows of others, a frame of its own that no longer fits, and
@@ -236,7 +236,7 @@ class Gates(Scheduler):
             if one and n != number and self._is_open_with(n, number)
         }
         if not own or min(beside, default=number) < number:
-            return super().share(number, inputs, clock)
+            return super().bound_share(number, inputs, clock)
         lost_ps = max(beside.values(), default=Fraction(0)) + ROUNDED_PS
         given = [(*window, _measure_served(window, lost_ps, mine)) for window in own]
         return _build_share(
@@ -267,7 +267,7 @@ class Gates(Scheduler):
                 )
         return None
 
-    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+    def build_fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         joined = self._joined
         places = [
             [place for window in windows for place in window] + [0] * (2 * MOST_WINDOWS)

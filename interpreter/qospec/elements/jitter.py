@@ -76,7 +76,7 @@ class Jitter(VaryingDelay):
     def keeps_order(self) -> bool:
         return not self.reorder
 
-    def delaying(self, setting: Setting) -> Delaying:
+    def start_delays(self, setting: Setting) -> Delaying:
         return give_in_turn(partial(self._draw, setting.draws.stream()))
 
     def _draw(self, stream: Generator) -> Times:

@@ -42,7 +42,7 @@ class Reorder(VaryingDelay, Fault):
     def longest_ps(self) -> int:
         return self.time
 
-    def delaying(self, setting: Setting) -> Delaying:
+    def start_delays(self, setting: Setting) -> Delaying:
         fault = Fault.start(self, setting)
         own = np.concatenate([[self.time], fault])
 

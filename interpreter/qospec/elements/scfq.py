@@ -86,7 +86,7 @@ class Scfq(Weighted):
         super().__post_init__()
         compute_costs_by_weight(self.weights)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+    def bound_share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         """Return its share by weight; Golestani 1994 bounds what others have beside it.
 
         While this input is served x bytes, up to the end of a packet, virtual time grows by x / w
@@ -100,5 +100,5 @@ class Scfq(Weighted):
 
         return compute_bounded_share(number, inputs, clock, bound_taken)
 
-    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+    def build_fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {COST: compute_costs_by_weight(self.weights).costs}

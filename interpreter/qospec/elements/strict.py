@@ -38,7 +38,7 @@ class Strict(Scheduler):
     order: Names
     """The inputs, highest priority first."""
 
-    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+    def bound_share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         above = [competitor.work for competitor in inputs[:number] if competitor is not None]
         below = [
             competitor.longest_ps for competitor in inputs[number + 1 :] if competitor is not None

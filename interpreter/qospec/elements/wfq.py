@@ -147,12 +147,12 @@ class Wfq(Weighted):
         super().__post_init__()
         compute_costs_by_weight(self.weights)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+    def bound_share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         return compute_fair_share(
             number, inputs, self.weights, compute_lost_bytes(self.weights, clock)
         )
 
-    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+    def build_fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         costs, weights, whole = compute_costs_by_weight(self.weights)
         own = build_clock_fields(clock, max(costs))
         fine = tuple(cost << own[FINE] for cost in costs)

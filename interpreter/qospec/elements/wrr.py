@@ -44,7 +44,7 @@ class Wrr(Weighted):
 
     policy = Policy("wrr", round_robin.select, on_service=_on_service, on_idle=round_robin.on_idle)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+    def bound_share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         """Return its packets in a turn beside those of others, whose turns may all come first.
 
         Up to the end of packet n, n - 1 packets were sent in full turns, and others have one more.
@@ -57,5 +57,5 @@ class Wrr(Weighted):
 
         return compute_bounded_share(number, inputs, clock, bound_taken)
 
-    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+    def build_fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         return {TURN: tuple(weight for _, weight in self.weights)}

@@ -82,7 +82,7 @@ class VaryingDelay(Element):
         return False
 
     @abstractmethod
-    def delaying(self, setting: Setting) -> Delaying:
+    def start_delays(self, setting: Setting) -> Delaying:
         """Return the delays from the beginning of a trial."""
 
     def lookahead_ps(self, clock: Clock | None) -> int:
@@ -94,10 +94,10 @@ class VaryingDelay(Element):
         return Guarantees((Guarantee(self.shortest_ps, self.longest_ps),))
 
     def start(self, setting: Setting) -> Any:
-        return State(self.delaying(setting).of, 0, make_empty())
+        return State(self.start_delays(setting).of, 0, make_empty())
 
     def transition(self, setting: Setting) -> Transition:
-        delays = self.delaying(setting)
+        delays = self.start_delays(setting)
         fields = [self.shortest_ps, self.keeps_order, 0, 0, 0, OWN + len(delays.own)]
         state = np.array([*fields, *delays.own.tolist(), *[0] * (PLACES * WIDTH)], np.int64)
 

@@ -197,15 +197,15 @@ def test_bounds_follow_from_windows():
     """
     gates = Gates((("a", (0, 550_000)), ("b", (550_000, 2 * US)), ("c", (0, 2 * US))))
     wait_ps = 2 * US - 550_000 + TURN_PS + 2
-    few = gates.share(0, competing((5, 62), (9, 62), (0, 62)), LINE)
+    few = gates.bound_share(0, competing((5, 62), (9, 62), (0, 62)), LINE)
     assert few.service[0] == RateLatency(Fraction(1), wait_ps)
-    many = gates.share(0, competing((6, 62), (9, 62), (0, 62)), LINE)
+    many = gates.bound_share(0, competing((6, 62), (9, 62), (0, 62)), LINE)
     assert many.service == (RateLatency(Fraction(5 * TURN_PS, 2 * US), wait_ps),)
-    beside = gates.share(0, competing((4, 62), (9, 62), (1, 62)), LINE)
+    beside = gates.bound_share(0, competing((4, 62), (9, 62), (1, 62)), LINE)
     assert beside.service[0] == RateLatency(Fraction(1), wait_ps + TURN_PS)
 
 
 def test_nothing_is_proved_beside_what_goes_first():
     gates = Gates((("a", (0, US)), ("b", (0, 2 * US))))
-    assert not gates.share(1, competing((1, 62), (1, 62)), LINE).service
-    assert gates.share(1, competing((0, 62), (1, 62)), LINE).service == ()
+    assert not gates.bound_share(1, competing((1, 62), (1, 62)), LINE).service
+    assert gates.bound_share(1, competing((0, 62), (1, 62)), LINE).service == ()

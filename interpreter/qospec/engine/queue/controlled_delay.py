@@ -104,7 +104,7 @@ class ControlledDelay(Element):
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
         return mark_congestion(marks) if self.ecn else (marks,)
 
-    def build_transition(
+    def assemble_transition(
         self,
         setting: Setting,
         kernels: tuple[Callable[..., int], Callable[..., int]],

@@ -56,7 +56,7 @@ class Combined(Scheduler):
         """Return the scheduler at each input of the one that serves the line."""
         return self.inner
 
-    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
+    def bound_share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:
         """Return that of a first input which others only finish an item before; else none.
 
         None is known below one that pauses either.
@@ -64,17 +64,17 @@ class Combined(Scheduler):
         first, *_ = self.inner
         in_turn = self.outer.policy.pauses or not self.outer.passes_over
         if number or first is None or len(first.inputs) > 1 or in_turn:
-            return super().share(number, inputs, clock)
+            return super().bound_share(number, inputs, clock)
         others = [competitor.longest_ps for competitor in inputs[1:] if competitor is not None]
-        return first.share_behind(max(others, default=Fraction(0)), clock)
+        return first.bound_share_behind(max(others, default=Fraction(0)), clock)
 
-    def share_behind(self, longest_ps: Fraction, clock: Clock) -> Share:
+    def bound_share_behind(self, longest_ps: Fraction, clock: Clock) -> Share:
         """Return that of the scheduler at its only input; none below one that pauses."""
         (below,) = self.inner
         if below is None or self.outer.policy.pauses:
-            return super().share(0, (), clock)
-        return below.share_behind(longest_ps, clock)
+            return super().bound_share(0, (), clock)
+        return below.bound_share_behind(longest_ps, clock)
 
-    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+    def build_fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         """Return the fields of the one that serves the line."""
-        return self.outer.fields(clock)
+        return self.outer.build_fields(clock)

@@ -175,7 +175,7 @@ class Scheduler(Element):
         """Return how many levels of schedulers there are below it."""
         return max((1 + below.levels for below in self.branches if below is not None), default=0)
 
-    def share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:  # noqa: ARG002
+    def bound_share(self, number: int, inputs: Sequence[Competitor | None], clock: Clock) -> Share:  # noqa: ARG002
         """Return the service that an input has at least; by default none is known.
 
         Args:
@@ -185,7 +185,7 @@ class Scheduler(Element):
         """
         return Share((), functools.partial(cost_sizes, clock))
 
-    def share_behind(self, longest_ps: Fraction, clock: Clock) -> Share:
+    def bound_share_behind(self, longest_ps: Fraction, clock: Clock) -> Share:
         """Return the service that its only input has at least, if others only finish an item.
 
         Args:
@@ -220,7 +220,7 @@ class Scheduler(Element):
                 found.append(Guarantee(0, 0))
                 continue
             limit = limits[number] if limits else None
-            shares = [self.share(number, inputs, clock)]
+            shares = [self.bound_share(number, inputs, clock)]
             if not self.may_pause:
                 others = (one.work for n, one in enumerate(inputs) if one and n != number)
                 left = find_residual(functools.reduce(Curve.add, others, NOTHING), Fraction(0))
@@ -231,7 +231,7 @@ class Scheduler(Element):
         together = functools.reduce(Arrival.add, arriving)
         return Guarantees(tuple(found), bound_sent(clock, together))
 
-    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:  # noqa: ARG002
+    def build_fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:  # noqa: ARG002
         """Return the fields of its policy that do not begin as 0: its own, or one per input."""
         return {}
 
@@ -411,7 +411,7 @@ def _build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[P
         tree[row, POLICY] = policies.index(scheduler.policy, 1) if row else 0
         if scheduler.policy.keeps_tags:
             tree[row, LEVEL] = rows[row][2] + 1
-        for field, value in scheduler.fields(clock).items():
+        for field, value in scheduler.build_fields(clock).items():
             own = isinstance(value, int)
             tree[slice(row, row + 1) if own else slice(first[row], last), field] = value
     return tree, list(_list_leaves(0, first, schedulers)), policies
