@@ -82,7 +82,7 @@ def carry(name: str, driver: str, packets: Batch) -> int:
         (Contract("packets", Fraction(10_000), 0),) * FLOWS,
         number_flow(FLOWS),
         Draws(("aqm", name)),
-        LINE.clock(stamps=False),
+        LINE.build_clock(stamps=False),
         tuple(Waiting(each, LIMIT) for each in element.inputs),
     )
     process = DRIVERS[driver](element, setting)

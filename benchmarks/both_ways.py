@@ -37,13 +37,13 @@ LIMIT = 64
 """Packets, of each queue and of what waits for a processor."""
 FLOWS = ("right", "left")
 LINE = Line(Fraction(10**8), carries="packet", preamble=8, header=18, min_frame=64, gap=12)
-STAMPED = LINE.clock(stamps=True)
+STAMPED = LINE.build_clock(stamps=True)
 
 
 def experiment(duration_ms: int) -> Experiment:
     """Return the trial: nodes 0 and 1 are the hosts' lines; each router has four, from 2 and 6."""
     limit = Buffer(LIMIT, "packet")
-    clock = LINE.clock(stamps=False)
+    clock = LINE.build_clock(stamps=False)
     nodes = [Node(f"host[{n}]", LINE, STAMPED, size_bytes=PACKET_BYTES) for n in range(2)]
     for name in ("a", "b"):
         nodes += [

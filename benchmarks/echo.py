@@ -67,7 +67,7 @@ class InC:
     ) -> None:
         """Take the number of clients; everything else is done in C."""
         self._run, self._clients, self._duration_ms = library.echo, clients, duration_ms
-        fields = transmission.build_line(line(clients).clock(stamps=False))
+        fields = transmission.build_line(line(clients).build_clock(stamps=False))
         values = {name: int(fields[getattr(transmission, name)]) for name in LINE}
         self._line, self._limit = LineInC(**values, free_ps=0, part=0), limit
         self.counts: dict[str, np.ndarray] = {}
@@ -104,7 +104,7 @@ def experiment(clients: int, duration_ms: int) -> Experiment:
         connections=clients,
         spread=ROUND_TRIP_PS,
     )
-    clock, limit = line(clients).clock(stamps=True), Buffer(LIMIT, "packet")
+    clock, limit = line(clients).build_clock(stamps=True), Buffer(LIMIT, "packet")
     sent = traffic.describe_exchange(clock, clock)
     ends = traffic.build_endpoints(Exchange(clients, 0, clients, 2 * clients, sent))
     nodes = (

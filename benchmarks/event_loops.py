@@ -87,7 +87,7 @@ class InC:
         drawing = ctypes.CDLL(str(importlib.import_module("numpy.random._generator").__file__))
         fill = drawing.random_standard_exponential_fill
         self._exponentials = ctypes.cast(fill, ctypes.c_void_p).value
-        fields = transmission.build_line(network.line.clock(stamps=False))
+        fields = transmission.build_line(network.line.build_clock(stamps=False))
         values = {name: int(fields[getattr(transmission, name)]) for name in LINE}
         self._line = LineInC(**values, free_ps=0, part=0)
         self.counts: dict[str, np.ndarray] = {}

@@ -41,7 +41,7 @@ LINE = Line(Fraction(149_760_000))
 
 def experiment(duration_ms: int) -> Experiment:
     """Return the trial: of each switch four nodes, its host's line, itself, and two queues."""
-    limit, clock = Buffer(LIMIT, "cell"), LINE.clock(stamps=False)
+    limit, clock = Buffer(LIMIT, "cell"), LINE.build_clock(stamps=False)
     nodes: list[Node] = []
     wires: list[Wire] = []
     sources: list[Source] = []
@@ -50,7 +50,7 @@ def experiment(duration_ms: int) -> Experiment:
         outputs = np.array([[flow != (n + 1) % SWITCHES] for flow in range(SWITCHES)], np.uint8)
         host, switch, exit_, onward = range(4 * n, 4 * n + 4)
         nodes += [
-            Node(f"host[{n}]", LINE, LINE.clock(stamps=True), size_bytes=CELL_BYTES),
+            Node(f"host[{n}]", LINE, LINE.build_clock(stamps=True), size_bytes=CELL_BYTES),
             Node(f"switch[{n}]", VcSwitch(2), outputs=outputs, columns=(0,)),
             Node(f"exit[{n}]", Fifo(limit), clock),
             Node(f"onward[{n}]", Fifo(limit), clock),

@@ -57,9 +57,9 @@ def experiment(seconds: int, *, queues: bool = False) -> Experiment:
     tester, line = (Line(rate, slotted=False) for rate in (TESTER_RATE, LINE_RATE))
     hop = Fifo(limit=Buffer(PLACES, "cell")) if queues else line
     nodes = (
-        Node("tester", tester, tester.clock(stamps=True), size_bytes=CELL_BYTES),
+        Node("tester", tester, tester.build_clock(stamps=True), size_bytes=CELL_BYTES),
         *(
-            Node(f"hop[{n}]", hop, line.clock(stamps=False), size_bytes=CELL_BYTES)
+            Node(f"hop[{n}]", hop, line.build_clock(stamps=False), size_bytes=CELL_BYTES)
             for n in range(HOPS)
         ),
     )

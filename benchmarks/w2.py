@@ -74,7 +74,7 @@ FIRST, LAST = ethernet(10**9), ethernet(10**8)
 
 def rates(load: Fraction) -> list[Fraction]:
     """Return packets/s of each flow."""
-    encapsulation = LAST.clock(stamps=False).encapsulation
+    encapsulation = LAST.build_clock(stamps=False).encapsulation
     assert encapsulation is not None
     mean = IMIX.compute_mean(encapsulation.count_line_bytes)
     return [load * share * LAST.rate / 8 / mean for share in SHARES]
@@ -90,9 +90,9 @@ def experiment(seconds: int, load: Fraction) -> Experiment:
         ways[number, columns.index(marks)] = number
     queues = tuple(Waiting(n, Buffer(k, "cell")) for n, k in zip(CLASSES, LIMITS, strict=True))
     nodes = (
-        Node("tester", FIRST, FIRST.clock(stamps=True)),
+        Node("tester", FIRST, FIRST.build_clock(stamps=True)),
         Node("classes", Classify(CLASSES), outputs=ways, columns=columns),
-        Node("top", top, LAST.clock(stamps=False), queues),
+        Node("top", top, LAST.build_clock(stamps=False), queues),
     )
     each = rates(load)
     sources = tuple(
@@ -106,7 +106,7 @@ def experiment(seconds: int, load: Fraction) -> Experiment:
             MARKS[n],
             0,
             0,
-            FIRST.clock(stamps=False).encapsulation,
+            FIRST.build_clock(stamps=False).encapsulation,
             UDP_BYTES,
         )
         for n, (name, rate) in enumerate(zip(CLASSES, each, strict=True))
@@ -208,7 +208,7 @@ class InC:
 
 def line_in_c(line: Line) -> Pointers:
     """Return a line as C has it."""
-    fields = transmission.build_line(line.clock(stamps=False))
+    fields = transmission.build_line(line.build_clock(stamps=False))
     return LineInC(
         **{name: int(fields[getattr(transmission, name)]) for name in LINE}, free_ps=0, part=0
     )

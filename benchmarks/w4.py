@@ -99,7 +99,7 @@ class InC:
         self._run, self._case = library.w4, case
         self._lines = []
         for each in lines(case):
-            fields = transmission.build_line(each.clock(stamps=False))
+            fields = transmission.build_line(each.build_clock(stamps=False))
             values = {name: int(fields[getattr(transmission, name)]) for name in LINE}
             self._lines.append(LineInC(**values, free_ps=0, part=0))
         self.counts: dict[str, np.ndarray] = {}
@@ -135,12 +135,12 @@ class InC:
 
 def experiment(case: Case) -> Experiment:
     """Return the same trial: queues with their lines there and back, the server, the client."""
-    near, between = (each.clock(stamps=True) for each in lines(case))
+    near, between = (each.build_clock(stamps=True) for each in lines(case))
     n, tcp, limit = case.connections, traffic(case), Buffer(QUEUE, "packet")
     first = near if case.hops > 1 else between
     sent = tcp.describe_exchange(first, first)
     ends = tcp.build_endpoints(Exchange(n, 0, n, 2 * n, sent))
-    later = lines(case)[1].clock(stamps=case.hops == 1)
+    later = lines(case)[1].build_clock(stamps=case.hops == 1)
     there, back = Node("there", Fifo(limit), later), Node("back", Fifo(limit), later)
     ways = ([there], [back])
     if case.hops > 1:

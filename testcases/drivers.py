@@ -34,7 +34,7 @@ MIDDLE = [
     for kind in KINDS
     if kind.duty == "element"
     and "packet" in kind.carries
-    and kind.build.transition is not None
+    and kind.build.build_transition is not None
     and not kind.build.inserts  # these networks have the kind of user items only
     and kind.name not in NOT_DRAWN
 ]
@@ -141,7 +141,7 @@ def drawn_networks(elements: Any) -> st.SearchStrategy[Experiment]:
 
 def delays_briefly(element: Any) -> bool:
     """Return whether it holds nothing for years, in which a processor is interrupted too often."""
-    return max(element.lookahead_ps(None), getattr(element, "time", 0)) < LONGEST_PS
+    return max(element.find_lookahead_ps(None), getattr(element, "time", 0)) < LONGEST_PS
 
 
 def compare(count: int) -> None:

@@ -109,7 +109,7 @@ def networks(draw: st.DrawFn, middle: Middle, schedulers: Middle) -> Experiment:
         lambda pair: pair[0] != pair[1]
     )
     flows, rate = draw(st.lists(pairs, max_size=4)), draw(st.sampled_from(RATES))
-    clock = line_of(rate).clock(stamps=False)
+    clock = line_of(rate).build_clock(stamps=False)
     asked = draw(conversations(pairs, len(flows), clock))
     paths = [*flows, *(path for conversation in asked for path in conversation.paths)]
     plan = Plan(len(paths) + sum(conversation.exchange.connections for conversation in asked))
@@ -135,7 +135,9 @@ def networks(draw: st.DrawFn, middle: Middle, schedulers: Middle) -> Experiment:
             plan.wires.append(Wire(*start, enters))
             exits[router, port] = leaves
     for number, host in enumerate(hosts):
-        line = plan.node(f"host[{number}]", line_of(rate), clock=line_of(rate).clock(stamps=True))
+        line = plan.node(
+            f"host[{number}]", line_of(rate), clock=line_of(rate).build_clock(stamps=True)
+        )
         start = plan.chain(f"in[{number}]", draw(few), (line, 0))
         plan.wires.append(Wire(*start, entries[host], host[1]))
         arriving = sum(path[1] == host for path in paths)

@@ -48,7 +48,7 @@ class Probe(Element):
         self._lost, self._held = frozenset(lost), dict(held or {})
         self._marked = frozenset(marked)
 
-    def transition(self, _setting):
+    def build_transition(self, _setting):
         """Return a transition of Python."""
         waiting = {}
 
@@ -94,7 +94,7 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
     # A line that fast could carry so much that windows of the usual length would hold nothing.
     chunk = given.get("chunk", 10**9)
     line = Line(Fraction(10**12), length=Fraction(rtt // 2 // 5_000), carries="packet")
-    clock = line.clock(stamps=True)
+    clock = line.build_clock(stamps=True)
     sent = traffic.describe_exchange(clock, clock)
     n = traffic.connections
     ends = traffic.build_endpoints(Exchange(n, 0, n, 2 * n, sent))

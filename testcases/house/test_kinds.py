@@ -59,7 +59,7 @@ def test_no_field_has_the_name_of_a_fact(kind: Kind) -> None:
 )
 def test_an_element_can_be_in_a_loop(kind: Kind) -> None:
     """Each has a transition; of another's elements a plan refuses those that have none, E0590."""
-    assert kind.build.transition is not None
+    assert kind.build.build_transition is not None
 
 
 def test_traffic_is_declared_of_what_its_base_class_is_for() -> None:

@@ -138,7 +138,7 @@ def found(draw: st.DrawFn, kind: Kind, element: Any) -> Setting:
     _, streams = together = connected(agreed, draw(kinds_with(element.inserts)))
     setting = Setting(*together, Draws(("test",)), watched=True)
     if kind.duty == "line":
-        return setting._replace(clock=element.clock(stamps=False))
+        return setting._replace(clock=element.build_clock(stamps=False))
     if kind.duty in ("queue", "scheduler"):
         slotted, delay_ps = draw(st.booleans()), draw(st.sampled_from([0, 10**6]))
         framed = None if slotted else draw(st.sampled_from([None, ETHERNET, Encapsulation()]))

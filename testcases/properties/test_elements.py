@@ -116,7 +116,7 @@ def outcome(
         overdrawn |= {item for item, count in held.items() if count < 0}
         for number, left in enumerate(step.departures):
             now_ps = step.until_ps[number]
-            least_ps = until_ps + element.lookahead_ps(example.setting.clock)
+            least_ps = until_ps + element.find_lookahead_ps(example.setting.clock)
             assert now_ps >= max(min(least_ps, FOREVER_PS), before[number]), "a watermark too low"
             hold_to_watermarks(left, before[number], now_ps)
             departures[number] = join_batches(departures[number], left)
@@ -226,7 +226,7 @@ def keeps_purity(example: Any) -> None:
 
 
 def keeps_causality(example: Any) -> None:
-    least_ps = example.element.lookahead_ps(example.setting.clock)
+    least_ps = example.element.find_lookahead_ps(example.setting.clock)
     for came, left in passages(example, outcome(example)):
         assert left.at_ps >= came.at_ps + least_ps, f"too early: {came} left as {left}"
 
@@ -288,14 +288,14 @@ def keeps_facts(example: Any) -> None:
     for came, left in passages(example, given):
         contract = setting.contracts[setting.streams.find_connection(came.connection)]
         kind = setting.streams.find_kind(came.connection)
-        assert left.marks in element.marks_after(came.marks, contract)
+        assert left.marks in element.predict_marks(came.marks, contract)
         assert (came.marks ^ left.marks) & ~may_change == 0, "it states other `marks_written`"
         assert element.concerns(contract) or came[1:] == left[1:]
         cuts = not element.cuts or kind == "user"  # of others, the planner lets none be too large
         sizes = sizes_after(element, came.size_bytes) if cuts else {came.size_bytes}
         assert left.size_bytes in sizes, f"not one of its `sizes_after`: {came} left as {left}"
         if example.setting.outputs is None:
-            assert left.port == element.output_of(came.port, kind=kind)
+            assert left.port == element.predict_output(came.port, kind=kind)
         shifts_ps.add(left.at_ps - came.at_ps)
     assert len(shifts_ps) < 2 or not element.keeps_spacing
 
@@ -317,7 +317,7 @@ def sizes_after(element: Any, size_bytes: int) -> set[int]:
         sizes = (size for size in range(1_501) if list_fragment_bytes(size, 576)[0] == size_bytes)
         forms += [Form("packet", ((size, 1),)) for size in sizes]
     try:
-        return {size for form in forms for size, _ in element.form_after(form).sizes}
+        return {size for form in forms for size, _ in element.predict_form(form).sizes}
     except ValueError:  # the planner lets no such item arrive
         reject()
 
@@ -459,8 +459,8 @@ class Swallower(Gcra):
 class Silent(Shape):
     """A shaper that does not report what waits."""
 
-    def transition(self, setting: Setting) -> Any:
-        return super().transition(setting)._replace(queues=())
+    def build_transition(self, setting: Setting) -> Any:
+        return super().build_transition(setting)._replace(queues=())
 
 
 class Denying(Gcra):
@@ -472,7 +472,7 @@ class Denying(Gcra):
 class Unsized(Encapsulate):
     """A tunnel that does not state what it does to sizes."""
 
-    form_after = Element.form_after
+    predict_form = Element.predict_form
 
 
 class Swelling(Encapsulate):
@@ -485,8 +485,8 @@ class Swelling(Encapsulate):
 class Lenient(Gcra):
     """A policer that lets all cells pass where it is on a cycle."""
 
-    def transition(self, setting: Setting) -> Any:
-        return Gcra(police=()).transition(setting)
+    def build_transition(self, setting: Setting) -> Any:
+        return Gcra(police=()).build_transition(setting)
 
 
 @kernel
@@ -498,15 +498,15 @@ def _backwards(state, items, item, port, now_ps, out):  # noqa: ARG001
 class Backwards(Gcra):
     """A policer that counts from the end."""
 
-    def transition(self, setting: Setting) -> Any:
-        return super().transition(setting)._replace(arrive=_backwards)
+    def build_transition(self, setting: Setting) -> Any:
+        return super().build_transition(setting)._replace(arrive=_backwards)
 
 
 class Unmarking(Gcra):
     """A policer that does not state that it tags."""
 
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
-        return super().marks_after(marks, contract)[:1]
+    def predict_marks(self, marks: int, contract: Contract) -> tuple[int, ...]:
+        return super().predict_marks(marks, contract)[:1]
 
 
 @pytest.mark.parametrize(
@@ -516,7 +516,7 @@ class Unmarking(Gcra):
         ("gcra", Scribbler(), keeps_purity, "the arrivals were changed"),
         ("gcra", Swallower(), keeps_conservation, "neither left nor reported as lost"),
         ("gcra", Denying(), keeps_facts, "for a cause that it does not state"),
-        ("gcra", Unmarking("tag"), keeps_facts, "marks_after"),
+        ("gcra", Unmarking("tag"), keeps_facts, "predict_marks"),
         ("gcra", Lenient(), keeps_agreement, "events differ"),
         ("gcra", Backwards(), keeps_bounds, "-1 is beyond an array"),
         ("encapsulate", Unsized(20), keeps_facts, "sizes_after"),

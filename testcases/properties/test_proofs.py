@@ -103,14 +103,14 @@ def bottlenecks(draw: st.DrawFn, schedulers: Any = SCHEDULERS) -> Experiment:
     )
     limits = st.none() | st.builds(Buffer, st.integers(0, 4), st.just("packet"))
     queues = tuple(Waiting(name, draw(limits)) for name in scheduler.inputs)
-    lines = [Node(f"l{name}", fast, clock=fast.clock(stamps=True)) for name in NAMES]
-    shared = Node("s", scheduler, clock=slow.clock(stamps=False), queues=queues)
+    lines = [Node(f"l{name}", fast, clock=fast.build_clock(stamps=True)) for name in NAMES]
+    shared = Node("s", scheduler, clock=slow.build_clock(stamps=False), queues=queues)
     wires = [Wire(n, 0, len(NAMES), n) for n in range(len(NAMES))]
     sources = []
     for number, name in enumerate(NAMES):
         sizes = (53,) if in_cells else draw(SIZES)
         mix = Sizes(sizes, (1,) * len(sizes), in_order=True)
-        framed = None if in_cells else fast.clock(stamps=False).encapsulation
+        framed = None if in_cells else fast.build_clock(stamps=False).encapsulation
         sources.append(
             Source(name, Replay(draw(INSTANTS)), number, 1, "even", mix, 0, number, 0, framed)
         )
@@ -143,7 +143,9 @@ def tandems(draw: st.DrawFn) -> Experiment:
     ways = [draw(whole), *draw(st.lists(whole | ways_through(hops), min_size=1, max_size=4))]
     plan, wires = Plan(len(ways)), list[Wire]()
     fast = CELLS if in_cells else line_of(Fraction(10**9))
-    lines = [plan.node(f"l{n}", fast, clock=fast.clock(stamps=True)) for n in range(len(ways))]
+    lines = [
+        plan.node(f"l{n}", fast, clock=fast.build_clock(stamps=True)) for n in range(len(ways))
+    ]
     before = None
     for hop in range(hops):
         served = draw(hop_servers("cell" if in_cells else "packet"))
@@ -152,7 +154,7 @@ def tandems(draw: st.DrawFn) -> Experiment:
         names = served.inputs if isinstance(served, Scheduler) else ("",)
         limits = draw(st.sampled_from([None, None, Buffer(2, "cell" if in_cells else "packet")]))
         queues = tuple(Waiting(f"{hop}.{name}", limits) for name in names)
-        clock = None if isinstance(served, Processor | Shape) else line.clock(stamps=False)
+        clock = None if isinstance(served, Processor | Shape) else line.build_clock(stamps=False)
         named = queues if isinstance(served, Scheduler) else ()
         node = plan.node(f"hop[{hop}]", served, clock=clock, queues=named)
         rows = [
@@ -173,7 +175,7 @@ def tandems(draw: st.DrawFn) -> Experiment:
     for number in range(len(ways)):
         sizes = (53,) if in_cells else draw(SIZES)
         mix = Sizes(sizes, (1,) * len(sizes), in_order=True)
-        framed = None if in_cells else fast.clock(stamps=False).encapsulation
+        framed = None if in_cells else fast.build_clock(stamps=False).encapsulation
         line = lines[number]
         sources.append(
             Source(f"f{number}", Replay(draw(INSTANTS)), number, 1, "even", mix, 0, line, 0, framed)

@@ -108,7 +108,7 @@ class AalReassemble(AdaptationEnd):
     causes = CAUSES[1:]
     ends = ("cells", "misinserted", "oam")
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         """Return that a packet goes on when its last cell comes."""
@@ -121,7 +121,7 @@ class AalReassemble(AdaptationEnd):
         never |= {TIMED_OUT} if self.timeout is None else set()
         return tuple(CAUSES[n] for n in range(1, len(CAUSES)) if n not in never)
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         return form.reassemble_cells(self.adaptation, self.mtu_bytes)
 
     def start(self, setting: Setting) -> Whole:
@@ -136,7 +136,7 @@ class AalReassemble(AdaptationEnd):
         ]
         return np.array([*own, *[0] * (WIDTH * streams.count)], np.int64)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(
             self.start(setting),
             _arrive,

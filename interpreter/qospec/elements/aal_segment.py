@@ -66,12 +66,12 @@ class AalSegment(AdaptationEnd):
     inserts = ("cells",)
     cuts = True
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         return Guarantees((Guarantee(0, 0),))
 
-    def inserted(self, passing: Arrival) -> Arrival:
+    def bound_inserted(self, passing: Arrival) -> Arrival:
         """Return all cells but the last of each packet, as many as the largest has."""
         most = self.adaptation.count_cells(max(passing.sizes, default=1)) - 1
         return bound_items(passing.items.scale_by(most) if most else NOTHING, (CELL_BYTES,))
@@ -79,7 +79,7 @@ class AalSegment(AdaptationEnd):
     def count_parts(self, size_bytes: int) -> int:
         return self.adaptation.count_cells(size_bytes)
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         return form.cut_into_cells(self.adaptation, self.mtu_bytes)
 
     def start(self, setting: Setting) -> Whole:
@@ -88,7 +88,7 @@ class AalSegment(AdaptationEnd):
         own = [*around, streams.count, streams.start("cells")]
         return np.array([*own, *[0] * streams.count], np.int64)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, columns=count_columns("frame"))
 
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:

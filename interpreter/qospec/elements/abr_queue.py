@@ -144,12 +144,12 @@ class AbrQueue(Element):
     def buffer(self) -> Buffer:
         return self.limit
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         return guarantee_line(clock, arriving[0], self.limit)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         known = np.zeros(SEEN + setting.streams.indices, np.int64)
         assert setting.clock is not None  # noqa: S101 -- or there were no line
         target = convert_rate(self.target * setting.clock.bit_rate / (8 * CELL_BYTES))

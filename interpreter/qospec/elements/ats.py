@@ -96,7 +96,7 @@ class Ats(Metering):
         cir, cbs = self.committed_information_rate, self.committed_burst_size
         return (self.make_bucket("cir", cir, "cbs", cbs),)
 
-    def guarantees(
+    def guarantee_service(
         self,
         arriving: tuple[Arrival, ...],
         clock: Clock | None,  # no line serves it
@@ -115,7 +115,7 @@ class Ats(Metering):
             leaves = bucket.bound_passing(offered.sizes)
         return Guarantees((Guarantee(0, self.max_residence),), leaves)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         streams = setting.streams
         own = 1 if self.streams == "all" else streams.count
         table = EMPTY + 2 * own

@@ -61,7 +61,7 @@ class CellDecrypt(SecurityEnd):
     def keys(self) -> tuple[Secret | None, ...]:
         return (self.key,)
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         if not form.keys:
             return form
         if (form.keys == (None,)) != (self.key is None):
@@ -74,7 +74,7 @@ class CellDecrypt(SecurityEnd):
     def start(self, setting: Setting) -> Whole:
         return build_positions(setting.streams)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(
             self.start(setting),
             _arrive,

@@ -68,7 +68,7 @@ class CellEncrypt(SecurityEnd):
     def number_key(self, jump: int) -> int:
         return jump // self.oam_cells_per_key if self.oam_cells_per_key else 0
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         if form.keys:
             raise ValueError("these cells are encrypted already, and are not encrypted twice")
         if form.frames and form.frames[1].inside:
@@ -79,7 +79,7 @@ class CellEncrypt(SecurityEnd):
     def start(self, setting: Setting) -> Whole:
         return build_positions(setting.streams)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, columns=count_columns("seal"))
 
 

@@ -54,7 +54,7 @@ class Classify(Element):
     def start(self, setting: Setting) -> RoutingTable:
         return build_routing_table(setting)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(encode_table(setting), _arrive)
 
     def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:

@@ -56,12 +56,12 @@ class Codel(ControlledDelay):
     being dropped, and counts as one that was.
     """
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         return guarantee_line(clock, arriving[0], self.limit)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         queue = np.zeros((1, QUEUE_FIELDS), np.int64)
         return self.assemble_transition(setting, (_arrive, _wake), (), queue)
 

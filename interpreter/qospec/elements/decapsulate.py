@@ -40,14 +40,14 @@ class Decapsulate(Element):
 
     keeps_spacing = True
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         if form.sizes and form.smallest_bytes - self.header < IPV4_HEADER_BYTES:
             raise ValueError(
                 f"{form.smallest_bytes} B hold no IP packet behind a header of {self.header} B"
             )
         return form.with_header(-self.header)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(np.array([self.header]), _arrive)
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:

@@ -58,13 +58,13 @@ class Delay(Element):
     def discards_for(self) -> tuple[str, ...]:
         return () if self.limit is None else self.causes
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
+    def find_lookahead_ps(self, clock: Clock | None) -> int:
         return self.time
 
     def start(self, setting: Setting) -> AtOnceProcess | None:
         return None if self.limit is None else AtOnceProcess(self, setting)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         if self.limit is None:
             return Transition(np.array([self.time]), _arrive)
         return Transition(

@@ -51,16 +51,16 @@ class DelayTrace(Element):
     def _delays_ps(self) -> tuple[int, ...]:
         return tuple(round(delay * PS_PER_S) for _, delay in self.file.steps)
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
+    def find_lookahead_ps(self, clock: Clock | None) -> int:
         return min(self._delays_ps)
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         """Return its least and its greatest delay: nothing waits longer for one ahead of it."""
         return Guarantees((Guarantee(min(self._delays_ps), max(self._delays_ps)),))
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         since_ps = (at_ps for at_ps, _ in self.file.steps)
         table = [*zip(since_ps, self._delays_ps, strict=True)]
         return Transition(np.concatenate([[0, 0], np.ravel(table)]).astype(np.int64), _arrive)

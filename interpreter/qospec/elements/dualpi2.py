@@ -158,10 +158,10 @@ class Dualpi2(Element):
     def keeps_order(self) -> bool:
         return False
 
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+    def predict_marks(self, marks: int, contract: Contract) -> tuple[int, ...]:
         return mark_congestion(marks)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         line, state = transmission.build_line(setting.clock), np.zeros(OWN, np.int64)
         state[: len(line)] = line
         state[LIMIT], state[IN_BYTES] = self.limit.amount, self.limit.unit == "byte"

@@ -48,14 +48,14 @@ class Duplicate(Fault):
     inserts = ("copies",)
     cuts = True
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         return form if form.copied else form._replace(copied=True)
 
     def start(self, setting: Setting) -> Whole:
         own = [setting.streams.count, setting.streams.start("copies")]
         return np.concatenate([super().start(setting), np.array(own, np.int64)])
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)
 
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:

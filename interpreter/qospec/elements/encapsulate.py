@@ -42,7 +42,7 @@ class Encapsulate(Element):
 
     keeps_spacing = True
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         if form.largest_bytes + self.header > LARGEST_PACKET_BYTES:
             raise ValueError(
                 f"{form.largest_bytes} B and a header of {self.header} B exceed the"
@@ -50,7 +50,7 @@ class Encapsulate(Element):
             )
         return form.with_header(self.header)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(np.array([self.header]), _arrive)
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:

@@ -181,13 +181,13 @@ class Envelope(Metering):
         in_bits = BITS_PER_BYTE if self.token_bucket.rate.layer else 1
         return tuple(Fraction(b.rate.amount) / in_bits / PS_PER_S for b in self._all_buckets)
 
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+    def predict_marks(self, marks: int, contract: Contract) -> tuple[int, ...]:
         least = COLOUR.read(marks) if self.aware else GREEN
         dropped = {YELLOW: self.exceed == "drop", RED: self.violate == "drop"}
         passing = [colour for colour in (GREEN, YELLOW, RED) if not dropped.get(colour)]
         return tuple(COLOUR.put(marks, colour) for colour in passing if colour >= least)
 
-    def guarantees(
+    def guarantee_service(
         self,
         arriving: tuple[Arrival, ...],
         clock: Clock | None,
@@ -196,7 +196,7 @@ class Envelope(Metering):
         """Return that it takes no time."""
         return Guarantees((Guarantee(0, 0),) * len(arriving))
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         unit = self._count_units()
         gains = [int(gain * unit) for gain in self._list_gains()]
         full = [bucket.size.amount * unit for bucket in self._all_buckets]

@@ -80,7 +80,7 @@ class EspDecrypt(Association):
     def is_replaced(self) -> bool:
         return self.overlap is not None
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         opened = form.open_sealed(self.esp, self.spi, rekeyed=self.is_replaced, keys=self.keys)
         is_verified = self.verify or not self.esp.icv_bytes or form.inside is None
         return opened if is_verified else opened._replace(unverified=True)
@@ -93,7 +93,7 @@ class EspDecrypt(Association):
         state[AUTHENTICATES], state[DISCARDS] = self.esp.icv_bytes > 0, self.verify
         return state
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         losses = tuple(("", cause) for cause in CAUSES)
         return Transition(
             self.start(setting), _arrive, losses=losses, columns=count_columns("seal")

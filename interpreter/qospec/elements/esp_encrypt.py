@@ -91,7 +91,7 @@ class EspEncrypt(Association):
     def is_replaced(self) -> bool:
         return self.rekey is not None
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         if self.mode == "transport":
             form.check_family(self.family)
         if form.sizes and self.esp.count_protected_bytes(form.largest_bytes) > LARGEST_PACKET_BYTES:
@@ -114,7 +114,7 @@ class EspEncrypt(Association):
         state += [self.negotiation, self.indices[-1], inner, block_bytes, outer]
         return np.array(state, np.int64)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(
             self.start(setting), _arrive, losses=(("", "expired"),), columns=count_columns("seal")
         )

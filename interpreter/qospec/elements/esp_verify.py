@@ -34,10 +34,10 @@ class EspVerify(Element):
     keeps_spacing = True
     causes = ("tampered",)
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         return form._replace(unverified=False) if form.unverified else form
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(
             np.zeros(1, np.int64),
             _arrive,

@@ -123,10 +123,10 @@ class Fifo(Element):
     def marks_written(self) -> tuple[str, ...]:
         return ("ecn",) if self.drop is not None and self.drop.marks_congestion else ()
 
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
-        return (marks,) if self.drop is None else self.drop.marks_after(marks)
+    def predict_marks(self, marks: int, contract: Contract) -> tuple[int, ...]:
+        return (marks,) if self.drop is None else self.drop.predict_marks(marks)
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         return guarantee_line(clock, arriving[0], self.limit)
@@ -151,12 +151,12 @@ class Fifo(Element):
         draws = drop_state.draws[0].take(drop_policy.BLOCK if selective else 0)
         return build_fields(line, self.limit, table, draws)
 
-    def hop(self, state: State) -> Hop | None:
+    def as_hop(self, state: State) -> Hop | None:
         if state.by_item or not tail_drop.can_be_hop(state.line, state.known_bytes):
             return None
         return tail_drop.build_hop(state.line, state.known_bytes, self.limit)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         state = self.start(setting)
         return Transition(
             state.fields,

@@ -92,7 +92,7 @@ class FqCodel(ControlledDelay):
     def keeps_order(self) -> bool:
         return False
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         queue_of = self._draw_queues(setting)
         rows = OWN + len(queue_of)
         own = [self.quantum, *[NO_QUEUE] * 4, len(queue_of), rows, *queue_of]

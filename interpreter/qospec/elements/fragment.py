@@ -72,10 +72,10 @@ class Fragment(Element):
     def discards_for(self) -> tuple[str, ...]:
         return self.causes if self.dont_fragment else ()
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         return form.limit_to(self.mtu) if self.dont_fragment else form.cut(self.mtu)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         count, first = setting.streams.count, setting.streams.start("fragments")
         full_bytes = compute_full_payload_bytes(self.mtu)
         own = [self.mtu, full_bytes, count, first, self.dont_fragment, setting.number, 0]

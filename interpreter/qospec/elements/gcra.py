@@ -99,7 +99,7 @@ class Gcra(Element):
     def concerns(self, contract: Contract) -> bool:
         return self.polices(contract)
 
-    def admits(self, contract: Contract, kind: KindName) -> Curve | None:
+    def bound_passing(self, contract: Contract, kind: KindName) -> Curve | None:
         exempt = kind in OF_OTHERS and self.oam == "exempt"
         if exempt or self.violate == "tag" or not self.polices(contract):
             return None
@@ -114,7 +114,7 @@ class Gcra(Element):
     def marks_written(self) -> tuple[str, ...]:
         return ("clp",)
 
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+    def predict_marks(self, marks: int, contract: Contract) -> tuple[int, ...]:
         tags = self.polices(contract) and (self.violate == "tag" or contract.tagging)
         return (marks, marks | CLP) if tags and not marks & CLP else (marks,)
 
@@ -145,7 +145,7 @@ class Gcra(Element):
             [head, tested_as, first, second[: len(second) * dual]], dtype=np.int64
         )
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(
             self.start(setting), _arrive, losses=tuple(("", cause) for cause in POLICED)
         )

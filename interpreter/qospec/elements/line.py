@@ -181,7 +181,7 @@ class Line(Element):
             )
         elif self.encapsulation is not None:
             raise ValueError("encapsulation: it is put around packets in cells; write `aal = aal5`")
-        transmission.check(self.clock(stamps=False))
+        transmission.check(self.build_clock(stamps=False))
 
     @property
     def accepts(self) -> tuple[Carried, ...]:
@@ -196,7 +196,7 @@ class Line(Element):
         unslotted = ("slotted", "phase") if self.carries == "packet" else ()
         return frozenset((*unslotted, *(() if self.length else ("delay_per_length",))))
 
-    def clock(self, *, stamps: bool) -> Clock:
+    def build_clock(self, *, stamps: bool) -> Clock:
         # Propagation is rounded to a whole ps.
         propagation_ps = round(self.length * self.delay_per_length)
         rate, slotted = Fraction(self.rate), self.slotted and self.carries == "cell"
@@ -232,7 +232,7 @@ class Line(Element):
             optional_tag=self.optional_tag,
         )
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         return guarantee_line(clock, arriving[0])
@@ -245,10 +245,10 @@ class Line(Element):
             alone = Tandem(tail_drop.build_hop(line, size_bytes))
         return State(line, slotted, stamps, size_bytes, setting.owns_times, alone)
 
-    def hop(self, state: State) -> Hop | None:
+    def as_hop(self, state: State) -> Hop | None:
         return state.tandem.hops[0] if state.tandem else None
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         queues = ("",) if setting.watched else ()
         return Transition(transmission.build_line(setting.clock), _arrive, queues=queues)
 

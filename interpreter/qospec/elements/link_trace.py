@@ -86,7 +86,7 @@ class LinkTrace(Element):
     def buffer(self) -> Buffer:
         return self.limit
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         of_rates = bool(self.file.rates)
         table = self.file.rates if of_rates else self.file.opportunities_ps
         own = np.concatenate([[0, 0, 0 if of_rates else OPPORTUNITY_BYTES], np.ravel(table)])

@@ -63,7 +63,7 @@ class Lose(Fault):
         if self.overhead and self.bit_error_rate is None:
             raise ValueError("overhead: without a `bit_error_rate` no bit is wrong")
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         state = self.start(setting)
         if not self.bit_error_rate:
             return Transition(state, _arrive, losses=(("", "injected"),))

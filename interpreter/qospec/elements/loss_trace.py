@@ -45,7 +45,7 @@ class LossTrace(Element):
     causes = ("injected",)
     keeps_spacing = True
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         key = setting.draws.stream().integers(0, 1 << WORD, 2)
         table = [(at_ps, int(loss * (1 << WORD))) for at_ps, loss in self.file.steps]
         begins = [0, TABLE + WIDTH * len(table)]

@@ -49,7 +49,7 @@ class Machine(Element):
     def discards_for(self) -> tuple[str, ...]:
         return self.causes if any(s.forward == DISCARD for s in self.program.states) else ()
 
-    def outputs_of(self, number: int, *, kind: KindName) -> tuple[int, ...]:
+    def predict_outputs(self, number: int, *, kind: KindName) -> tuple[int, ...]:
         if self.inputs[number] != IN:
             return ()
         ports = self.program.ports
@@ -61,9 +61,9 @@ class Machine(Element):
         most = max((len(way.send) for way in self.program.transitions), default=0)
         return MOST_TRANSITIONS * most * size
 
-    def placed(self, placement: Placement) -> Machine:
+    def with_placement(self, placement: Placement) -> Machine:
         return replace(self, placement=placement)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         assert self.placement is not None  # noqa: S101 -- the planner places each
         return build_transition(self.program, self.placement, setting)

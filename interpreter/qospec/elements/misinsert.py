@@ -44,7 +44,7 @@ class Misinsert(Fault):
         own = [setting.streams.count, setting.streams.start("misinserted")]
         return np.concatenate([super().start(setting), np.array(own, np.int64)])
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)
 
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:

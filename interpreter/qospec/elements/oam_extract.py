@@ -34,10 +34,10 @@ class OamExtract(Element):
     def outputs(self) -> tuple[str, ...]:
         return ("user", "oam")
 
-    def output_of(self, number: int, *, kind: KindName) -> int:
+    def predict_output(self, number: int, *, kind: KindName) -> int:
         return OAM if kind == "oam" else USER
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         oam = setting.streams.list_indices("oam")
         return Transition(np.array([oam.start, oam.stop]), _arrive)
 

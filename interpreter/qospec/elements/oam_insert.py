@@ -69,12 +69,12 @@ class OamInsert(Element):
                 "rate: this fraction is too fine to be kept exactly; give fewer digits"
             )
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         return Guarantees((Guarantee(0, 0),))
 
-    def inserted(self, passing: Arrival) -> Arrival:
+    def bound_inserted(self, passing: Arrival) -> Arrival:
         """Return as much as passes: at most one goes before each user cell."""
         return bound_items(passing.items, (CELL_BYTES,))
 
@@ -94,7 +94,7 @@ class OamInsert(Element):
         period = [*divmod(period_ps.numerator, denominator), denominator]
         return np.array([setting.streams.start("oam"), *period, *vcs.ravel()], np.int64)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive)
 
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:

@@ -132,15 +132,15 @@ class Pie(Element):
     def marks_written(self) -> tuple[str, ...]:
         return ("ecn",) if self.ecn else ()
 
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+    def predict_marks(self, marks: int, contract: Contract) -> tuple[int, ...]:
         return mark_congestion(marks) if self.ecn else (marks,)
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         return guarantee_line(clock, arriving[0], self.limit)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         draws = RandomDraws(setting.draws.stream(), np.empty(0, np.int32))
         marking = CONGESTION if self.ecn else 0
         pie = np.zeros(FIELDS, np.int64)

@@ -184,7 +184,7 @@ class Processor(Element):
     def outputs(self) -> tuple[str, ...]:
         return tuple(f"exit[{number}]" for number in range(self.ports))
 
-    def output_of(self, number: int, *, kind: KindName) -> int:
+    def predict_output(self, number: int, *, kind: KindName) -> int:
         return number
 
     @property
@@ -199,10 +199,10 @@ class Processor(Element):
     def _curve(self) -> Curve:
         return to_curve(self.per_packet)
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
+    def find_lookahead_ps(self, clock: Clock | None) -> int:
         return self._curve.least_ps
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         """Return what a server guarantees that loses a share of its time, a period at once.
@@ -276,7 +276,7 @@ class Processor(Element):
         each_ps = self._curve.most_ps + self.per_size_change
         return each_ps + size_bytes * self.per_byte + segments * self.per_segment
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         state = self.start(setting)
         return Transition(
             state.fields,

@@ -82,10 +82,10 @@ class Reassemble(Element):
 
     causes = ("reassembly_timeout",)
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         return form.reassemble()
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         streams = setting.streams
         state = np.zeros(LATEST + streams.count + WIDTH, np.int64)
         state[COUNT], state[TIMEOUT_PS] = streams.count, self.timeout

@@ -124,7 +124,7 @@ class Remark(Element):
             marks["colour"] = COLOURS.index(self.colour)
         return found
 
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+    def predict_marks(self, marks: int, contract: Contract) -> tuple[int, ...]:
         value = min(ALL[self.key].read(marks), len(self._given) - 1)
         for name, code in self._given[value].items():
             marks = ALL[name].put(marks, code)
@@ -141,7 +141,7 @@ class Remark(Element):
             for given in self._given
         )
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         key, bits = ALL[self.key], self._bits
         return Transition(np.array([key.first, key.highest, len(bits) - 1, *chain(*bits)]), _arrive)
 

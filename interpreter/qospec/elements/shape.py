@@ -124,7 +124,7 @@ class Shape(Metering):
     def buffer(self) -> Buffer:
         return self.limit
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees | None:
         """Return how long it holds packets, and the bucket that what leaves keeps within.
@@ -141,7 +141,7 @@ class Shape(Metering):
         bucket, costs = self.token_bucket, _costs(self.token_bucket, offered.sizes)
         saved_ps = bucket.size.amount * bucket.token_ps - self.refill
         if self.refill and saved_ps < costs.longest_ps:  # the first may wait while tokens are lost
-            return super().guarantees(arriving, clock, limits)
+            return super().guarantee_service(arriving, clock, limits)
         in_bytes = self.limit.unit == "byte"
         each_ps = costs.dearest_ps if in_bytes else min(costs.longest_ps, saved_ps)
         held_ps = self.limit.amount * each_ps + self.refill + 1
@@ -156,7 +156,7 @@ class Shape(Metering):
         leaves = bucket.bound_passing(offered.sizes)
         return Guarantees((Guarantee(0, most_ps, floor(waiting), server=server),), leaves)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         fields = make_holding(self.limit, np.zeros(2 + FIELDS, np.int64))
         fields[NOW] = -1  # nothing has left yet, and something may at 0
         fields[REFILL] = self.refill

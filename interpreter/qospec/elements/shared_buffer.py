@@ -96,7 +96,7 @@ class SharedBuffer(Element):
     def outputs(self) -> tuple[str, ...]:
         return tuple(f"exit[{number}]" for number in range(self.ports))
 
-    def output_of(self, number: int, *, kind: KindName) -> int:
+    def predict_output(self, number: int, *, kind: KindName) -> int:
         return number
 
     @property
@@ -108,7 +108,7 @@ class SharedBuffer(Element):
         shared = self.alpha is None and self.threshold is None
         return self.causes[:1] if shared else self.causes
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         alpha, most = self.alpha or Fraction(0), self.threshold or self.limit
         in_bytes = self.limit.unit == "byte"
         own = [self.limit.amount, in_bytes, *alpha.as_integer_ratio(), most.amount]

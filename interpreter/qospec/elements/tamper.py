@@ -34,10 +34,10 @@ class Tamper(Fault):
     answers_at_once = True
     keeps_spacing = True
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         return form if form.changed else form._replace(changed=True)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         return Transition(self.start(setting), _arrive, columns=count_columns("seal"))
 
 

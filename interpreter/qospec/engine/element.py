@@ -139,7 +139,7 @@ class Setting(NamedTuple):
     clocks: tuple[Clock | None, ...] = ()
 
 
-class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is needed
+class Element(ABC):  # noqa: B024 -- either of `process` and `build_transition` is needed
     """One step of the path of cells or packets: a frozen dataclass of its parameters.
 
     All that the checker, the planner and the engine know of an element are the facts below. Each
@@ -200,23 +200,23 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
             return CARRIED
         return (self.buffer.unit,)
 
-    def output_of(self, number: int, *, kind: KindName) -> int:
+    def predict_output(self, number: int, *, kind: KindName) -> int:
         """Return the output for items of an input, which the planner follows; both are numbers.
 
         Unused for routers and classifiers, for which the planner makes a table.
         """
         return 0
 
-    def outputs_of(self, number: int, *, kind: KindName) -> tuple[int, ...]:
+    def predict_outputs(self, number: int, *, kind: KindName) -> tuple[int, ...]:
         """Return all outputs that items of an input may take, if that is not known ahead."""
-        return (self.output_of(number, kind=kind),)
+        return (self.predict_output(number, kind=kind),)
 
     @property
     def most_made(self) -> int:
         """Return how many items it makes at most in a trial, if it is no endpoint of a flow."""
         return 0
 
-    def clock(self, *, stamps: bool) -> Clock | None:
+    def build_clock(self, *, stamps: bool) -> Clock | None:
         """Return how it serves the queue before it, if it is a line; the planner joins the two.
 
         Args:
@@ -238,14 +238,14 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         """Return whether it enforces such a contract; the planner warns of what cannot conform."""
         return False
 
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+    def predict_marks(self, marks: int, contract: Contract) -> tuple[int, ...]:
         """Return the marks that an item may leave with, which the planner follows; the usual first.
 
         There are none if no such item passes.
         """
         return (marks,)
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         """Return what items are behind it, which the planner follows: their kind and sizes.
 
         Raises:
@@ -325,7 +325,7 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
 
     # ---- what is proved of it, for `plan.proofs`
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees | None:
         """Return what it guarantees, given a bound of what arrives at each input; None: nothing.
@@ -340,7 +340,7 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         """
         if not self.keeps_spacing:
             return None
-        time_ps = self.lookahead_ps(clock)
+        time_ps = self.find_lookahead_ps(clock)
         return Guarantees((Guarantee(time_ps, time_ps),) * len(self.inputs))
 
     @property
@@ -348,11 +348,11 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         """Return whether items that come to one input and leave by one output keep their order."""
         return True
 
-    def admits(self, contract: Contract, kind: KindName) -> Curve | None:
+    def bound_passing(self, contract: Contract, kind: KindName) -> Curve | None:
         """Return a bound of the items of one connection that pass, by its contract; None: none."""
         return None
 
-    def inserted(self, passing: Arrival) -> Arrival | None:
+    def bound_inserted(self, passing: Arrival) -> Arrival | None:
         """Return a bound of what it inserts into a flow, of each kind; None if there is none.
 
         What has a bound is stamped when it is inserted.
@@ -361,13 +361,13 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
 
     # ---- where it is, of machines
 
-    def placed(self, placement: Placement) -> Element:
+    def with_placement(self, placement: Placement) -> Element:
         """Return it in its place among other machines, for the planner."""
         return self
 
     # ---- how it runs
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
+    def find_lookahead_ps(self, clock: Clock | None) -> int:
         """Return the minimum time through it, which the engine and the checker need in loops.
 
         By default none, or that of the line that serves it.
@@ -381,7 +381,7 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         """Return its state for `process` at the beginning of a trial; None if it has none."""
         return None
 
-    def hop(self, state: Any) -> Hop | None:
+    def as_hop(self, state: Any) -> Hop | None:
         """Return what else it is, of that state: a line that sends items of one size; None: more.
 
         Nodes that are one behind the other take a window in one call, until something is lost.
@@ -390,8 +390,8 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
 
     process: ClassVar[Callable[..., Step] | None] = None
     """process(state, arrivals, until_ps): process a batch per input, all below `until_ps`; at
-    `FOREVER_PS` all waiting items are sent. None: it has a `transition` only, and works event by
-    event wherever it is."""
-    transition: ClassVar[Callable[..., Any] | None] = None
-    """transition(setting): return how it answers events one at a time, from the beginning of a
-    trial, an `event.transition.Transition`. None: it cannot be on a cycle."""
+    `FOREVER_PS` all waiting items are sent. None: it has a `build_transition` only, and works event
+    by event wherever it is."""
+    build_transition: ClassVar[Callable[..., Any] | None] = None
+    """build_transition(setting): return how it answers events one at a time, from the beginning of
+    a trial, an `event.transition.Transition`. None: it cannot be on a cycle."""

@@ -33,11 +33,11 @@ class NoteSizeRange(Element):
     answers_at_once = True
     keeps_spacing = True
 
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:  # noqa: ARG002
+    def predict_marks(self, marks: int, contract: Contract) -> tuple[int, ...]:  # noqa: ARG002
         """Return those of all ranges."""
         return tuple(SIZE_RANGE.put(marks, number) for number in range(len(self.bounds) + 1))
 
-    def transition(self, setting: Setting) -> Transition:  # noqa: ARG002
+    def build_transition(self, setting: Setting) -> Transition:  # noqa: ARG002
         """Return the same, item by item."""
         return Transition(np.array(self.bounds, np.int64), _arrive)
 

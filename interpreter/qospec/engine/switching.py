@@ -65,7 +65,7 @@ class Multiplexer(Element):
         """Return its arbiter."""
         return build_arbiter(self.arbitration, setting.draws)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return the same, item by item: all of one moment go on when the last of them is there."""
         if self.arbitration == "fixed_order":
             return Transition(np.zeros(0, np.int64), _pass_on)
@@ -156,7 +156,7 @@ class Fabric(Element):
         """Return `exit[0]` and so on."""
         return tuple(f"exit[{number}]" for number in range(self.ports))
 
-    def lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
+    def find_lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
         """Return its latency."""
         return self.latency
 
@@ -164,7 +164,7 @@ class Fabric(Element):
         """Return the planner's table."""
         return build_routing_table(setting)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return the same, item by item."""
         state = np.concatenate([[self.latency], encode_table(setting)])
         return Transition(state, _arrive)

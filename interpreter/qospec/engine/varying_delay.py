@@ -85,10 +85,10 @@ class VaryingDelay(Element):
     def start_delays(self, setting: Setting) -> Delaying:
         """Return the delays from the beginning of a trial."""
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
+    def find_lookahead_ps(self, clock: Clock | None) -> int:
         return self.shortest_ps
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         return Guarantees((Guarantee(self.shortest_ps, self.longest_ps),))
@@ -96,7 +96,7 @@ class VaryingDelay(Element):
     def start(self, setting: Setting) -> Any:
         return State(self.start_delays(setting).of, 0, make_empty())
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         delays = self.start_delays(setting)
         fields = [self.shortest_ps, self.keeps_order, 0, 0, 0, OWN + len(delays.own)]
         state = np.array([*fields, *delays.own.tolist(), *[0] * (PLACES * WIDTH)], np.int64)

@@ -281,7 +281,7 @@ class _Trial:
         host = self._network.hosts[self._network.find_host(path)]
         if host.line < 0:
             return None
-        rate = self._network.elements[host.line].element.clock(stamps=False).bit_rate
+        rate = self._network.elements[host.line].element.build_clock(stamps=False).bit_rate
         return Fraction(rate) if rate in SPEEDS else None
 
     def describe_ports(self, flows: Sequence[Flow]) -> Document:

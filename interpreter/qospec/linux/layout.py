@@ -194,7 +194,7 @@ def _follow(
             passed = []
         output = _find_output(node, connection, marks)
         if _name(node) == "remark":
-            (marks,) = node.element.marks_after(marks, experiment.contracts[connection])
+            (marks,) = node.element.predict_marks(marks, experiment.contracts[connection])
         place, wire = wires[number, output]
         if wire.to in (END, DISCARD):
             end = place if wire.to == END else -1

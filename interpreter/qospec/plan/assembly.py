@@ -111,7 +111,7 @@ def assemble(network: Network) -> Drafts:
     stamping = {host.line for host in network.hosts}
     for index, draft in drafts.items():
         if draft.duty == "line":
-            draft.clock = draft.element.clock(stamps=index in stamping)
+            draft.clock = draft.element.build_clock(stamps=index in stamping)
     for index in [i for i, draft in drafts.items() if draft.duty == "scheduler"]:
         if index in drafts and not _is_inner(drafts, index):
             _join_line(drafts, index)

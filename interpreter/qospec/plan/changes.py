@@ -127,7 +127,7 @@ def _with_outages(network: Network, spans: Mapping[str, list[tuple[int, int]]]) 
     elements, wires, behind = list(network.elements), list(network.wires), dict[str, str]()
     for index, instance in enumerate(network.elements):
         if instance.path in spans:
-            outage = Outage(instance.element.clock(stamps=False), tuple(spans[instance.path]))
+            outage = Outage(instance.element.build_clock(stamps=False), tuple(spans[instance.path]))
             kind, path = replace(instance.kind, duty="element"), f"{instance.path} (down)"
             place, behind[instance.path] = len(elements), path
             elements.append(replace(instance, path=path, kind=kind, element=outage))

@@ -160,7 +160,7 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
         )
         if _is_permanent(program):
             reference += program.instances or 1
-        nodes.append(node._replace(element=node.element.placed(placement)))
+        nodes.append(node._replace(element=node.element.with_placement(placement)))
     return replace(lowered, nodes=tuple(nodes))
 
 

@@ -53,7 +53,7 @@ def list_overloads(case: Case) -> Iterator[Overload]:
     for change, flows in enumerate(_list_over_time(case)):
         for line, shares in _sum_asked(case, flows).items():
             instance = case.networks[""].elements[line]
-            clock = instance.element.clock(stamps=False)
+            clock = instance.element.build_clock(stamps=False)
             total = sum(shares.values(), Fraction(0))
             if total > clock.bit_rate and line not in found:
                 names = tuple(flows[share].name for share in sorted(shares))
@@ -100,7 +100,7 @@ def _sum_asked(case: Case, flows: Sequence[Flow]) -> dict[int, dict[int, Fractio
         host, flow = network.hosts[member.origin], flows[member.stream.flow]
         line = host.line
         if line >= 0 and member.stream.kind == "user" and flow.arrivals.compute_first_rate(1):
-            clock = network.elements[line].element.clock(stamps=True)
+            clock = network.elements[line].element.build_clock(stamps=True)
             shares = asked.setdefault(line, {})
             share = (1 + host.tester.skew) * compute_asked_bps(flow, build_sent_form(member), clock)
             shares[member.stream.flow] = shares.get(member.stream.flow, Fraction(0)) + share

@@ -93,7 +93,7 @@ class Forms:
                 self._at.setdefault((element, number), set()).add(form)
                 self._at_input.setdefault((element, hop.input, number), set()).add(form)
                 if hop.after in ends:
-                    after = routes.drafts[element].element.form_after(form)
+                    after = routes.drafts[element].element.predict_form(form)
                     self._at_end.setdefault(number, set()).add(after)
             straight = [hop for hop in hops if hop.straight]
             for hop, form in _follow_forms(straight, sent[number], routes.drafts, member):
@@ -172,7 +172,7 @@ def _is_changed(sent: Sequence[Form], routes: Routes) -> bool:
         element = routes.drafts[index].element
         for member in members:
             try:
-                if element.form_after(sent[member]) is not sent[member]:
+                if element.predict_form(sent[member]) is not sent[member]:
                     return True
             except ValueError:
                 return True
@@ -194,7 +194,7 @@ def _follow_forms(
     while waiting:
         state, form = waiting.pop()
         try:
-            after = drafts[state.element].element.form_after(form)
+            after = drafts[state.element].element.predict_form(form)
         except ValueError as reason:
             passed = {hop.before.element for hop in hops}
             raise FormError(member, state.element, reason, passed) from reason

@@ -238,7 +238,7 @@ def _list_begun(
 def _list_outputs(subject: Subject, node: Node, item: Arriving) -> tuple[int, ...]:
     """Return the outputs that items may take."""
     if node.outputs is None:
-        return node.element.outputs_of(item.input, kind=item.item_class.kind)
+        return node.element.predict_outputs(item.input, kind=item.item_class.kind)
     if item.item_class.marks not in node.columns:
         return ()
     row = subject.streams.follow(subject.members[item.member].stream, item.item_class.kind).first
@@ -256,7 +256,7 @@ def _list_behind(subject: Subject, node: Node, item: Arriving) -> Iterator[Arriv
     if isinstance(element, Relabel):
         first = subject.members[item.member].stream.first
         after = tuple(turned for marks in after for turned in element.turn_marks(first, marks))
-    form = element.form_after(item.form)
+    form = element.predict_form(item.form)
     inserted = element.inserts if kind == "user" else ()
     theirs = after if element.cuts else {marks & LEG.mask for marks in after}
     for kinds, some in [((kind,), after), (inserted, theirs)]:

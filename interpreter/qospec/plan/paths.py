@@ -205,7 +205,7 @@ class MemberRouting:
         if edge.end != "element":
             return []
         draft = self._drafts[edge.to]
-        outputs = draft.element.outputs_of(edge.input, kind=item_class.kind)
+        outputs = draft.element.predict_outputs(edge.input, kind=item_class.kind)
         number = edge.input if draft.queues else 0
         return [State(edge.to, item_class, entry, output, number) for output in outputs]
 

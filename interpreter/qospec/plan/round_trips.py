@@ -96,7 +96,7 @@ def _find_least_ps(survey: Survey, element: int, member: int) -> int:
     draft = survey.drafts[element]
     clock = draft.clock
     if clock is None or clock.encapsulation is None:
-        return draft.element.lookahead_ps(clock)
+        return draft.element.find_lookahead_ps(clock)
     least_bytes = min(form.smallest_bytes for form in survey.forms.list_at(element, member))
     on_the_line = clock.encapsulation.count_line_bytes(least_bytes)
     return int(on_the_line * clock.byte_time_ps) + clock.arrival_ps

@@ -268,7 +268,7 @@ def _find_slots(index: int, number: int, routes: Routes) -> set[Slots]:
             found.add(Slots())
         else:
             if delay_ps is not None:
-                delay_ps += draft.element.lookahead_ps(None)
+                delay_ps += draft.element.find_lookahead_ps(None)
             waiting += [(further, delay_ps) for further in before[feeder]]
         seen.add(feeder)
     return found

@@ -164,7 +164,7 @@ def _verify(
 
 
 def list_in_batches(suite: Suite) -> list[Test]:
-    """Return the tests that have elements without a `transition`, which no loop may have.
+    """Return the tests that have elements without a transition, which no loop may have.
 
     Whether one does is known once it is planned. Elements of the package may be in any loop.
     """
@@ -172,7 +172,7 @@ def list_in_batches(suite: Suite) -> list[Test]:
         test
         for test in suite.tests
         if any(
-            element.element.transition is None
+            element.element.build_transition is None
             for case in test.cases
             for network in case.networks.values()
             for element in network.elements

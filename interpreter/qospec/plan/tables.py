@@ -182,8 +182,8 @@ def list_marks_after(
     `queues` are those before a scheduler.
     """
     policy = queues[number].drop if queues else None
-    ahead = (marks,) if policy is None else policy.marks_after(marks)
-    found = (after for mark in ahead for after in element.marks_after(mark, contract))
+    ahead = (marks,) if policy is None else policy.predict_marks(marks)
+    found = (after for mark in ahead for after in element.predict_marks(mark, contract))
     return tuple(dict.fromkeys(found))
 
 

@@ -57,7 +57,7 @@ def insert_tags(drafts: Drafts, hosts: Collection[int], tagged: Ranges) -> None:
             queue, output = fed[index]
             element = drafts[queue].element
             inputs = range(len(element.inputs))
-            numbers = {n for n in inputs if element.output_of(n, kind="user") == output}
+            numbers = {n for n in inputs if element.predict_output(n, kind="user") == output}
             _insert_ahead(drafts, queue, numbers, _build_tagging(draft, tagged, adds=True))
         else:
             numbers = {e.input for d in drafts.values() for e in d.edges if e.to == index}

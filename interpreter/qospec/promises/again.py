@@ -30,7 +30,7 @@ def _run_finely_cut(trial: Trial) -> Iterator[str]:
 
 
 def _run_event_by_event(trial: Trial) -> Iterator[str]:
-    if any(node.element.transition is None for node in trial.experiment.nodes):
+    if any(node.element.build_transition is None for node in trial.experiment.nodes):
         return
     yield from _list_differences(
         trial.observation, trial.run_again(by_events=True), "event by event"

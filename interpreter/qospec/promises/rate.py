@@ -45,14 +45,14 @@ def _list_stated(node: Node, conduct: Conduct, experiment: Experiment) -> Iterat
         left = conduct.left(number)
         for index in sorted(set(left.connection.tolist())):
             contract = experiment.contracts[experiment.streams.find_connection(index)]
-            curve = node.element.admits(contract, experiment.streams.find_kind(index))
+            curve = node.element.bound_passing(contract, experiment.streams.find_kind(index))
             if curve is not None:
                 own = left.select(left.connection == index)
                 yield _Stated(own, [1] * own.count, curve, "items of a connection")
     sizes = {size for batch in conduct.arrivals for size in set(batch.size_bytes.tolist())}
     if not sizes or len(node.element.inputs) != 1 or len(node.element.outputs) != 1:
         return
-    guaranteed = node.element.guarantees((describe_unbounded(sizes),), node.clock, (None,))
+    guaranteed = node.element.guarantee_service((describe_unbounded(sizes),), node.clock, (None,))
     if guaranteed is not None and guaranteed.leaves is not None:
         left, leaves = conduct.left(0), guaranteed.leaves
         yield _Stated(left, [1] * left.count, leaves.items, "items")

@@ -31,7 +31,7 @@ def _find_too_early(trial: Trial) -> Iterator[str]:
     indices = trial.experiment.streams.indices
     for node, conduct in trial.nodes:
         try:
-            conduct.check(node.path, node.element.lookahead_ps(node.clock), indices)
+            conduct.check(node.path, node.element.find_lookahead_ps(node.clock), indices)
         except BrokenPromiseError as broken:
             yield str(broken)
 
@@ -68,7 +68,7 @@ def _compute_least_ps(experiment: Experiment, start: int) -> int | None:
             continue
         known.add(number)
         node = experiment.nodes[number]
-        behind_ps = time_ps + node.element.lookahead_ps(node.clock)
+        behind_ps = time_ps + node.element.find_lookahead_ps(node.clock)
         for follower in onward.get(number, ()):
             heapq.heappush(waiting, (behind_ps, follower))
     return None

@@ -77,7 +77,7 @@ def _describe_lines(networks: Sequence[Network]) -> list[Document]:
     grouped: dict[str, Document] = {}
     known: dict[int, Settings] = {}
     for cable in _list_cables(networks).values():
-        clocks = {line.element.clock(stamps=False) for line in cable.lines}
+        clocks = {line.element.build_clock(stamps=False) for line in cable.lines}
         rates = {
             clock.bit_rate: f"{format_value(clock.bit_rate, RATE)} @{clock.layer}"
             for clock in clocks

@@ -74,7 +74,7 @@ def _explain_network(
 ) -> None:
     """Add to `waits` where the flows of a network waited.
 
-    An element without a `transition` does not report what waits in it for a line. If all else is
+    An element without a transition does not report what waits in it for a line. If all else is
     empty, nothing is said of where a flow waited: it may have been there.
     """
     planned = plan.networks[network]
@@ -101,7 +101,7 @@ def _explain_network(
             named = " and ".join(prefix + place for place in unknown)
             waits.unknown.append(
                 f"what waited at {named} on the way of {prefix}{flow} is unknown:"
-                " an element without a `transition` does not report it"
+                " an element without a transition does not report it"
             )
 
 

@@ -190,7 +190,7 @@ class Client(Endpoint):
         """Return the output to the line, and those of answers and of exchanges."""
         return ("out", "received", "ended")
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return the client before its first request."""
         echo, exchange = self.echo, self.exchange
         slots = exchange.connections * echo.window
@@ -312,7 +312,7 @@ class Server(Endpoint):
 
     exchange: Exchange
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return the server, which remembers nothing."""
         exchange, answers = self.exchange, self.exchange.sent.answers
         assert answers is not None  # noqa: S101 -- an exchange has them

@@ -104,7 +104,7 @@ class Lab:
             return Lab._carry(element, setting, batches, cuts, by_events=by_events)
         found = Lab._carry(element, setting, batches, cuts)
         in_batches = element.process is not None or element.answers_at_once
-        both = in_batches and element.transition is not None
+        both = in_batches and element.build_transition is not None
         if both and sum(batch.count for batch in batches) <= MOST_BY_EVENTS:
             again = Lab._carry(element, setting, batches, cuts, by_events=True)
             assert again.rows() == found.rows()
@@ -406,7 +406,7 @@ class Meters:
             ]
             expected = tuple(self.colours.put(others, colour) for colour in may)
             arriving = batch.marks.item(number)
-            assert meter.marks_after(arriving, setting.contracts[0]) == expected
+            assert meter.predict_marks(arriving, setting.contracts[0]) == expected
             assert dict(kept).get(number, least) >= least
 
     def vector(self, meter: Any) -> str:

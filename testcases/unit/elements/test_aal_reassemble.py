@@ -206,7 +206,7 @@ def test_frames_of_several_connections_may_come_mixed(lab, setting):
 
 def test_packets_have_their_form_again():
     packets = Form("packet", ((40, 3), (1_500, 1)), 4, family="ipv4")
-    assert AalReassemble().form_after(AalSegment().form_after(packets)) == packets
+    assert AalReassemble().predict_form(AalSegment().predict_form(packets)) == packets
 
 
 @pytest.mark.parametrize(
@@ -219,20 +219,20 @@ def test_packets_have_their_form_again():
     ],
 )
 def test_two_ends_that_do_not_agree(fields, error, message):
-    cells = AalSegment().form_after(Form("packet", ((1_500, 1),)))
+    cells = AalSegment().predict_form(Form("packet", ((1_500, 1),)))
     with pytest.raises(error, match=message):
-        AalReassemble(**fields).form_after(cells)
+        AalReassemble(**fields).predict_form(cells)
 
 
 def test_cells_that_carry_no_packets():
     with pytest.raises(UnfitError, match="carry no packets"):
-        AalReassemble().form_after(Form("cell", ((53, 1),)))
+        AalReassemble().predict_form(Form("cell", ((53, 1),)))
 
 
 def test_cells_that_are_still_encrypted():
-    cells = AalSegment().form_after(Form("packet", ((1_500, 1),)))
+    cells = AalSegment().predict_form(Form("packet", ((1_500, 1),)))
     with pytest.raises(UnfitError, match="still encrypted"):
-        AalReassemble().form_after(CellEncrypt().form_after(cells))
+        AalReassemble().predict_form(CellEncrypt().predict_form(cells))
 
 
 @pytest.mark.parametrize("aal", ["aal5", "aal3_4"])

@@ -68,7 +68,7 @@ def test_what_was_noted_of_a_packet_is_noted_of_its_last_cell(lab, setting):
 
 def test_the_form_of_cells_tells_their_number():
     mixed = Form("packet", ((40, 7), (576, 4), (1_500, 1)), 12)
-    cells = AalSegment().form_after(mixed)
+    cells = AalSegment().predict_form(mixed)
     assert (cells.carries, cells.sent) == ("cell", 12)
     assert cells.sizes == ((53, 7 * 2 + 4 * 13 + 32),)  # 48, 584 and 1,508 B, and 8 B
 
@@ -84,7 +84,7 @@ def test_the_form_of_cells_tells_their_number():
 )
 def test_packets_that_it_does_not_cut(element, form, message):
     with pytest.raises(UnfitError, match=message):
-        element.form_after(form)
+        element.predict_form(form)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_an_mtu_that_no_sdu_has_room_for(fields, message):
 
 
 def test_cells_of_encrypted_packets_are_not_encrypted_once_more():
-    packets = EspEncrypt(encryption="aes_128_cbc", integrity="hmac_sha1_96").form_after(
+    packets = EspEncrypt(encryption="aes_128_cbc", integrity="hmac_sha1_96").predict_form(
         Form("packet", ((576, 1),))
     )
     with pytest.raises(ValueError, match="not encrypted once more"):
-        CellEncrypt().form_after(AalSegment().form_after(packets))
+        CellEncrypt().predict_form(AalSegment().predict_form(packets))

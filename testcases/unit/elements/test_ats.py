@@ -98,7 +98,7 @@ def test_its_bucket_bounds_no_packets_that_are_longer(lab, size, is_bounded):
     ats = in_bytes(Ats, Fraction(12 * 10**6), 1_500, 10 * MS, "all")
     assert carry(lab, ats, [(MS, size, 0)]) == [MS]
     arriving = bound_items(Curve.from_lines([(Fraction(1), Fraction(0))]), [size])
-    assert (ats.guarantees((arriving,), None, ()).leaves is not None) == is_bounded
+    assert (ats.guarantee_service((arriving,), None, ()).leaves is not None) == is_bounded
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def test_the_bound_of_class_a_is_a_frame_of_others_and_the_slope(lab):
     """
     often = Fraction(1, 10**9)
     arriving = (bound_items(Curve.from_lines([(4, often)]), [62]), describe_unbounded([1_500]))
-    first, rest = shaped(Fraction(3, 4)).guarantees(arriving, LINE, ()).inputs
+    first, rest = shaped(Fraction(3, 4)).guarantee_service(arriving, LINE, ()).inputs
     assert first.most_ps is not None
     assert rest.most_ps is None
     left = serve(lab, shaped(Fraction(3, 4)), [(1, 62, n) for n in range(4)], [(0, 1_500, 99)])

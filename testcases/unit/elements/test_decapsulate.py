@@ -30,6 +30,6 @@ def test_it_undoes_an_encapsulation_of_the_same_header(lab, sizes, header):
 
 def test_what_is_left_has_an_ip_header_of_its_own():
     sizes = Form("packet", ((44, 1), (1_500, 1)), 2)
-    assert Decapsulate(24).form_after(sizes).smallest_bytes == 20
+    assert Decapsulate(24).predict_form(sizes).smallest_bytes == 20
     with pytest.raises(ValueError, match="44 B hold no IP packet behind a header of 25 B"):
-        Decapsulate(25).form_after(sizes)
+        Decapsulate(25).predict_form(sizes)

@@ -63,8 +63,8 @@ def test_each_item_has_the_delay_of_the_moment_and_keeps_its_place(lab, gaps, de
 
 def test_its_bounds_are_the_least_and_the_greatest_delay():
     trace = recorded((0, 20 * MS), (S, 5 * MS), (2 * S, 30 * MS))
-    assert trace.lookahead_ps(None) == 5 * MS
-    (only,) = trace.guarantees((), None, ()).inputs
+    assert trace.find_lookahead_ps(None) == 5 * MS
+    (only,) = trace.guarantee_service((), None, ()).inputs
     assert (only.least_ps, only.most_ps) == (5 * MS, 30 * MS)
 
 

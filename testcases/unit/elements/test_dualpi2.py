@@ -178,7 +178,7 @@ def test_the_base_probability_follows_the_delay_of_the_first_packet(lab):
     p + 0.16 (curq - 0.015) + 3.2 (curq - prevq): 0.16 x -0.007 + 3.2 x 0.008 = 0.02448, then each
     time 3.2 x 0.016 = 0.0512 and 0.16 x 0.009, 0.025, 0.041, ….
     """
-    transition = Dualpi2(NO_LIMIT).transition(lab.setting(clock=LINE))
+    transition = Dualpi2(NO_LIMIT).build_transition(lab.setting(clock=LINE))
     items, out, found = np.zeros((13, 16), np.int64), np.zeros((64, 4), np.int64), []
     items[:, 2] = 1_250
     items[1, 2] = 12_500_000

@@ -17,12 +17,12 @@ def test_each_packet_gains_the_header_and_nothing_else(lab):
 
 def test_it_states_the_sizes_behind_it():
     mix = Form("packet", ((40, 7), (576, 4), (1_500, 1)), 12)
-    assert [size for size, _ in Encapsulate(24).form_after(mix).sizes] == [64, 600, 1_524]
-    assert Encapsulate(24).form_after(Form("packet")) == Form("packet", headers=(24,))
+    assert [size for size, _ in Encapsulate(24).predict_form(mix).sizes] == [64, 600, 1_524]
+    assert Encapsulate(24).predict_form(Form("packet")) == Form("packet", headers=(24,))
 
 
 def test_a_packet_of_ip_has_a_largest_size():
     longest = Form("packet", ((65_515, 1),))
-    assert Encapsulate(20).form_after(longest).largest_bytes == 65_535
+    assert Encapsulate(20).predict_form(longest).largest_bytes == 65_535
     with pytest.raises(ValueError, match="65515 B and a header of 21 B exceed the 65535 B"):
-        Encapsulate(21).form_after(longest)
+        Encapsulate(21).predict_form(longest)

@@ -34,8 +34,8 @@ def test_sizes_of_esp_are_those_of_the_transforms(lab, parameters, sizes):
     assert [number_in(seal) for seal in left.read_column("seal").tolist()] == [1, 2, 3, 4]
     (again,) = lab.carry(receiver, lab.setting(), left, cuts=[7]).departures
     assert again.equals(batch)
-    assert [size for size, _ in sender.form_after(VOICE).sizes] == sizes
-    assert receiver.form_after(sender.form_after(VOICE)) == VOICE
+    assert [size for size, _ in sender.predict_form(VOICE).sizes] == sizes
+    assert receiver.predict_form(sender.predict_form(VOICE)) == VOICE
 
 
 def test_esp_packets_of_an_expired_association_are_lost(lab):
@@ -68,15 +68,15 @@ def test_a_key_of_another_length_is_refused_with_the_number_of_its_digits():
 
 
 def test_esp_takes_no_form_that_it_cannot_have_made():
-    sealed = EspEncrypt(*CBC).form_after(VOICE)
+    sealed = EspEncrypt(*CBC).predict_form(VOICE)
     with pytest.raises(ValueError, match="encrypted already"):
-        EspEncrypt(*CBC).form_after(sealed)
+        EspEncrypt(*CBC).predict_form(sealed)
     with pytest.raises(ValueError, match=r"by aes_128_cbc and hmac_md5_96 \(tunnel, ipv4\)"):
-        EspDecrypt("aes_128_gcm").form_after(sealed)
+        EspDecrypt("aes_128_gcm").predict_form(sealed)
     with pytest.raises(ValueError, match="another size than they were encrypted to"):
-        EspDecrypt(*CBC).form_after(Encapsulate(24).form_after(sealed))
+        EspDecrypt(*CBC).predict_form(Encapsulate(24).predict_form(sealed))
     with pytest.raises(ValueError, match="65500 B encrypted exceed the 65535 B"):
-        EspEncrypt(*CBC).form_after(Form("packet", ((65_500, 1),)))
+        EspEncrypt(*CBC).predict_form(Form("packet", ((65_500, 1),)))
 
 
 def sealed(lab, at_ps, **parameters):
@@ -192,7 +192,7 @@ def test_a_time_that_just_suffices_for_an_exchange_of_keys_is_accepted(lab):
 
 
 def test_esp_that_is_rekeyed_needs_an_end_that_knows_of_it():
-    rekeyed = EspEncrypt(*CBC, rekey=Lifetime(9, "packet")).form_after(VOICE)
-    assert EspDecrypt(*CBC, overlap=0).form_after(rekeyed) == VOICE
+    rekeyed = EspEncrypt(*CBC, rekey=Lifetime(9, "packet")).predict_form(VOICE)
+    assert EspDecrypt(*CBC, overlap=0).predict_form(rekeyed) == VOICE
     with pytest.raises(ValueError, match="no `overlap` says for how long"):
-        EspDecrypt(*CBC).form_after(rekeyed)
+        EspDecrypt(*CBC).predict_form(rekeyed)

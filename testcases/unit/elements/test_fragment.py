@@ -63,15 +63,15 @@ def test_fragments_of_an_encrypted_packet_have_its_seal(lab, setting):
 
 
 def test_forms_of_fragments():
-    made = Fragment(1_400).form_after(MIXED)
+    made = Fragment(1_400).predict_form(MIXED)
     assert made.sizes == ((100, 2), (248, 1), (1_396, 2), (1_400, 3))
     assert made.compute_mean(lambda size: size) * 6 == 200 + 3 * 1_400 + 3_000 + 2 * 20
-    assert Reassemble().form_after(made) == MIXED
-    assert Fragment(3_000).form_after(MIXED) is MIXED
-    assert Fragment(1_000, dont_fragment=True).form_after(MIXED).sizes == ((100, 2),)
+    assert Reassemble().predict_form(made) == MIXED
+    assert Fragment(3_000).predict_form(MIXED) is MIXED
+    assert Fragment(1_000, dont_fragment=True).predict_form(MIXED).sizes == ((100, 2),)
     with pytest.raises(ValueError, match="fragments already"):
-        Fragment(1_000).form_after(made)
-    longest = Fragment(68).form_after(Form("packet", ((65_535, 1),)))
+        Fragment(1_000).predict_form(made)
+    longest = Fragment(68).predict_form(Form("packet", ((65_535, 1),)))
     assert longest.sizes == ((63, 1), (68, 1_364))  # 65,515 B, of which 48 in each but the last
 
 
@@ -84,13 +84,13 @@ def test_forms_of_fragments_before_and_after_encryption():
     )
     form = MIXED
     for element in (cut_, seal, open_, join):
-        form = element.form_after(form)
+        form = element.predict_form(form)
     assert form == MIXED
     for element in (seal, cut_, join, open_):
-        form = element.form_after(form)
+        form = element.predict_form(form)
     assert form == MIXED
-    sealed = seal.form_after(cut_.form_after(MIXED))
+    sealed = seal.predict_form(cut_.predict_form(MIXED))
     with pytest.raises(ValueError, match="not as they were cut"):
-        join.form_after(sealed)
+        join.predict_form(sealed)
     with pytest.raises(ValueError, match="another size than they were encrypted to"):
-        open_.form_after(cut_.form_after(seal.form_after(MIXED)))
+        open_.predict_form(cut_.predict_form(seal.predict_form(MIXED)))

@@ -336,7 +336,7 @@ def test_a_source_that_keeps_its_contract_is_never_policed(lab, rate, cells):
 def test_nor_is_it_behind_its_line(lab, rate, line_rate, slotted):
     """A continuous line adds one time to all; cells and slots in step stay in step."""
     line = Line(Fraction(line_rate(rate)), slotted=slotted)
-    where = lab.setting(clock=line.clock(stamps=True))
+    where = lab.setting(clock=line.build_clock(stamps=True))
     (left,) = lab.carry(line, where, lab.cells(sent(rate, 20_000 / rate))).departures
     assert policed(lab, rate, left) == []
 

@@ -78,7 +78,7 @@ def test_a_slot_begins_at_the_floor_of_its_exact_time(lab, k, early_ps):
     begins_ps = k * 331_250_000 // 117
     at_ps = [max(0, begins_ps - early_ps)]
     line = Line(rate=STM1)
-    clock = line.clock(stamps=True)
+    clock = line.build_clock(stamps=True)
     (left,) = lab.carry(line, lab.setting(clock=clock), lab.cells(at_ps)).departures
     assert left.sent_ps.tolist() == [begins_ps]
     assert left.at_ps.tolist() == [(k + 1) * 331_250_000 // 117]
@@ -88,7 +88,7 @@ def test_slots_in_a_row_do_not_drift(lab):
     count = 200_000
     line = Line(rate=STM1)
     (left,) = lab.carry(
-        line, lab.setting(clock=line.clock(stamps=True)), lab.cells([0] * count)
+        line, lab.setting(clock=line.build_clock(stamps=True)), lab.cells([0] * count)
     ).departures
     assert left.at_ps[-1] == count * 331_250_000 // 117
     assert left.sent_ps[117] == 331_250_000
@@ -97,7 +97,7 @@ def test_slots_in_a_row_do_not_drift(lab):
 def test_an_idle_line_begins_in_the_ps_in_which_a_cell_is_ready(lab):
     line = Line(rate=Fraction(53 * 8 * 10**9), slotted=False)  # a cell per ns
     (left,) = lab.carry(
-        line, lab.setting(clock=line.clock(stamps=True)), lab.cells([5, 1_005])
+        line, lab.setting(clock=line.build_clock(stamps=True)), lab.cells([5, 1_005])
     ).departures
     assert left.sent_ps.tolist() == [5, 1_005]
     assert left.at_ps.tolist() == [1_005, 2_005]
@@ -107,10 +107,10 @@ def test_a_busy_period_begins_at_a_whole_ps(lab):
     """Two thirds of a ps are carried while the line is busy, and dropped once it was idle."""
     line = Line(rate=424 * 10**12 / Fraction(14, 3), slotted=False)  # 14/3 ps per cell
     batch = lab.cells([0, 0, 12])
-    (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=False)), batch).departures
+    (left,) = lab.carry(line, lab.setting(clock=line.build_clock(stamps=False)), batch).departures
     assert left.at_ps.tolist() == [4, 9, 16]
     batch = lab.cells([0, 4, 20], size_bytes=[53, 53, 159])  # it is busy 2/3 of a ps longer
-    (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=False)), batch).departures
+    (left,) = lab.carry(line, lab.setting(clock=line.build_clock(stamps=False)), batch).departures
     assert left.at_ps.tolist() == [4, 9, 34]
 
 
@@ -121,7 +121,7 @@ THIRDS = Fraction(24 * 10**11)
 def test_thirds_are_carried_from_batch_to_batch(lab):
     """After an idle time in the first batch, at 1,000; the last fraction is two thirds."""
     line, batch = Line(rate=THIRDS, slotted=False), lab.cells([0, 1_000, 1_004, 1_004, 1_004])
-    where = lab.setting(clock=line.clock(stamps=True))
+    where = lab.setting(clock=line.build_clock(stamps=True))
     (left,) = lab.carry(line, where, batch, cuts=[1_001]).departures
     assert left.at_ps.tolist() == [176, 1_176, 1_353, 1_530, 1_706]
     assert left.sent_ps.tolist() == [0, 1_000, 1_176, 1_353, 1_530]
@@ -129,7 +129,7 @@ def test_thirds_are_carried_from_batch_to_batch(lab):
 
 def test_slots_of_thirds_carry_whole_ps(lab):
     line = Line(rate=THIRDS)
-    where = lab.setting(clock=line.clock(stamps=True))
+    where = lab.setting(clock=line.build_clock(stamps=True))
     (left,) = lab.carry(line, where, lab.cells([0, 500, 500, 500])).departures
     assert left.sent_ps.tolist() == [0, 530, 706, 883]
 
@@ -137,7 +137,7 @@ def test_slots_of_thirds_carry_whole_ps(lab):
 @pytest.mark.parametrize("slotted", [False, True])
 def test_a_cell_may_take_whole_ps_though_a_byte_does_not(lab, slotted):
     line = Line(rate=Fraction(424 * 10**12, 955), slotted=slotted)  # a byte: 18 1/53 ps
-    where = lab.setting(clock=line.clock(stamps=False))
+    where = lab.setting(clock=line.build_clock(stamps=False))
     (left,) = lab.carry(line, where, lab.cells([0] * 60)).departures
     assert left.at_ps.tolist() == [955 * n for n in range(1, 61)]
 
@@ -150,7 +150,7 @@ def test_a_long_busy_period_neither_drifts_nor_carries_early(lab, denominator, c
     for numerator in (1, denominator // 2, denominator - 1):
         cell_ps = 1_000 + Fraction(numerator, denominator)
         line = Line(rate=424 * 10**12 / cell_ps, slotted=False)
-        state = line.start(lab.setting(clock=line.clock(stamps=False)))
+        state = line.start(lab.setting(clock=line.build_clock(stamps=False)))
         left = [
             line.process(state, (lab.cells([0] * cells),), until_ps).departures[0].at_ps
             for cells, until_ps in ((cut, 1), (count - cut, 2))
@@ -161,7 +161,9 @@ def test_a_long_busy_period_neither_drifts_nor_carries_early(lab, denominator, c
 
 def test_length_takes_five_ns_per_metre(lab):
     line = Line(rate=STM1, length=Fraction(50_000))
-    (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=True)), lab.cells([0])).departures
+    (left,) = lab.carry(
+        line, lab.setting(clock=line.build_clock(stamps=True)), lab.cells([0])
+    ).departures
     assert left.at_ps.tolist() == [2_831_196 + 250_000_000]
 
 
@@ -178,13 +180,15 @@ def test_length_takes_five_ns_per_metre(lab):
 )
 def test_propagation_is_rounded_to_the_nearest_ps(lab, length, per_length, propagation):
     line = Line(rate=STM1, length=length, delay_per_length=per_length)
-    (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=True)), lab.cells([0])).departures
+    (left,) = lab.carry(
+        line, lab.setting(clock=line.build_clock(stamps=True)), lab.cells([0])
+    ).departures
     assert left.at_ps.tolist() == [2_831_196 + propagation]
 
 
 def test_its_watermark_lies_above_what_it_gave_and_below_what_may_follow(lab):
     line = Line(rate=STM1, slotted=False)
-    state = line.start(lab.setting(clock=line.clock(stamps=False)))
+    state = line.start(lab.setting(clock=line.build_clock(stamps=False)))
     step = line.process(state, (lab.cells([0, 0, 0]),), 1)
     assert step.until_ps[0] > step.departures[0].at_ps[-1]
     following = line.process(state, (lab.cells([1]),), 2)
@@ -217,14 +221,14 @@ def test_what_cannot_be_kept_exactly_is_refused(fields, word):
 )
 def test_what_its_lookahead_does_not_cover_is_refused(lab, slotted, sizes, words):
     line = Line(rate=STM1, slotted=slotted)
-    state = line.start(lab.setting(clock=line.clock(stamps=False)))
+    state = line.start(lab.setting(clock=line.build_clock(stamps=False)))
     with pytest.raises(ValueError, match=words):
         line.process(state, (lab.cells([0] * len(sizes), size_bytes=sizes),), 1)
 
 
 def test_a_backlog_beyond_all_trials_is_refused_not_wrapped(lab):
     line = Line(rate=Fraction(1_000), slotted=False)
-    state = line.start(lab.setting(clock=line.clock(stamps=False)))
+    state = line.start(lab.setting(clock=line.build_clock(stamps=False)))
     batch = lab.cells([FOREVER_PS - 10**12] * 1_000)
     with pytest.raises(OverflowError, match="50 days"):
         line.process(state, (batch,), FOREVER_PS)
@@ -243,7 +247,7 @@ def test_a_backlog_beyond_all_trials_is_refused_not_wrapped(lab):
 )
 def test_packets_in_cells_take_the_time_of_these(lab, aal, encapsulation, size_bytes, cells):
     line = Line(Fraction(10**6), carries="packet", aal=aal, encapsulation=encapsulation, mtu=1_500)
-    setting = lab.setting(clock=line.clock(stamps=False))
+    setting = lab.setting(clock=line.build_clock(stamps=False))
     came = lab.cells([0, 0, 0], size_bytes=[size_bytes, size_bytes, 1_500])
     left = lab.carry(line, setting, came).departures[0].at_ps.tolist()
     assert left[:2] == [cells * 424 * 10**6, 2 * cells * 424 * 10**6]

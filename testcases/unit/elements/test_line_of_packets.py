@@ -54,7 +54,7 @@ def test_frames_follow_each_other_by_the_standard(lab, rate, gaps, alike, cuts):
         at_ps.append(now)
     sizes = [46 if alike else size for _, size in gaps]
     line = ethernet(rate, length=Fraction(1_000))
-    where = lab.setting(clock=line.clock(stamps=True), size_bytes=46 if alike else 0)
+    where = lab.setting(clock=line.build_clock(stamps=True), size_bytes=46 if alike else 0)
     (left,) = lab.carry(line, where, lab.cells(at_ps, size_bytes=sizes), cuts=cuts).departures
     rows = list(zip(left.sent_ps.tolist(), left.at_ps.tolist(), strict=True))
     assert rows == by_the_book(at_ps, sizes, rate, 5_000_000)
@@ -69,7 +69,7 @@ def test_a_queue_and_a_scheduler_send_as_the_line_does(lab, gaps):
         sizes.append(size)
     batch = lab.cells(at_ps, size_bytes=sizes)
     line = ethernet(Fraction(10**9))
-    clock = line.clock(stamps=False)
+    clock = line.build_clock(stamps=False)
     where = lab.setting(clock=clock)
     (alone,) = lab.carry(line, where, batch).departures
     (queued,) = lab.carry(Fifo(Buffer(2**30, "packet")), where, batch).departures
@@ -99,7 +99,7 @@ def test_schedulers_keep_the_line_as_busy_as_the_standard_says(lab, scheduler, g
         for first in (0, 1)
     ]
     rate = Fraction(10**9)
-    clock = ethernet(rate).clock(stamps=False)
+    clock = ethernet(rate).build_clock(stamps=False)
     where = lab.setting(clock=clock, queues=(Waiting("a", None), Waiting("b", None)))
     (left,) = lab.carry(scheduler, where, *inputs, cuts=cuts).departures
     assert left.count == len(at_ps)
@@ -116,7 +116,10 @@ def test_schedulers_keep_the_line_as_busy_as_the_standard_says(lab, scheduler, g
 @pytest.mark.parametrize("by_events", [False, True])
 def test_a_gap_of_fast_ethernet_is_960_ns(lab, by_events):
     line = ethernet(Fraction(10**8))
-    where, frames = lab.setting(clock=line.clock(stamps=True)), lab.cells([0, 0], size_bytes=46)
+    where, frames = (
+        lab.setting(clock=line.build_clock(stamps=True)),
+        lab.cells([0, 0], size_bytes=46),
+    )
     (left,) = lab.carry(line, where, frames, by_events=by_events).departures
     (first, second), (end, _) = left.sent_ps.tolist(), left.at_ps.tolist()
     preamble_ps = 8 * 80_000
@@ -131,10 +134,12 @@ def test_cells_are_not_framed(field):
 
 
 def test_packets_know_no_slots():
-    assert not ethernet(Fraction(10**8), slotted=True).clock(stamps=False).slotted
+    assert not ethernet(Fraction(10**8), slotted=True).build_clock(stamps=False).slotted
 
 
 def test_a_packet_smaller_than_its_own_header_is_refused(lab):
     line = ethernet(Fraction(10**8))
     with pytest.raises(ValueError, match="at least 20 bytes"):
-        lab.carry(line, lab.setting(clock=line.clock(stamps=False)), lab.cells([0], size_bytes=19))
+        lab.carry(
+            line, lab.setting(clock=line.build_clock(stamps=False)), lab.cells([0], size_bytes=19)
+        )

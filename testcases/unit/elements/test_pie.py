@@ -156,7 +156,7 @@ def test_it_drops_by_the_book(lab, arrivals, element, cuts):
 
 def probabilities(lab, element, at_ps):
     """Return the probability after so many packets of 1,250 bytes."""
-    transition = element.transition(lab.setting(clock=LINE))
+    transition = element.build_transition(lab.setting(clock=LINE))
     items, out = np.zeros((2, 16), np.int64), np.zeros((64, 4), np.int64)
     items[1, 2] = 1_250
     found = []

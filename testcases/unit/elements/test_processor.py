@@ -434,7 +434,7 @@ def test_its_delay_is_bounded_by_a_rate_and_a_latency(per_size_change, longest_p
         limit=Buffer(64, "packet"),
     )
     arriving = bound_items(bound_instants([0, 0, 0]), [64])
-    (found,) = processor.guarantees((arriving,), None, ()).inputs
+    (found,) = processor.guarantee_service((arriving,), None, ()).inputs
     assert (found.most_ps, found.waiting) == (longest_ps, waiting)
 
 
@@ -447,7 +447,7 @@ def test_what_waits_has_come_within_the_longest_time_that_one_waits():
     processor = simple(per_packet=0, per_byte=US // 100, limit=Buffer(64, "packet"))
     large = bound_items(bound_instants([0]), [1_000])
     small = bound_items(bound_instants([number * US for number in range(20)]), [64])
-    (found,) = processor.guarantees((large.add(small),), None, ()).inputs
+    (found,) = processor.guarantee_service((large.add(small),), None, ()).inputs
     assert (found.most_ps, found.waiting) == (10.64 * US, 12)
 
 

@@ -31,7 +31,7 @@ def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks
     setting = lab.setting()
     (left,) = lab.carry(remark, setting, batch).departures
     for before, after in zip(marks, left.marks.tolist(), strict=True):
-        assert remark.marks_after(before, setting.contracts[0]) == (after,)
+        assert remark.predict_marks(before, setting.contracts[0]) == (after,)
         colour_on_arrival = COLOURS[min(MARKS["colour"].read(before), 2)]
         for name, mark in MARKS.items():
             table = written.get(name, {})

@@ -223,6 +223,6 @@ def test_tokens_that_come_at_once_are_late_by_up_to_a_refill():
     steady = in_bytes(Shape, Fraction(8 * 10**6), 15_000, Buffer(100, "packet"))
     shape = replace(steady, refill=10 * 10**9)
     arriving = bound_items(Curve.from_lines([(Fraction(40), Fraction(0))]), [1_000])
-    assert shape.guarantees((arriving,), None, (None,)).inputs[0].most_ps == 35 * 10**9
+    assert shape.guarantee_service((arriving,), None, (None,)).inputs[0].most_ps == 35 * 10**9
     short = replace(shape, refill=15 * 10**9)
-    assert short.guarantees((arriving,), None, (None,)) is None
+    assert short.guarantee_service((arriving,), None, (None,)) is None

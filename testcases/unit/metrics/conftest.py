@@ -103,7 +103,7 @@ class Wire:
             Experiment(
                 *connected((Contract("packets", Fraction(1), 0),) * connections),
                 (source,),
-                (Node("a.tx", self.line, self.line.clock(stamps=True)),),
+                (Node("a.tx", self.line, self.line.build_clock(stamps=True)),),
                 (),
                 MeasurementSpec(
                     start_ps,

@@ -80,7 +80,7 @@ def experiment(*elements, sizes=CELLS, oam=False):
     line = Line(Fraction(10**8), slotted=False)
     inner = [OamInsert(Fraction(400)), *elements] if oam else [*elements]
     nodes = (
-        Node("line", line, line.clock(stamps=True), size_bytes=size_bytes),
+        Node("line", line, line.build_clock(stamps=True), size_bytes=size_bytes),
         *(Node(f"node {n}", element, size_bytes=size_bytes) for n, element in enumerate(inner)),
     )
     count = len(nodes)

@@ -67,7 +67,7 @@ test one_way on bench {
 def test_an_element_that_works_in_batches_only_is_refused_in_a_loop(
     planned, problems: Problems, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Fabric, "transition", None)
+    monkeypatch.setattr(Fabric, "build_transition", None)
     planned(BOTH_WAYS)
     (error,) = problems.errors
     assert error.code == "E0590"
@@ -76,15 +76,13 @@ def test_an_element_that_works_in_batches_only_is_refused_in_a_loop(
     assert error.notes[0] == (
         "left.core -> left.r -> right.cpu -> right.core -> right.q -> left.cpu -> left.core"
     )
-    assert (
-        error.help == "write the `transition` of the element, or take `left.core` out of the loop"
-    )
+    assert error.help == "write its `build_transition`, or take `left.core` out of the loop"
 
 
 def test_what_waits_where_nothing_reports_it_cannot_be_observed(
     planned, problems: Problems, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Fifo, "transition", None)
+    monkeypatch.setattr(Fifo, "build_transition", None)
     (case,) = planned(ONE_WAY)
     assert case
     planned(ONE_WAY.replace("there.lost == 0", "d.wait.occupancy.max < 9 pkt"))
@@ -101,7 +99,7 @@ def test_a_check_says_so_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path.write_text(f"qos 1\nimport std.media\n{BOTH_WAYS}", encoding="utf-8")
     invoked = CliRunner().invoke(cli.qos, ["check", str(path)])
     assert (invoked.exit_code, invoked.stderr) == (0, "")
-    monkeypatch.setattr(Fabric, "transition", None)
+    monkeypatch.setattr(Fabric, "build_transition", None)
     invoked = CliRunner().invoke(cli.qos, ["check", str(path)])
     assert invoked.exit_code == 2
     assert "E0590" in invoked.stderr
@@ -110,7 +108,7 @@ def test_a_check_says_so_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_outside_of_loops_it_may_work_in_batches_only(
     planned, problems: Problems, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Fabric, "transition", None)
+    monkeypatch.setattr(Fabric, "build_transition", None)
     one_way = "\n".join(line for line in BOTH_WAYS.splitlines() if "flow back" not in line)
     (case,) = planned(one_way.replace(" and back.lost == 0", ""))
     assert not problems.errors

@@ -150,7 +150,7 @@ test t on half {
 class Halve(Encapsulate):
     """An element that cuts each packet of more than `header` bytes into two."""
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         pieces: dict[int, int] = {}
         for size, count in form.sizes:
             halves = [size] if size <= self.header else [size // 2, size - size // 2]
@@ -162,7 +162,7 @@ class Halve(Encapsulate):
 class Segment(Encapsulate):
     """An element that makes cells of packets, 48 bytes in each."""
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         cells = sum(-(-size // 48) * count for size, count in form.sizes)
         return Form("cell", ((53, cells),), form.sent)
 

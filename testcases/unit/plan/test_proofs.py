@@ -96,12 +96,12 @@ test t on one {
 def test_a_shaper_that_is_off_by_one_packet_is_found(planned, monkeypatch) -> None:
     (case,) = planned(SHAPED)
     assert trial.run(case, discover(), lambda _: None).errors == ()
-    right = Shape.transition
+    right = Shape.build_transition
 
     def off_by_one(self: Shape, setting: object) -> object:
         return right(replace(self, burst_size=Buffer(100, "byte")), setting)
 
-    monkeypatch.setattr(Shape, "transition", off_by_one)
+    monkeypatch.setattr(Shape, "build_transition", off_by_one)
     (error,) = trial.run(case, discover(), lambda _: None).errors
     assert error.startswith("BoundError: f was delayed by ")
     assert "and at most" in error

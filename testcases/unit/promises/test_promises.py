@@ -248,13 +248,13 @@ def test_a_device_that_remembers_the_last_trial_is_found(case, monkeypatch):
 
 
 def test_a_device_that_is_another_event_by_event_is_found(case, monkeypatch):
-    sound = Delay.transition
+    sound = Delay.build_transition
 
     def slower(self, setting):
         transition = sound(self, setting)
         return transition._replace(state=transition.state + 1)
 
-    monkeypatch.setattr(Delay, "transition", slower)
+    monkeypatch.setattr(Delay, "build_transition", slower)
     (error,) = errors(case, "drivers")
     assert error.startswith("BrokenPromise: drivers: "), error
 

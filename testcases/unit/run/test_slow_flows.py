@@ -101,7 +101,7 @@ def test_what_no_element_reports_is_unknown_and_the_verdict_stays(
 ) -> None:
     """An element may have a `process` only; what waits in it, nothing reports."""
     whole, _ = ran(tmp_path / "whole", "f.delay.max < 1 ms")
-    monkeypatch.setattr(Fifo, "transition", None)
+    monkeypatch.setattr(Fifo, "build_transition", None)
     case, printed = ran(tmp_path / "batches", "f.delay.max < 1 ms")
     assert (case["verdict"], "waits" in case) == ("fail", False)
     assert (case["statements"], case["metrics"]) == (whole["statements"], whole["metrics"])
@@ -117,7 +117,7 @@ def test_a_failure_to_watch_costs_no_verdict(
     def fail(*_: object) -> None:
         raise LookupError("no such state")
 
-    monkeypatch.setattr(Fifo, "transition", fail)
+    monkeypatch.setattr(Fifo, "build_transition", fail)
     case, printed = ran(tmp_path, "f.delay.max < 1 ms")
     assert (case["verdict"], case["errors"], "waits" in case) == ("fail", [], False)
     assert "where f waited is unknown: to watch it failed: LookupError: no such state" in printed

@@ -41,7 +41,7 @@ class Watch(Element):
     kept: list
     change: object = None
 
-    def transition(self, _setting):
+    def build_transition(self, _setting):
         return Transition(np.zeros(1, np.int64), self._arrive, losses=(("", "policed"),))
 
     def _arrive(self, _state, items, item, _port, now_ps, out):
@@ -56,7 +56,7 @@ class Watch(Element):
 
 def observed(abr, stop_ms, there=None, back=None):
     """Return what came to the destination, and what came back, as (ps, flags, CCR)."""
-    clock = LINE.clock(stamps=True)
+    clock = LINE.build_clock(stamps=True)
     n = abr.connections
     ends = abr.build_endpoints(Exchange(n, 0, n, -1, None))
     came, returned = [], []

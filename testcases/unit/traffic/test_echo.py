@@ -35,7 +35,7 @@ class Gap(Element):
     causes = ("policed",)
     numbers: frozenset[int]
 
-    def transition(self, _setting):
+    def build_transition(self, _setting):
         state = np.array([0, len(self.numbers), *sorted(self.numbers), -1])
         return Transition(state, _pass, losses=(("", "policed"),))
 
@@ -56,7 +56,7 @@ def _pass(state, items, item, port, now_ps, out):  # noqa: ARG001
 def observed(traffic, stop, lines=(BARE, BARE), lost=((), ()), **given):
     """Run a client and a server with a line from each to the other; items may be lost behind."""
     warmup, server, chunk = (given.get(name) for name in ("warmup", "server", "chunk"))
-    near, far = (line.clock(stamps=True) for line in lines)
+    near, far = (line.build_clock(stamps=True) for line in lines)
     sent = traffic.describe_exchange(near, far)
     n = traffic.connections
     ends = traffic.build_endpoints(Exchange(n, 0, n, 2 * n, sent))
@@ -159,7 +159,7 @@ class Flooding(Element):
     inputs = ("in",)
     outputs = ("out", "received")
 
-    def transition(self, _setting):
+    def build_transition(self, _setting):
         return Transition(np.zeros(1, np.int64), _take, _flood, first_alarm_ps=0)
 
 

@@ -26,7 +26,7 @@ def framed(**fields):
     """Return what Fast Ethernet puts around packets, with more of it."""
     ethernet = {"preamble": 8, "header": 18, "min_frame": 64, "gap": 12, "mtu": 1_500}
     line = Line(Fraction(10**8), carries="packet", **{**ethernet, **fields})
-    return line.clock(stamps=False).encapsulation
+    return line.build_clock(stamps=False).encapsulation
 
 
 @pytest.mark.parametrize(

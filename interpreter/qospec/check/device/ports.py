@@ -161,7 +161,7 @@ def find_leaving(part: Part, carries: str) -> str:
     """Return what such items are behind an element, as far as it is known: cells or packets."""
     if part.element is None:
         return carries
-    after: Form = part.element.form_after(Form(cast("Carried", carries)))
+    after: Form = part.element.predict_form(Form(cast("Carried", carries)))
     return after.carries
 
 

@@ -456,4 +456,4 @@ def _find_cycle(
 def _takes_time(part: Part) -> bool:
     if part.kind.is_served or part.kind.duty == "line" or part.element is None:
         return True
-    return bool(part.element.lookahead_ps(None) > 0)
+    return bool(part.element.find_lookahead_ps(None) > 0)

@@ -132,7 +132,7 @@ def _find_first_link(
         raise _explain_unlinked(node, name, hosts)
     if not lines or None in lines:
         return None
-    clocks = [line.clock(stamps=False) for line in lines]
+    clocks = [line.build_clock(stamps=False) for line in lines]
     if len({clock.encapsulation for clock in clocks}) > 1:
         raise make_error(
             "E0309",

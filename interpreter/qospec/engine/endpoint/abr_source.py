@@ -102,7 +102,7 @@ class AbrSource(Endpoint):
     idle_ps: int
     spread_ps: int
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return the source before its first cell."""
         count = self.exchange.connections
         state = np.zeros(SOURCE + (1 + count) * COLUMNS, np.int64)
@@ -244,7 +244,7 @@ class AbrDestination(Endpoint):
 
     exchange: Exchange
 
-    def transition(self, setting: Setting) -> Transition:  # noqa: ARG002
+    def build_transition(self, setting: Setting) -> Transition:  # noqa: ARG002
         """Return the destination, which has seen no congestion."""
         exchange = self.exchange
         begin = (exchange.answers - exchange.requests, exchange.requests)

@@ -35,11 +35,11 @@ class Host(Element):
         """Return `received`, and one for each endpoint."""
         return ("received", *(f"endpoint[{number}]" for number in range(len(self.endpoints))))
 
-    def outputs_of(self, number: int, *, kind: KindName) -> tuple[int, ...]:  # noqa: ARG002
+    def predict_outputs(self, number: int, *, kind: KindName) -> tuple[int, ...]:  # noqa: ARG002
         """Return all outputs: its own table decides."""
         return tuple(range(len(self.outputs)))
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return how it looks up the output of a connection."""
         outputs = np.full(setting.streams.indices, RECEIVED, np.int64)
         for number, (first, stop) in enumerate(self.endpoints):

@@ -141,10 +141,10 @@ class Speaker(Endpoint):
         """Return those of a sender; a server ends nothing."""
         return self.sender.outputs if self.is_client else self.sender.outputs[:ENDED]
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return the end before the first SYN."""
-        sends = self.sender.transition(setting)
-        receives = self.receiver.transition(setting)
+        sends = self.sender.build_transition(setting)
+        receives = self.receiver.build_transition(setting)
         deadlines = 1 + self.sender.exchange.connections
         senders = DIALOGUE + deadlines * DEADLINE
         receivers = senders + len(sends.state)

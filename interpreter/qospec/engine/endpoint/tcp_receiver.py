@@ -145,7 +145,7 @@ class Receiver(Endpoint):
     read_every_ps: int
     header_bytes: int
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return the receiver before the first SYN."""
         exchange, ranges = self.exchange, self.ranges
         count, answers = exchange.connections, exchange.sent.answers

@@ -195,7 +195,7 @@ class Sender(Endpoint):
         """Return the output to the line, and those of acknowledgements and of segments."""
         return ("out", "received", "ended")
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return the sender before its first SYN."""
         exchange, count = self.exchange, self.exchange.connections
         segments = count * self.places * SEGMENT

@@ -53,7 +53,7 @@ class Endpoint(Element):
         """Return the output to the line of its host, and that of what has arrived."""
         return ("out", "received")
 
-    def output_of(self, number: int, *, kind: KindName) -> int:  # noqa: ARG002
+    def predict_output(self, number: int, *, kind: KindName) -> int:  # noqa: ARG002
         """Return the output of what has arrived."""
         return RECEIVED
 

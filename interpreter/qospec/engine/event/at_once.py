@@ -85,12 +85,12 @@ class AtOnceProcess:
 
     def __init__(self, element: Element, setting: Setting) -> None:
         """Begin a trial; see `build_process`."""
-        assert element.transition is not None  # noqa: S101 -- or it had a `process`
-        self._transition: Transition = element.transition(setting)
+        assert element.build_transition is not None  # noqa: S101 -- or it had a `process`
+        self._transition: Transition = element.build_transition(setting)
         self._state, self._path = self._transition.state, setting.path
         losses, queues = self._transition.losses, self._transition.queues
         self._limits = len(element.outputs), len(losses), len(queues)
-        self._lookahead_ps = element.lookahead_ps(setting.clock)
+        self._lookahead_ps = element.find_lookahead_ps(setting.clock)
         self._loop = _derive(self._transition.arrive)
         self._later = [make_empty()] * len(element.outputs)
 

@@ -39,12 +39,12 @@ class EventProcess:
 
     def __init__(self, element: Element, setting: Setting) -> None:
         """Begin a trial; see `build_process`."""
-        assert element.transition is not None  # noqa: S101 -- or it had a `process`
-        self._transition = element.transition(setting)
+        assert element.build_transition is not None  # noqa: S101 -- or it had a `process`
+        self._transition = element.build_transition(setting)
         inputs = ((None,),) * len(element.inputs)
         member = Member(self._transition, inputs, len(element.outputs), setting.path)
         self._component = Component([member], [0], setting.streams, setting.stop_ps)
-        self._lookahead_ps = element.lookahead_ps(setting.clock)
+        self._lookahead_ps = element.find_lookahead_ps(setting.clock)
         self._path, self._leaving_ps = setting.path, 0
         self._later = [make_empty()] * len(element.outputs)
         self._found: dict[int, list[Batch]] = {}

@@ -87,11 +87,11 @@ class Chain:
 
 
 def start_process(element: Element, setting: Setting) -> tuple[Process, Hop | None]:
-    """Return how an element processes batches, and what it is in a chain; see `Element.hop`."""
+    """Return how an element processes batches, and what it is in a chain; see `Element.as_hop`."""
     if element.process is None:
         return build_process(element, setting), None
     state = element.start(setting)
-    return functools.partial(element.process, state), element.hop(state)
+    return functools.partial(element.process, state), element.as_hop(state)
 
 
 def join_chains(runtimes: list[NodeRuntime], recorder: Recorder) -> list[list[NodeRuntime]]:

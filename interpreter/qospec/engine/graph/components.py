@@ -61,7 +61,7 @@ class Budget:
 
 def find_zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
     """Return the paths of a cycle of nodes without lookahead, in order, if there is one."""
-    instant = {i for i, node in enumerate(nodes) if not node.element.lookahead_ps(node.clock)}
+    instant = {i for i, node in enumerate(nodes) if not node.element.find_lookahead_ps(node.clock)}
     onward: list[list[int]] = [[] for _ in nodes]
     for wire in wires:
         if wire.node in instant and wire.to in instant:
@@ -73,10 +73,10 @@ def find_zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple
 
 
 def find_cycle_in_batches(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
-    """Return the paths of a cycle, in order, if one begins with an element without `transition`."""
+    """Return the paths of a cycle, in order, if one begins with an element without a transition."""
     onward = onward_of(nodes, wires)
     for number, node in enumerate(nodes):
-        if node.element.transition is None:
+        if node.element.build_transition is None:
             cycle = _find_shortest_cycle(number, onward)
             if cycle:
                 return tuple(nodes[i].path for i in cycle)

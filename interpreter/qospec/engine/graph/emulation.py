@@ -308,9 +308,9 @@ class _Network:
 
 
 def _build_transition(node: Node, setting: Setting) -> Transition:
-    if node.element.transition is None:
+    if node.element.build_transition is None:
         raise ValueError(f"{node.path} is on a cycle, and works in batches only")
-    transition: Transition = node.element.transition(setting)
+    transition: Transition = node.element.build_transition(setting)
     return transition
 
 
@@ -382,7 +382,7 @@ def _build_node_runtime(
     process: Process | None = None
     alone: Process
     hop: Hop | None = None
-    lookahead_ps = element.lookahead_ps(node.clock)
+    lookahead_ps = element.find_lookahead_ps(node.clock)
     if not by_events:
         if setting.watched and not (element.holds or element.serves):
             # What waits for a line is reported by transitions only: a loop over batches that kept

@@ -40,8 +40,8 @@ class _FusedScheduler(Element):
 
     scheduler: Scheduler
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
-        return self.scheduler.lookahead_ps(clock)
+    def find_lookahead_ps(self, clock: Clock | None) -> int:
+        return self.scheduler.find_lookahead_ps(clock)
 
     def start(self, setting: Setting) -> _FusedState:
         return _FusedState(build_routing_table(setting), self.scheduler.start(setting))

@@ -34,7 +34,7 @@ class Outage(Element):
     causes = ("link_down",)
     keeps_spacing = True
 
-    def transition(self, setting: Setting) -> Transition:  # noqa: ARG002  draws nothing
+    def build_transition(self, setting: Setting) -> Transition:  # noqa: ARG002  draws nothing
         """Return the line and when it is down."""
         spans = np.array(self.spans_ps, np.int64).ravel()
         state = np.concatenate([build_line(self.clock_of_line), spans])

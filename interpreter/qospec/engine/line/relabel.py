@@ -74,7 +74,7 @@ class Relabel(Element):
         rows = (fact for turns in some for turn in turns for fact in turn[2:])
         return np.array([self.kept, *places, *rows], np.int64)
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return the same, item by item."""
         return Transition(self.start(setting), _arrive)
 

@@ -45,7 +45,7 @@ class Tagging(Element):
 
     keeps_spacing = True
 
-    def form_after(self, form: Form) -> Form:
+    def predict_form(self, form: Form) -> Form:
         """Return the form of packets, with a tag if their flow has one."""
         return form.with_tag(TAG_BYTES * self.adds) if form.is_tagged else form
 
@@ -54,7 +54,7 @@ class Tagging(Element):
         tag_bytes = count_tag_bytes(setting.streams, self.tagged)
         return tag_bytes if self.adds else -tag_bytes
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return the same, item by item."""
         return Transition(self.start(setting).astype(np.int64), _arrive)
 

@@ -108,7 +108,9 @@ def list_silent(nodes: Sequence[Node]) -> list[str]:
 
     What waits for a line is reported by transitions, and these elements have none.
     """
-    silent = (node for node in nodes if node.element.transition is None and not node.element.holds)
+    silent = (
+        node for node in nodes if node.element.build_transition is None and not node.element.holds
+    )
     return [path for node in silent for path in queue_paths(node)]
 
 

@@ -158,13 +158,13 @@ class Meter(Metering):
         """Return the colour."""
         return ("colour",)
 
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:  # noqa: ARG002
+    def predict_marks(self, marks: int, contract: Contract) -> tuple[int, ...]:  # noqa: ARG002
         """Return the marks with each colour that passes; the best is the usual one."""
         least = COLOUR.read(marks) if self.is_colour_aware else GREEN
         passing = [colour for colour in self.colours if self.actions.get(colour) != "drop"]
         return tuple(COLOUR.put(marks, colour) for colour in passing if colour >= least)
 
-    def guarantees(
+    def guarantee_service(
         self,
         arriving: tuple[Arrival, ...],
         clock: Clock | None,  # noqa: ARG002  no line serves it
@@ -194,7 +194,7 @@ class Meter(Metering):
             state[start : start + token_bucket.PRICES] = token_bucket.build_full_bucket(bucket)
         return state
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return the same, packet by packet."""
         return Transition(
             self.start(setting),

@@ -101,7 +101,7 @@ class ControlledDelay(Element):
     def marks_written(self) -> tuple[str, ...]:
         return ("ecn",) if self.ecn else ()
 
-    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+    def predict_marks(self, marks: int, contract: Contract) -> tuple[int, ...]:
         return mark_congestion(marks) if self.ecn else (marks,)
 
     def assemble_transition(

@@ -115,7 +115,7 @@ class DropPolicy(ABC):
             return "packet"
         return None if not self.mark else "cell" if self.mark == "clp" else "packet"
 
-    def marks_after(self, marks: int) -> tuple[int, ...]:
+    def predict_marks(self, marks: int) -> tuple[int, ...]:
         """Return the marks that an item may leave the queue with, the usual ones first."""
         return mark_congestion(marks) if self.marks_congestion else (marks,)
 

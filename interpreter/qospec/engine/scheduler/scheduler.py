@@ -203,7 +203,7 @@ class Scheduler(Element):
         """
         return None
 
-    def guarantees(
+    def guarantee_service(
         self, arriving: tuple[Arrival, ...], clock: Clock | None, limits: tuple[Buffer | None, ...]
     ) -> Guarantees:
         """Return what each input is guaranteed by its share, and what the line sends.
@@ -259,7 +259,7 @@ class Scheduler(Element):
             drop_state,
         )
 
-    def transition(self, setting: Setting) -> Transition:
+    def build_transition(self, setting: Setting) -> Transition:
         """Return how it answers events, as `engine.scheduler.transition` does."""
         state = self.start(setting)
         selective = state.drop_state.selective

@@ -263,9 +263,9 @@ def report_loop_in_batches(paths: tuple[str, ...], network: Network, case: Case)
         _find_span(paths[:1], network, case),
         notes=(
             _describe_loop(paths),
-            "in a loop, an element needs a `transition`: docs/extending.md",
+            "in a loop, an element needs a transition: docs/extending.md",
         ),
-        help=f"write the `transition` of the element, or take `{paths[0]}` out of the loop",
+        help=f"write its `build_transition`, or take `{paths[0]}` out of the loop",
     )
 
 
@@ -275,8 +275,8 @@ def report_unobservable_queue(path: str, network: Network, case: Case) -> Diagno
         "E0590",
         f"what waits in `{path}` cannot be observed yet",
         _find_span((path,), network, case),
-        notes=("an element reports it in its `transition`: docs/extending.md",),
-        help="write the `transition` of the element, or leave out the statements on its occupancy",
+        notes=("an element reports it in its transition: docs/extending.md",),
+        help="write its `build_transition`, or leave out the statements on its occupancy",
     )
 
 
@@ -451,7 +451,7 @@ def find_framing_mismatches(case: Case, name: str, survey: Survey) -> Iterator[D
         flow = case.flows[member.stream.flow]
         network = case.networks[name]
         line = network.elements[network.hosts[member.origin].line].element
-        first = line.clock(stamps=False).with_tag_settled(tagged=member.is_tagged)
+        first = line.build_clock(stamps=False).with_tag_settled(tagged=member.is_tagged)
         wanted = None if member.packets is None else member.packets.encapsulation
         if member.stream.flow not in reported and first.encapsulation != wanted:
             reported.add(member.stream.flow)

@@ -202,7 +202,7 @@ def find_unverified(survey: Survey) -> Iterator[Diagnostic]:
         element, instance = survey.drafts[index].element, survey.drafts[index].instance
         forms = [form for n in numbers if arrives[n] for form in survey.forms.list_at(index, n)]
         passing = [form for form in forms if not form.unverified]
-        if instance.span and any(element.form_after(form).unverified for form in passing):
+        if instance.span and any(element.predict_form(form).unverified for form in passing):
             yield Diagnostic(
                 "W0630",
                 f"what `{instance.path}` decrypts arrives without being verified",
@@ -264,7 +264,7 @@ def find_missing_headers(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         for number in _list_sent(survey, numbers):
             member = survey.members[number]
             for form in survey.forms.list_at(index, number):
-                taken = element.form_after(form).headers[len(form.headers) :]
+                taken = element.predict_form(form).headers[len(form.headers) :]
                 if taken and taken[0] < 0:
                     answers = member.stream.kind == "answers"
                     yield _warn_of_header(
@@ -297,7 +297,7 @@ def find_all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         for number in _list_sent(survey, numbers):
             flow = survey.members[number].stream.flow
             forms = [form for form in survey.forms.list_at(index, number) if form.sizes]
-            if flow in reported or any(element.form_after(form).sizes for form in forms):
+            if flow in reported or any(element.predict_form(form).sizes for form in forms):
                 continue
             if forms:
                 reported.add(flow)

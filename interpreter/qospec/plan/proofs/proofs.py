@@ -201,7 +201,7 @@ class _Analysis:
             forms.add(form)
             element = self._nodes[place.node].element
             outputs = routes.onward[place, key] = self._list_outputs(place, key)
-            after = element.form_after(form)
+            after = element.predict_form(form)
             for output in outputs:
                 for to in self._wires.get((place.node, output), ()):
                     if to.node < 0:
@@ -210,7 +210,7 @@ class _Analysis:
                     for kind in element.inserts if key.kind == "user" else ():
                         made = Key(key.source, kind)
                         routes.begins.setdefault(made, set()).add(to)
-                        bound = element.inserted(describe_unbounded(_list_sizes({form})))
+                        bound = element.bound_inserted(describe_unbounded(_list_sizes({form})))
                         if element.cuts or bound is None:
                             routes.unknown[made] = self._nodes[place.node].path
                         waiting.append((made, to, after))
@@ -221,7 +221,7 @@ class _Analysis:
         if key.kind in node.element.ends:
             return ()
         if node.outputs is None:
-            return (node.element.output_of(place.input, kind=key.kind),)
+            return (node.element.predict_output(place.input, kind=key.kind),)
         first, stop = self._find_indices(key)
         found = set(node.outputs[first:stop].ravel().tolist())
         return tuple(sorted(found - {MAX_OUTPUTS}))
@@ -243,7 +243,7 @@ class _Analysis:
             for groups in inputs
         )
         limits = tuple(queue.limit for queue in node.queues)
-        found = self._found[number] = node.element.guarantees(arriving, node.clock, limits)
+        found = self._found[number] = node.element.guarantee_service(arriving, node.clock, limits)
         for output in range(len(node.element.outputs)):
             groups = [
                 passed
@@ -283,12 +283,12 @@ class _Analysis:
             coming = passing = self._delay_arrival(arrival, guarantee)
             if self.resizes(place, key):
                 before = self._routes.arriving[place][key]
-                after = {node.element.form_after(form) for form in before}
+                after = {node.element.predict_form(form) for form in before}
                 passing, resized = bound_items(coming.items, _list_sizes(after)), True
             passing = self._bound_admitted(passing, key, node)
             parts[key] = passing
             for kind in node.element.inserts if key.kind == "user" else ():
-                made = node.element.inserted(coming)
+                made = node.element.bound_inserted(coming)
                 parts[Key(key.source, kind)] = made or describe_unbounded(passing.sizes)
         sizes = tuple(sorted({size for part in parts.values() for size in part.sizes}))
         if node.element.inserts:
@@ -307,7 +307,7 @@ class _Analysis:
         """Return a bound of what passes, where an element enforces contracts."""
         source = self._experiment.sources[key.source]
         contract = self._experiment.contracts[source.first]
-        admitted: Curve | None = node.element.admits(contract, key.kind)
+        admitted: Curve | None = node.element.bound_passing(contract, key.kind)
         if admitted is None:
             return arrival
         return arrival.intersect(bound_items(admitted.scale_by(source.connections), arrival.sizes))
@@ -327,7 +327,7 @@ class _Analysis:
     def resizes(self, place: Place, key: Key) -> bool:
         element = self._nodes[place.node].element
         forms = self._routes.arriving[place][key]
-        return any(element.form_after(form).sizes != form.sizes for form in forms)
+        return any(element.predict_form(form).sizes != form.sizes for form in forms)
 
     def list_onward(self, place: Place, key: Key) -> list[tuple[tuple[int, int], Place]]:
         return [

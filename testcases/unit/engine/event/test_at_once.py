@@ -79,7 +79,7 @@ class Answering(Delay):
     inputs = ("a", "b")
     outputs = ("a", "b")
 
-    def transition(self, setting):
+    def build_transition(self, setting):
         def replenish(state, reason):
             assert reason == 7
             return np.array([1])

@@ -24,7 +24,7 @@ class TwoQueues(Delay):
 
     process = None
 
-    def transition(self, setting):  # noqa: ARG002
+    def build_transition(self, setting):  # noqa: ARG002
         return Transition(np.zeros(0, np.int64), wait, queues=("", "other"))
 
 
@@ -40,7 +40,7 @@ def test_waits_are_told_by_queue(vcs, batch_of):
 class Hasty(TwoQueues):
     """An element that claims to take longer than it does."""
 
-    def lookahead_ps(self, clock):  # noqa: ARG002
+    def find_lookahead_ps(self, clock):  # noqa: ARG002
         return 100
 
 

@@ -36,7 +36,7 @@ def hop(path: str, rate: Fraction, limit: int = 0, *, stamps: bool = False) -> N
     """Return a line, behind a queue of its own if there is a limit."""
     line = Line(rate, slotted=False)
     element = Fifo(Buffer(limit, "cell")) if limit else line
-    return Node(path, element, line.clock(stamps=stamps), size_bytes=CELL_BYTES)
+    return Node(path, element, line.build_clock(stamps=stamps), size_bytes=CELL_BYTES)
 
 
 def experiment(nodes: tuple[Node, ...], times_ps: list[int], **measured: Any) -> Experiment:
@@ -150,7 +150,7 @@ def test_hops_are_a_chain_up_to_what_is_looked_at(monkeypatch: pytest.MonkeyPatc
         hop("c", fast),
         Node("delay", Delay(5)),
         hop("d", fast),
-        Node("slotted", Line(fast), Line(fast).clock(stamps=False), size_bytes=CELL_BYTES),
+        Node("slotted", Line(fast), Line(fast).build_clock(stamps=False), size_bytes=CELL_BYTES),
         hop("e", fast),
         hop("mixed", fast)._replace(size_bytes=0),
         hop("f", fast),

@@ -61,7 +61,7 @@ class Caller(Delay):
 
     messages: tuple[tuple[int, int], ...] = ()
 
-    def transition(self, setting: Any) -> Transition:
+    def build_transition(self, setting: Any) -> Transition:
         return Transition(np.array(self.messages, np.int64).ravel(), _call)
 
 
@@ -72,7 +72,7 @@ class Switch(Delay):
     outputs = ("long", "short")
     process = None
 
-    def transition(self, setting: Any) -> Transition:
+    def build_transition(self, setting: Any) -> Transition:
         return Transition(np.zeros(1, np.int64), _switch, ports=(CONTROL, USER))
 
 
@@ -117,7 +117,7 @@ class Counting(Delay):
     The item that it makes follows the first one by 3 ps.
     """
 
-    def transition(self, setting: Any) -> Transition:
+    def build_transition(self, setting: Any) -> Transition:
         return Transition(
             np.zeros(1, np.int64), self._arrive, self._wake, losses=(("", "policed"),)
         )
@@ -156,7 +156,7 @@ def test_python_may_answer_among_kernels(vcs: Vcs, listed: Any) -> None:
 class Flooding(Delay):
     """Python logic that never lets time pass."""
 
-    def transition(self, setting: Any) -> Transition:
+    def build_transition(self, setting: Any) -> Transition:
         return Transition(np.zeros(1, np.int64), self._arrive, self._wake)
 
     def _arrive(

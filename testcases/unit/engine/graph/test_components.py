@@ -14,7 +14,7 @@ class Step(NamedTuple):
 
     least_ps: int
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
+    def find_lookahead_ps(self, clock: Clock | None) -> int:
         assert clock is None
         return self.least_ps
 

@@ -48,7 +48,7 @@ def experiment(listed, scheduler, arrivals, *, queues=(), recorded=(), wires=WIR
             outputs=np.arange(3, dtype=np.uint8)[:, None],
             columns=(0,),
         ),
-        Node("top", scheduler, LINE.clock(stamps=False), waiting),
+        Node("top", scheduler, LINE.build_clock(stamps=False), waiting),
     )
     sources = tuple(
         Source(

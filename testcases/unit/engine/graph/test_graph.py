@@ -48,7 +48,7 @@ def _checked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def line(path: str, gbit_rate: int = 8, *, stamps: bool = False) -> Node:
     element = Line(Fraction(gbit_rate * 10**9), slotted=False)
-    return Node(path, element, element.clock(stamps=stamps))
+    return Node(path, element, element.build_clock(stamps=stamps))
 
 
 def source(listed: Any, cells: list[tuple[int, int]], node: int = 0, first: int = 0) -> Source:
@@ -138,7 +138,9 @@ def busy(vcs: Vcs, listed: Any, start_ps: int = 0) -> Experiment:
         [(int(stream.integers(0, BUSY_PS)), int(stream.integers(0, 3))) for _ in range(60)]
         for _ in range(2)
     ]
-    exit_line = Line(Fraction(29 * 10**8, 7), slotted=False, length=Fraction(3)).clock(stamps=False)
+    exit_line = Line(Fraction(29 * 10**8, 7), slotted=False, length=Fraction(3)).build_clock(
+        stamps=False
+    )
     table = np.array([[0, 0], [0, 0], [1, 1]] * 4, np.uint8)
     nodes = (
         line("tx_a", stamps=True),
@@ -269,9 +271,9 @@ class Curious(Delay):
 
     met: list[tuple[Setting, Clock | None]] = []  # noqa: RUF012 - shared on purpose
 
-    def lookahead_ps(self, clock: Clock | None) -> int:
+    def find_lookahead_ps(self, clock: Clock | None) -> int:
         self.met.append((None, clock))
-        return super().lookahead_ps(clock)
+        return super().find_lookahead_ps(clock)
 
     def start(self, setting: Setting) -> None:
         self.met.append((setting, setting.clock))

@@ -38,7 +38,7 @@ def noting(log: Log, alarm_ps: int | None = None) -> Delay:
         outputs = ("", "round")
         process = None
 
-        def transition(self, setting: Any) -> Transition:  # noqa: ARG002
+        def build_transition(self, setting: Any) -> Transition:  # noqa: ARG002
             wakes = None if alarm_ps is None else wake
             return Transition(np.zeros(1, np.int64), arrive, wakes, first_alarm_ps=alarm_ps)
 

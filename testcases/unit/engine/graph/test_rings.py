@@ -224,7 +224,7 @@ class Copier(Delay):
     inputs = ("", "round")
     outputs = ("", "round")
 
-    def transition(self, setting: Any) -> Transition:  # noqa: ARG002
+    def build_transition(self, setting: Any) -> Transition:  # noqa: ARG002
         return Transition(np.array([self.time]), _copy)
 
 
@@ -250,7 +250,7 @@ class Keeper(Delay):
 
     process = None
 
-    def transition(self, setting: Any) -> Transition:  # noqa: ARG002
+    def build_transition(self, setting: Any) -> Transition:  # noqa: ARG002
         return Transition(np.zeros(0, np.int64), _keep)
 
 
@@ -307,7 +307,7 @@ def test_a_cycle_without_delay_is_refused(vcs: Vcs, listed: Any) -> None:
 class Hasty(VcSwitch):
     """A switch that claims to take longer than it does."""
 
-    def lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002
+    def find_lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002
         return 100 * self.latency
 
 
@@ -344,7 +344,7 @@ class Early(Delay):
 
     process = None
 
-    def transition(self, setting: Any) -> Transition:  # noqa: ARG002
+    def build_transition(self, setting: Any) -> Transition:  # noqa: ARG002
         return Transition(np.zeros(0, np.int64), _send_early)
 
 
@@ -353,7 +353,7 @@ class Unreadable(Delay):
 
     process = None
 
-    def transition(self, setting: Any) -> Transition:  # noqa: ARG002
+    def build_transition(self, setting: Any) -> Transition:  # noqa: ARG002
         return Transition(np.zeros(1), _keep)
 
 

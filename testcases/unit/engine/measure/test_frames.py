@@ -76,9 +76,9 @@ def experiment(
     coming, going = (Line(Fraction(rate * 10**9), slotted=False) for rate in rates)
     every_ps = Fraction(100 * COUNT * gap * cells * CELL_BITS * 1_000, load * rates[0])
     at = None if gap == 1 else Fraction(rates[0] * 10**9, gap * CELL_BITS)
-    nodes = [Node("a -> x", coming, coming.clock(stamps=True), size_bytes=53)]
+    nodes = [Node("a -> x", coming, coming.build_clock(stamps=True), size_bytes=53)]
     queue = Fifo(limit=Buffer(5, "cell"))
-    nodes.append(Node("x.q", queue, going.clock(stamps=False), size_bytes=53))
+    nodes.append(Node("x.q", queue, going.build_clock(stamps=False), size_bytes=53))
     if behind is not None:
         nodes.append(Node("x.fault", behind, size_bytes=53))
     wires = [Wire(n, 0, n + 1) for n in range(len(nodes) - 1)]

@@ -230,7 +230,7 @@ class Doubling(Delay):
     outputs = ("", "copy")
     process = None
 
-    def transition(self, setting):  # noqa: ARG002
+    def build_transition(self, setting):  # noqa: ARG002
         return Transition(np.zeros(0, np.int64), _double)
 
 

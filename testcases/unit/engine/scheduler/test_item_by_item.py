@@ -42,7 +42,7 @@ class Alone:
         queues = tuple(Waiting(name, *(queue or (None,))) for name in element.inputs)
         connections = connected((Contract("packets", Fraction(1), 0),))
         setting = Setting(*connections, Draws(("test",)), clock, queues, watched=True)
-        self.transition = element.transition(setting)
+        self.transition = element.build_transition(setting)
         self.memory, self.names = self.transition.state, element.inputs
         self.items = np.zeros((POOL, events.MORE + events.USUAL), np.int64)
         self.items[1:, events.NEXT] = range(2, POOL + 1)

@@ -37,7 +37,7 @@ def guaranteed(scheduler, burst: int, *sizes: int, others=describe_unbounded) ->
         bound_items(Curve.from_lines([(burst, OFTEN)]), [first]),
         *(others([other]) for other in rest),
     )
-    return [*scheduler.guarantees(arriving, LINE, ()).inputs]
+    return [*scheduler.guarantee_service(arriving, LINE, ()).inputs]
 
 
 def bound_ps(scheduler, burst: int, *sizes: int) -> int:
@@ -106,7 +106,7 @@ def test_strict_priority_leaves_the_rest_to_those_below() -> None:
     """The same: (sigma above + sigma) / (r - rho), where 3 of 100 come at once, and 1/4 after."""
     above = bound_items(Curve.from_lines([(3, Fraction(1, 400))]), [100])
     below = bound_items(Curve.from_lines([(2, OFTEN)]), [150])
-    found = Strict(("a", "b")).guarantees((above, below), LINE, ()).inputs[1]
+    found = Strict(("a", "b")).guarantee_service((above, below), LINE, ()).inputs[1]
     assert found.most_ps == (300 + 300) * 4 // 3
 
 
