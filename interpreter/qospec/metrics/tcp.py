@@ -6,12 +6,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.kinds import metric
+from qospec.catalogue.statistics import offers
 from qospec.engine.measure.metric import Metric
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.measure.samples import Sample
-    from qospec.engine.measure.tally import Tally
+    from qospec.engine.measure.tally import Delays, Tally
 
 
 class ConnectionMetric(Metric):
@@ -30,7 +31,7 @@ class ConnectionMetric(Metric):
 class AveragedMetric(ConnectionMetric):
     """A metric of connections of TCP with a mean and extremes."""
 
-    statistics = ("mean", "min", "max")
+    statistics: ClassVar[tuple[str, ...]] = ("mean", "min", "max")
     series = ("mean", "min", "max")
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
@@ -102,11 +103,26 @@ class RoundTripTime(AveragedMetric):
 
     One segment at a time is timed, and none that was sent again; with time stamps each
     acknowledgement of new data tells of one. The wait for a delayed acknowledgement is a part.
+    Statistics are those of `transfer_delay`, without `bound`.
     """
 
     dimension = "time"
     noun = "round trips"
     quantity = "round_trip"
+    statistics = ("mean", "min", "max", "std", "p*")
+
+    def select_delays(self, tally: Tally) -> Delays | None:
+        seen = self.find_sample(tally)
+        return None if seen is None else seen.times
+
+    def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
+        """Return ps; None if nothing was timed, or it was not recorded."""
+        if statistic in self.series:
+            return super().measure(tally, statistic)
+        if not offers(self.statistics, statistic):
+            raise ValueError(f"round_trip_time has no statistic `{statistic}`")
+        times = self.select_delays(tally)
+        return None if times is None else times.read(statistic)
 
 
 @metric(source="RFC 5681, 2 (cwnd)", aliases=("cwnd",), carries=("packet",))

@@ -247,7 +247,7 @@ class Recorder:
         self._positions, self._read_positions = Positions(experiment), Positions(experiment)
         self._frames = Frames(experiment)
         self._variations = Variations(experiment, rows)
-        self.samples = Samples(self._measurement, indices)
+        self.samples = Samples(self._measurement, indices, rows)
         self._series = Series(self._measurement, self._volumes.framing, self.samples)
         self.occupancies = Occupancies(self._measurement)
         self.passages = Passages(experiment)

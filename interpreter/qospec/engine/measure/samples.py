@@ -2,7 +2,8 @@
 
 A sample is a number at a time: so many bytes acknowledged then, or a round trip that took so long.
 What is HELD is so from then on, such as a window; it is weighed by time. Sums are of whole numbers,
-in two words, so that the size of batches does not matter.
+in two words, so that the size of batches does not matter. Of round trips, which are times, there
+is a histogram, too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from qospec.engine.arrays import np
 from qospec.engine.endpoint import tcp_connection
 from qospec.engine.items.batch import build_batch
 from qospec.engine.kernel import kernel
+from qospec.engine.measure import delays
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,12 +23,15 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Rows, Times, Whole
     from qospec.engine.experiment import Intervals, MeasurementSpec
     from qospec.engine.items.batch import Batch
+    from qospec.engine.measure.tally import Delays
     from qospec.engine.source.arrivals import Told
 
 QUANTITIES = (*tcp_connection.QUANTITIES, "offered", "established", "refused", "held")
 """What is told: by senders of TCP, and by sources of calls."""
 HELD = ("window", "held")
 """Those of the quantities that hold until another is told."""
+TIMED = "round_trip"
+"""That of which there is a histogram."""
 
 WEIGHT, LOW, HIGH, LEAST, MOST = range(5)
 """Columns: the number of samples or, of what is held, for how many ps; the sum of the values by
@@ -42,12 +47,17 @@ connection, and not for each interval."""
 
 
 class Sample(NamedTuple):
-    """The samples of one quantity: how many, or for how many ps, their sum, and the extremes."""
+    """The samples of one quantity: how many, or for how many ps, their sum, and the extremes.
+
+    Attributes:
+        times: Of round trips, and not by interval: all of them.
+    """
 
     weight: int
     total: int
     least: int | None
     most: int | None
+    times: Delays | None = None
 
 
 class Samples:
@@ -57,7 +67,7 @@ class Samples:
         needed: Whether some does.
     """
 
-    def __init__(self, measurement: MeasurementSpec, indices: int) -> None:
+    def __init__(self, measurement: MeasurementSpec, indices: int, histogram_row: Whole) -> None:
         self.needed = bool(measurement.ranges("samples"))
         self._start_ps, self._stop_ps = measurement.start_ps, measurement.stop_ps
         length_ps = measurement.stop_ps - measurement.start_ps
@@ -68,6 +78,9 @@ class Samples:
             if self.needed
         }
         self._indices = indices
+        rows = histogram_row if self.needed else histogram_row[:0]
+        self._times = delays.new_rows(rows)
+        self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
 
     def add(self, quantity: str, batch: Batch) -> None:
         """Record samples in order of time: `sent_ps` is the value of each."""
@@ -80,6 +93,11 @@ class Samples:
                 _hold(columns, of, window, held[HELD.index(quantity)], rows[number])
             else:
                 _count(columns, of, window, rows[number])
+        if self._groups and quantity == TIMED:
+            first, last = batch.at_ps.searchsorted((self._start_ps, self._stop_ps))
+            values = batch.sent_ps[first:last]
+            none = np.zeros(len(values), np.int64)
+            self._histogram.add(values, none, batch.connection[first:last], self._times)
 
     def tell(self, told: Told, connection: int) -> None:
         """Record what a source tells, as of its first connection."""
@@ -119,7 +137,9 @@ class Samples:
     def of(self, first: int, stop: int) -> Mapping[str, Sample]:
         """Return the samples of some connections, by quantity."""
         rows, _ = self._groups[None]
-        return _pool_samples(rows[:, first:stop])
+        found = _pool_samples(rows[:, first:stop])
+        times = self._histogram.pooled(self._times[first:stop])
+        return found | {TIMED: found[TIMED]._replace(times=times)}
 
     def intervals(self, intervals: Intervals) -> Iterator[Mapping[str, Sample] | None]:
         """Yield the samples of each interval; None without end if none are recorded."""

@@ -29,7 +29,9 @@ ITEMS = st.lists(
 
 def build_series(measurement, framing) -> Series:
     """Return series of flows of which nothing is told."""
-    return Series(measurement, framing, Samples(measurement, len(framing)))
+    return Series(
+        measurement, framing, Samples(measurement, len(framing), np.full(len(framing), -1))
+    )
 
 
 def batch(items) -> Batch:
