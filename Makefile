@@ -11,7 +11,7 @@ help: ## Print this list
 
 # The first Python that is new enough; 3.11 first, since the locks were tested with it. Modules are compiled here, since an
 # environment may forbid Python to keep what it compiles at a start, and then each `qos check` takes twice as long.
-.venv/users: requirements-users.lock setup.cfg pyproject.toml
+.venv/users: requirements-users.lock setup.cfg setup.py pyproject.toml
 	@for python in python3.11 python3.12 python3.13 python3.14 python3 none; do \
 	    $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && break; \
 	done; \
@@ -128,9 +128,11 @@ extension: .venv/users ## Package the extension of VS Code as build/qospec.vsix;
 	$(BIN)/python editors/grammar.py
 	mkdir -p build
 	cp LICENSE editors/vscode
-	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && \
-	    npx --yes $(VSCE) package --allow-missing-repository --out ../../build/qospec.vsix
-	$(BIN)/python editors/extension.py build/qospec.vsix
+	version=$$($(BIN)/python setup.py --version | sed 's/[+].*//; s/[.]dev.*//') && \
+	    cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && \
+	    npx --yes $(VSCE) package $$version --no-git-tag-version --no-update-package-json \
+	        --allow-missing-repository --out ../../build/qospec.vsix && \
+	    cd ../.. && $(BIN)/python editors/extension.py build/qospec.vsix $$version
 
 # One version of each package for all systems and all Pythons. What is locked stays, unless UPGRADE
 # is `--upgrade`, or `--upgrade-package NAME`.

@@ -5,11 +5,9 @@ import json
 import sys
 import zipfile
 
-from qospec.version import VERSION
 
-
-def list_missing(path: str) -> list[str]:
-    """Return what a package lacks."""
+def list_missing(path: str, version: str) -> list[str]:
+    """Return what a package lacks, or that it has not this version."""
     with zipfile.ZipFile(path) as package:
         held = set(package.namelist())
         manifest = json.loads(package.read("extension/package.json"))
@@ -19,15 +17,16 @@ def list_missing(path: str) -> list[str]:
     named += [language["configuration"] for language in contributed["languages"]]
     named += [f"node_modules/{needed}/package.json" for needed in manifest["dependencies"]]
     missing = [name for name in named if f"extension/{name.removeprefix('./')}" not in held]
-    return missing + ([] if manifest["version"] == VERSION else [f"version {VERSION}"])
+    return missing + ([] if manifest["version"] == version else [f"version {version}"])
 
 
 def main() -> None:
     """Print what the package lacks, and exit with 1 if that is anything."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", metavar="FILE.vsix")
-    path = parser.parse_args().path
-    missing = list_missing(path)
+    parser.add_argument("version", metavar="VERSION")
+    given = parser.parse_args()
+    path, missing = given.path, list_missing(given.path, given.version)
     print(f"{path}: lacks {' '.join(missing)}" if missing else f"{path}: complete")
     sys.exit(bool(missing))
 

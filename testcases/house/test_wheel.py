@@ -14,13 +14,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("setup.cfg", "setup.py", "pyproject.toml", "README.md", "LICENSE")
 FOLDERS = ("interpreter", "spec", "stdlib")
+IDENTITY = ("-c", "user.name=Nobody", "-c", "user.email=nobody@localhost")
+TAG = "v12.3.4"
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.Path:
-    """Build both from a copy, so that no earlier build can fill a gap in this one."""
+    """Build both from a tagged copy, so that no earlier build can fill a gap in this one."""
     folder = tmp_path_factory.mktemp("wheel")
     copy = folder / "checkout"
     copy.mkdir()
@@ -29,6 +31,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.Path:
     for name in FOLDERS:
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
         shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignored)
+    call("git", "init", "--quiet", cwd=copy)
+    call("git", "add", ".", cwd=copy)
+    call("git", *IDENTITY, "commit", "--quiet", "--message", "all", cwd=copy)
+    call("git", "tag", TAG, cwd=copy)
     pack = f"from setuptools import build_meta; build_meta.build_sdist({str(folder)!r})"
     call(sys.executable, "-c", pack, cwd=copy)
     (packed,) = folder.glob("*.tar.gz")
@@ -73,6 +79,17 @@ def test_the_wheel_names_its_command_and_its_licence(wheel: zipfile.Path) -> Non
     (entry_points,) = (n for n in names(wheel) if n.endswith("entry_points.txt"))
     assert "qos = qospec.cli:main" in (wheel / entry_points).read_text()
     assert any(name.endswith("licenses/LICENSE") for name in names(wheel))
+
+
+VERSION = Path("qospec", "version.py")
+
+
+@pytest.mark.slow
+def test_the_wheel_has_the_version_of_the_tag(wheel: zipfile.Path) -> None:
+    assert wheel.root.filename is not None
+    assert "-12.3.4-" in wheel.root.filename
+    assert 'VERSION = "12.3.4"\n' in (wheel / VERSION.as_posix()).read_text()
+    assert "12.3.4" not in (ROOT / "interpreter" / VERSION).read_text(encoding="utf-8")
 
 
 TEST = """qos 1
@@ -123,11 +140,12 @@ def outcome(path: str, cwd: Path, package: Path, **variables: str) -> bytes:
 
 
 @pytest.mark.slow
-def test_the_digest_is_the_same_wherever_qospec_and_the_project_are(
+def test_the_digest_of_a_version_is_the_same_wherever_qospec_and_the_project_are(
     wheel: zipfile.Path, tmp_path: Path
 ) -> None:
     checkout, installed = ROOT / "interpreter", tmp_path / "site-packages"
     wheel.root.extractall(installed)
+    shutil.copy(checkout / VERSION, installed / VERSION)
     here = project(tmp_path / "here")
     there = project(tmp_path / "elsewhere" / "deeper" / "there")
 
