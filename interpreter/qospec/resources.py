@@ -1,6 +1,7 @@
 """The paths of the specification and the library, the same in a checkout and a wheel."""
 
 import os
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,19 +14,25 @@ SPEC = _PACKAGE / "spec"
 STDLIB = _PACKAGE / "stdlib"
 """Devices, traffic and report templates: what `import std.x` finds."""
 
+_LOADED_NS = time.time_ns()
+"""When this process began to load the package."""
+
 
 @cache
 def hash_program() -> str:
-    """Return the SHA-256 of all files of the package, with their names, as they are now.
+    """Return the SHA-256 of all files of the package, with their names, as this process loads them.
 
-    A version is a promise that a checkout does not keep: between two releases, its files change.
+    A version is a promise that a checkout does not keep: between two releases, its files change. It
+    is "" if one was changed since the process began, which then has loaded nobody knows what.
     """
     from hashlib import sha256  # it is loaded with a library that few commands need
 
     whole = sha256()
-    for path in sorted(list_program()):
+    for path in map(Path, sorted(list_program())):
+        if path.stat().st_mtime_ns >= _LOADED_NS:
+            return ""
         name = os.path.relpath(path, _PACKAGE)
-        whole.update(f"{sha256(Path(path).read_bytes()).hexdigest()}  {name}\n".encode())
+        whole.update(f"{sha256(path.read_bytes()).hexdigest()}  {name}\n".encode())
     return whole.hexdigest()
 
 

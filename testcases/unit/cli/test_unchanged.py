@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import os
 import re
 import signal
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -257,18 +259,40 @@ def test_a_file_of_the_package_that_is_older_than_a_record_is_another_all_the_sa
     assert list_run(run("one.qos")) == []
 
 
-def test_a_program_is_known_by_the_names_and_bytes_of_its_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(resources, "_PACKAGE", tmp_path)
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return a folder in place of that of the package."""
+    folder = tmp_path / "package"
+    folder.mkdir()
+    monkeypatch.setattr(resources, "_PACKAGE", folder)
+    resources.hash_program.cache_clear()
+    yield folder
+    resources.hash_program.cache_clear()
+
+
+def test_a_program_is_known_by_the_names_and_bytes_of_its_files(package: Path) -> None:
     found = set()
     for name, text in (("a.py", "1"), ("a.py", "2"), ("b.py", "2"), ("c/d.qos", "2")):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
+        (package / name).parent.mkdir(exist_ok=True)
+        (package / name).write_text(text)
+        os.utime(package / name, (0, 0))
         resources.hash_program.cache_clear()
         found.add(resources.hash_program())
+    assert len(found - {""}) == 4
+
+
+def test_nothing_is_kept_of_a_program_that_was_changed_after_the_start(package: Path) -> None:
+    """A run that has loaded one text of an element must not vouch for another."""
+    every = ["one:n=1", "one:n=2"]
+    (package / "saved.py").write_text("")
+    assert list_run(run("one.qos")) == every
+    (record,) = Path("records").iterdir()
+    assert "program" not in json.loads((record / "timing.json").read_text())
+    assert list_run(run("one.qos")) == every
+    os.utime(package / "saved.py", (0, 0))
     resources.hash_program.cache_clear()
-    assert len(found) == 4
+    assert list_run(run("one.qos")) == every, "no run before has a receipt"
+    assert list_run(run("one.qos")) == []
 
 
 def test_a_run_that_goes_on_keeps_what_it_has_anyway() -> None:
