@@ -23,8 +23,8 @@ from qospec.judge.found_repeats import FoundConstraint, bound_median, build_foun
 from qospec.judge.losses import as_ratios, find_compared_count, is_count, pool_losses
 from qospec.judge.means import (
     MeanConstraint,
-    assume_skewness_of_expression,
-    assume_skewness_of_leaf,
+    estimate_skewness_of_expression,
+    estimate_skewness_of_leaf,
     is_best_possible,
     list_unseen,
     round_values,
@@ -321,7 +321,7 @@ def _estimate(leaf: Observed, repeats: Sequence[RepeatReadings]) -> Estimate:
         return counted
     return MeanConstraint(
         round_values(_list_values(leaf, repeats)),
-        skewness=assume_skewness_of_leaf(leaf, repeats),
+        skewness=estimate_skewness_of_leaf(leaf, repeats),
         possible=bound_expression(leaf),
         unseen=list_unseen(leaf, repeats),
     )
@@ -459,7 +459,7 @@ def _list_mean_constraints(
             strict=constraint.strict,
             losses=counted,
             increasing=increasing,
-            skewness=assume_skewness_of_expression(constraint.expression, repeats),
+            skewness=estimate_skewness_of_expression(constraint.expression, repeats),
             possible=bound_expression(constraint.expression),
             unseen=() if counted else list_unseen(constraint.expression, repeats),
         )
@@ -520,7 +520,7 @@ def _show_mean(
     constraint = MeanConstraint(
         round_values(lefts),
         losses=counted,
-        skewness=assume_skewness_of_expression(first, repeats),
+        skewness=estimate_skewness_of_expression(first, repeats),
         possible=bound_expression(first),
         unseen=() if counted else list_unseen(first, repeats),
     )

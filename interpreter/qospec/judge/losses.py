@@ -19,7 +19,7 @@ from qospec.engine.measure.metric import Counting
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
 from qospec.judge.repeats import bound_rare_share, compute_markov_share, looks_back
-from qospec.judge.statistics import assume_skewness, compute_clopper_pearson, compute_half_width
+from qospec.judge.statistics import compute_clopper_pearson, compute_half_width, estimate_skewness
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.units import CELLS, RATIO, format_number, format_value
@@ -125,7 +125,7 @@ class Losses(NamedTuple):
             confidence = (1 + confidence) / 2
             wide = compute_half_width(
                 self.sent_by_repeat,
-                assume_skewness(self.sent_by_repeat, Fraction(0)),
+                estimate_skewness(self.sent_by_repeat, Fraction(0)),
                 confidence,
                 repeats,
             )

@@ -37,10 +37,10 @@ from qospec.judge.statistics import (
     RESOLUTION,
     SKEWNESS_BELOW_GREATEST,
     Values,
-    assume_skewness,
     compute_half_width,
     compute_mean,
     compute_variance,
+    estimate_skewness,
     square_root,
 )
 from qospec.model.bounds import ANYTHING, Bounds
@@ -197,12 +197,12 @@ def round_values(values: Values) -> Values:
     return [Fraction(round(value * RESOLUTION), RESOLUTION) for value in values]
 
 
-def assume_skewness_of_expression(
+def estimate_skewness_of_expression(
     expression: Expression, repeats: Sequence[RepeatReadings]
 ) -> Skewness:
     """Return the skewness to assume for the values of an expression in the repeats."""
     leaves = list(dict.fromkeys(list_observed(expression)))
-    found = [assume_skewness_of_leaf(leaf, repeats) for leaf in leaves]
+    found = [estimate_skewness_of_leaf(leaf, repeats) for leaf in leaves]
     ends = bound_expression(expression, lambda _: Bounds(None, Fraction(1)))
     if len(leaves) == 1 and ends.least is None and ends.most is not None:
         return found[0]
@@ -273,7 +273,7 @@ def _list_values(leaf: Measured | Counted, repeats: Sequence[RepeatReadings]) ->
     return [value for repeat in repeats if isinstance(value := repeat.read(leaf), Fraction)]
 
 
-def assume_skewness_of_leaf(
+def estimate_skewness_of_leaf(
     leaf: Measured | Counted, repeats: Sequence[RepeatReadings]
 ) -> Skewness:
     """Return the skewness to assume for a measured value.
@@ -286,13 +286,13 @@ def assume_skewness_of_leaf(
     mirrored = [-value for value in values]
     metric = _find_metric(leaf)
     passes = isinstance(leaf, Measured) and leaf.place is not None and not leaf.flow
-    above = assume_skewness(values, min(values) if passes else _find_least(leaf, repeats, values))
+    above = estimate_skewness(values, min(values) if passes else _find_least(leaf, repeats, values))
     if passes or _is_extreme(leaf) or metric.of_calls:
-        below = assume_skewness(
+        below = estimate_skewness(
             mirrored, -max(values), MAX_SKEWNESS_BELOW_GREATEST, SKEWNESS_BELOW_GREATEST
         )
     elif (most := find_declared_bounds(leaf).most) is not None:
-        below = assume_skewness(mirrored, -most, MAX_SKEWNESS_OF_RATIO)
+        below = estimate_skewness(mirrored, -most, MAX_SKEWNESS_OF_RATIO)
     elif isinstance(leaf, Measured) and metric.delivered:
         below = _compute_skewness(leaf, repeats, values)
     else:
@@ -380,4 +380,4 @@ def _compute_skewness(
     deficits = [Fraction(planned - received) for planned, received in known]
     scale = compute_mean(values) * len(known) / arrived
     part = min(Fraction(1), square_root(compute_variance(deficits)) * scale / deviation)
-    return assume_skewness(deficits, Fraction(0), MAX_SKEWNESS_BELOW) * part**3
+    return estimate_skewness(deficits, Fraction(0), MAX_SKEWNESS_BELOW) * part**3

@@ -256,7 +256,7 @@ def compute_variance(values: Values) -> Fraction:
     return sum(((value - middle) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
 
 
-def assume_skewness(
+def estimate_skewness(
     values: Values,
     least: Fraction,
     greatest: int = MAX_SKEWNESS,

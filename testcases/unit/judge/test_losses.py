@@ -14,7 +14,7 @@ from qospec.judge.losses import (
     write_none_lost_note,
     write_percent,
 )
-from qospec.judge.statistics import assume_skewness, compute_clopper_pearson, compute_half_width
+from qospec.judge.statistics import compute_clopper_pearson, compute_half_width, estimate_skewness
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.units import CELLS, RATIO
 
@@ -74,7 +74,9 @@ def test_a_number_is_as_uncertain_as_the_ratio_and_what_is_sent():
     sent, lost = (900, 1_100, 900, 1_100, 1_100), (9, 11, 10, 10, 11)
     by_repeat = tuple(map(Fraction, sent))
     low, high = counted(sent, lost, sent_by_repeat=()).compute_interval(HALF_THE_DOUBT, 5)
-    wide = compute_half_width(by_repeat, assume_skewness(by_repeat, Fraction(0)), HALF_THE_DOUBT, 5)
+    wide = compute_half_width(
+        by_repeat, estimate_skewness(by_repeat, Fraction(0)), HALF_THE_DOUBT, 5
+    )
     assert 0 < wide < 1_020
     found = counted(sent, lost, sent_by_repeat=by_repeat)
     assert found.value == Fraction(51, 5)

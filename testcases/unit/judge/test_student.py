@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 from qospec.judge.statistics import (
-    assume_skewness,
     compute_student_cdf,
     compute_student_quantile,
+    estimate_skewness,
     square_root,
 )
 
@@ -94,5 +94,5 @@ def test_ten_repeats_with_the_normal_quantile_have_intervals_too_narrow() -> Non
 def test_the_skewness_assumed_is_a_multiple_of_deviation_over_distance(
     values, least, skewness
 ) -> None:
-    found = assume_skewness([Fraction(value) for value in values], Fraction(least))
+    found = estimate_skewness([Fraction(value) for value in values], Fraction(least))
     assert float(found) == pytest.approx(float(skewness), rel=1e-5)
