@@ -1,4 +1,4 @@
-"""The paths of the specification and the library, the same in a checkout and a wheel."""
+"""Where the specification and the library are, in a checkout as in a wheel; the hash of it all."""
 
 import os
 import time

@@ -1,1 +1,1 @@
-"""The engine: batches of cells carried through elements, exactly; it has never heard of `.qos`."""
+"""The engine: cells and packets carried through elements, exactly; it has never heard of `.qos`."""

@@ -1,8 +1,9 @@
 """The contract of elements: the facts that a class states, and how it runs.
 
-An element is a frozen dataclass of its parameters. `start` makes its state for one trial; `process`
-takes arrivals up to a watermark and returns departures. An element promises the following, and
-a property test holds every element of the catalogue to it:
+An element is a frozen dataclass of its parameters. `build_transition` returns how it answers events
+one at a time, with its state for one trial. Batches are a loop over that; or `process` takes those
+up to a watermark and returns departures, with a state from `start`. An element promises the
+following, and a property test holds every element of the catalogue to it:
 
 - *causality*: no item leaves before it arrives;
 - *order*: times of departure do not fall, at each output;

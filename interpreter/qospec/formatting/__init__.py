@@ -1,8 +1,8 @@
 """The formatter: from a `.qos` file to the same file in the one layout (`spec/1-text.md`).
 
 `format_text` returns the text of a whole file. A writer of another form reads a file with `read`,
-and asks the `ParsedSource` how a node or a range of tokens looks on one line (`token_range`,
-`text`, `may_be_one_line`), and its `trivia` for the comments and blank lines at a token.
+and asks the `ParsedSource` how a node or a range of tokens looks on one line (`find_token_range`,
+`join_tokens`, `may_be_one_line`), and its `trivia` for the comments and blank lines at a token.
 
 Layout depends on structure and width alone. Of the old lines only blank ones are kept.
 """
@@ -21,7 +21,7 @@ from qospec.syntax.limits import explain_too_long
 from qospec.syntax.parser import parse
 from qospec.syntax.tokens import tokenize
 
-__all__ = ["MeaningChangedError", "ParsedSource", "formatted", "read"]
+__all__ = ["MeaningChangedError", "ParsedSource", "format_text", "read"]
 
 
 class MeaningChangedError(Exception):

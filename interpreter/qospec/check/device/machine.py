@@ -1,6 +1,7 @@
 """Machines: what a device does by messages and timers, as states and transitions.
 
-Unreachable states are reported, and timers that no state starts or handles.
+Reported are states that are unreachable, timers that no state starts or handles, and windows that
+none counts in or asks for.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ A control is up to five kernels, called by `engine.endpoint.tcp_sender`:
     on_mark(table, row, mss, under_way_bytes, now_ps)
     on_feedback(table, row, mss, acknowledged_bytes, marked_bytes)
 
-`table[row]` is the connection: `CONGESTION_WINDOW` and `THRESHOLD` are its to set, in bytes, in
-`list_own_fields` it remembers what it likes, each 0 when the connection opens, and the other
+`table[row]` is the connection: `CONGESTION_WINDOW` and `THRESHOLD` are its to set, in bytes; in the
+columns of `list_own_fields` it remembers what it likes, each 0 when the connection opens; the other
 columns of `engine.endpoint.tcp_connection` it may read. On a loss it sets the threshold, on an
 acknowledgement of new data outside of a recovery the window, unless a buffer is what limits. A mark
 of congestion is to it as a loss, once in a window of data, unless it says otherwise. What is sent

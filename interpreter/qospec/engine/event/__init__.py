@@ -1,1 +1,1 @@
-"""The event driver: one item at a time through the elements of a cycle, or of an endpoint."""
+"""The event driver: one item at a time, on cycles, at endpoints, and where no batch loop is."""

@@ -1,1 +1,1 @@
-"""The network of a trial: nodes, wires, the order in which they run, and random streams."""
+"""The network of a trial: nodes, wires, and the order in which they run."""

@@ -1,1 +1,1 @@
-"""Charts as SVG: axes, curves, and which samples they show."""
+"""Charts and drawings: what they show, and the coordinates at which templates draw it as SVG."""
