@@ -1,7 +1,7 @@
 """What the tests of elements share: batches, settings, and a way to carry cells in cut time."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -76,6 +76,12 @@ class Lab:
             size_bytes=column("size_bytes", 53, np.int32),
             marks=column("marks", 0, np.uint32),
         )
+
+    @staticmethod
+    def inputs(packets: Sequence[Sequence[tuple[int, int, int]]]) -> list[Batch]:
+        """Return a batch for each input, of packets given as (at, size, number)."""
+        columns = [tuple(zip(*some, strict=True)) or ((), (), ()) for some in packets]
+        return [Lab.cells(at, size_bytes=size, sent_ps=name) for at, size, name in columns]
 
     @staticmethod
     def setting(
@@ -260,26 +266,47 @@ class Book:
         self.free = Fraction(starts if self.clock.slotted else until_ps)
 
 
+class Rounds:
+    """Visit one queue after the other, and send from each until its number is used up."""
+
+    queues: list[list[Cell]]
+
+    def __init__(self, numbers: Sequence[int], cost: Callable[[int], int]) -> None:
+        self._visits = self._visit(numbers, cost)
+
+    def _visit(self, numbers: Sequence[int], cost: Callable[[int], int]) -> Iterator[int | None]:
+        while True:
+            for k, number in enumerate(numbers):
+                while not any(self.queues):
+                    yield None
+                sent = 0
+                while sent < number and self.queues[k]:
+                    sent += cost(self.queues[k][0][1])
+                    yield k
+
+    def choose(self) -> int | None:
+        return next(self._visits)
+
+    def arrived(self, k: int, cell: Cell, now: int) -> None:
+        pass
+
+    def sent(self, k: int, cell: Cell, end: Fraction) -> None:
+        pass
+
+
 class Schedulers:
     """Where a scheduler is compared with its book."""
 
     case = staticmethod(scheduling)
     book = staticmethod(Book)
+    rounds = staticmethod(Rounds)
 
     @staticmethod
     def carried(element: Any, case: Scheduling) -> tuple[list[Any], list[Any]]:
         """Return when each cell leaves with its number, and the queue and number of who is lost."""
         queues = tuple(Waiting(f"q{k}", limit) for k, limit in enumerate(case.limits))
-        batches = [
-            Lab.cells(
-                [t for t, _, _ in cells],
-                size_bytes=[size for _, size, _ in cells],
-                sent_ps=[name for _, _, name in cells],
-            )
-            for cells in case.inputs
-        ]
         setting = Lab.setting(clock=case.clock, queues=queues)
-        got = Lab.carry(element, setting, *batches, cuts=case.cuts)
+        got = Lab.carry(element, setting, *Lab.inputs(case.inputs), cuts=case.cuts)
         (left,) = got.departures
         lost = sorted((int(path[1:]), name) for _, path, _, name in got.lost)
         return list(zip(left.at_ps.tolist(), left.sent_ps.tolist(), strict=True)), lost

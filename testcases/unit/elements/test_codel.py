@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from arriving import draw_bursts
 from books import ControlledDelay
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,21 +149,12 @@ def by_the_book(element, at_ps, sizes, byte_ps, capable=frozenset()):
     return left, [number for number, *_ in codel.drops], overflowed, codel.waits, codel.marked
 
 
-@st.composite
-def arrivals(draw):
-    """Draw packets that come in bursts, faster than a line of 1 ps per byte sends, and slowly."""
-    at_ps, sizes, now = [], [], 0
-    for _ in range(draw(st.integers(1, 8))):
-        gap = draw(st.sampled_from([0, 1, 100, 400, 500, 900, 5_000, 100_000]))
-        for _ in range(draw(st.integers(1, 40))):
-            now += gap
-            at_ps.append(now)
-            sizes.append(draw(st.sampled_from([100, 1_000, 1_000, 1_500])))
-    return at_ps, sizes
+ARRIVALS = draw_bursts([0, 1, 100, 400, 500, 900, 5_000, 100_000], [100, 1_000, 1_000, 1_500])
+"""Packets that come in bursts, faster than a line of 1 ps per byte sends, and slowly."""
 
 
 @given(
-    arrivals=arrivals(),
+    arrivals=ARRIVALS,
     element=st.builds(
         Codel,
         st.builds(Buffer, st.sampled_from([1, 30, 2**40]), st.just("packet"))
@@ -207,7 +199,7 @@ def test_many_that_wait_find_places_and_a_count_that_is_as_large(lab):
     assert len(dropped) > 1_000
 
 
-@given(arrivals=arrivals(), mtu=st.sampled_from([1, 1_500]))
+@given(arrivals=ARRIVALS, mtu=st.sampled_from([1, 1_500]))
 def test_a_target_that_nothing_misses_makes_it_a_queue(lab, arrivals, mtu):
     at_ps, sizes = arrivals
     batch, limit = lab.cells(at_ps, size_bytes=sizes), Buffer(30, "packet")

@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from arriving import draw_inputs
 from definition import kernels_as_python
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,31 +83,10 @@ class Book:
                 mine.append(arriving.pop(0))
 
 
-@st.composite
-def arrivals(draw):
-    gaps = st.sampled_from([0, 1, 50_000, 100_000, 99_999, 400_000, 2_000_000])
-    found, name = [], 0
-    for _ in range(2):
-        at, packets = 0, []
-        for gap in draw(st.lists(gaps, max_size=14)):
-            at, name = at + gap, name + 1
-            packets.append((at, draw(st.sampled_from([20, 62, 1_500])), name))
-        found.append(packets)
-    return found
-
-
 def serve(lab, element, *inputs, cuts=(), by_events=False):
-    batches = [
-        lab.cells(
-            [at for at, _, _ in packets],
-            size_bytes=[size for _, size, _ in packets],
-            sent_ps=[name for _, _, name in packets],
-        )
-        for packets in inputs
-    ]
     queues = (Waiting("a", None), Waiting("rest", None))
     where = lab.setting(clock=LINE, queues=queues)
-    got = lab.carry(element, where, *batches, cuts=cuts, by_events=by_events)
+    got = lab.carry(element, where, *lab.inputs(inputs), cuts=cuts, by_events=by_events)
     (left,) = got.departures
     return list(zip(left.at_ps.tolist(), left.sent_ps.tolist(), strict=True))
 
@@ -115,7 +95,7 @@ def serve(lab, element, *inputs, cuts=(), by_events=False):
 @settings(max_examples=settings().max_examples // 6)
 @given(
     share=st.sampled_from([Fraction(3, 4), Fraction(1, 3), Fraction(7, 1_000)]),
-    inputs=arrivals(),
+    inputs=draw_inputs([0, 1, 50_000, 100_000, 99_999, 400_000, 2_000_000], [20, 62, 1_500]),
     cuts=st.lists(st.integers(0, 4_000_000), max_size=3),
 )
 def test_it_shapes_by_the_book(lab, by_events, share, inputs, cuts):

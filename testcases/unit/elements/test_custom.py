@@ -12,33 +12,6 @@ from qospec.engine.line.clock import Clock
 NAMES = ("high", "middle", "low")
 
 
-class Rounds:
-    """Visit one queue after the other, and send from each until its byte count is used up."""
-
-    def __init__(self, byte_counts):
-        self.byte_counts = byte_counts
-        self.server = self.walk()
-
-    def walk(self):
-        while True:
-            for k, count in enumerate(self.byte_counts):
-                while not any(self.queues):
-                    yield None
-                sent = 0
-                while sent < count and self.queues[k]:
-                    sent += self.queues[k][0][1]
-                    yield k
-
-    def choose(self):
-        return next(self.server)
-
-    def arrived(self, k, cell, now):
-        pass
-
-    def sent(self, k, cell, end):
-        pass
-
-
 counts = st.sampled_from([1, 100, 150, 200, 1_500, 3_100])
 
 
@@ -46,7 +19,7 @@ counts = st.sampled_from([1, 100, 150, 200, 1_500, 3_100])
 def test_it_serves_by_the_book(schedulers, data, byte_counts):
     case = data.draw(schedulers.case(len(byte_counts)))
     element = Custom(tuple(zip(NAMES, byte_counts, strict=False)))
-    schedulers.agree(element, Rounds(byte_counts), case)
+    schedulers.agree(element, schedulers.rounds(byte_counts, lambda size: size), case)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from arriving import draw_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,31 +84,10 @@ def lay_out(windows, begins, cycle):
 
 def serve(lab, gates, *inputs, limit=100, cuts=(), by_events=False):
     queues = tuple(Waiting(name, Buffer(limit, "packet")) for name in gates.inputs)
-    batches = [
-        lab.cells(
-            [at for at, _, _ in packets],
-            size_bytes=[size for _, size, _ in packets],
-            sent_ps=[name for _, _, name in packets],
-        )
-        for packets in inputs
-    ]
     where = lab.setting(clock=LINE, queues=queues)
-    got = lab.carry(gates, where, *batches, cuts=cuts, by_events=by_events)
+    got = lab.carry(gates, where, *lab.inputs(inputs), cuts=cuts, by_events=by_events)
     (left,) = got.departures
     return list(zip(left.at_ps.tolist(), left.sent_ps.tolist(), strict=True)), got.lost
-
-
-@st.composite
-def arrivals(draw):
-    gaps = st.sampled_from([0, 1, 50_000, TURN_PS, TURN_PS - 1, 400_000])
-    found, name = [], 0
-    for _ in range(2):
-        at, packets = 0, []
-        for gap in draw(st.lists(gaps, max_size=12)):
-            at, name = at + gap, name + 1
-            packets.append((at, draw(st.sampled_from([20, 62, 200])), name))
-        found.append(packets)
-    return found
 
 
 PLANS = [
@@ -123,7 +103,7 @@ PLANS = [
 @settings(max_examples=settings().max_examples // 6)
 @given(
     plan=st.sampled_from(PLANS),
-    inputs=arrivals(),
+    inputs=draw_inputs([0, 1, 50_000, TURN_PS, TURN_PS - 1, 400_000], [20, 62, 200]),
     limit=st.sampled_from([1, 2, 100]),
     cuts=st.lists(st.integers(0, 2 * US), max_size=3),
 )

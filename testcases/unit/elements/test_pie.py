@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from arriving import draw_bursts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,22 +104,11 @@ def by_the_book(element, at_ps, sizes, capable):
     return left, early, overflowed, marked
 
 
-@st.composite
-def arrivals(draw):
-    """Draw packets of some ms on a line of 1 ps a byte: in bursts, slowly, and after pauses."""
-    at_ps, sizes, now = [], [], 0
-    for _ in range(draw(st.integers(1, 8))):
-        gap = draw(st.sampled_from([0, MS // 4, MS // 2, MS - 1, 2 * MS, 500 * MS]))
-        for _ in range(draw(st.integers(1, 60))):
-            now += gap
-            at_ps.append(now)
-            sizes.append(MS * draw(st.sampled_from([1, 1, 2])))
-    return at_ps, sizes
-
-
 @pytest.mark.slow
 @given(
-    arrivals=arrivals(),
+    arrivals=draw_bursts(
+        [0, MS // 4, MS // 2, MS - 1, 2 * MS, 500 * MS], [MS, MS, 2 * MS], most=60
+    ),
     element=st.builds(
         Pie,
         st.builds(Buffer, st.sampled_from([30, 2**40]), st.just("packet"))

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from arriving import draw_inputs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,23 +47,6 @@ def by_the_book(inputs, buffer):
 
 
 @st.composite
-def arrivals(draw):
-    """Draw bursts and rests at two inputs, of cells or of packets that share few sizes."""
-    gaps = st.sampled_from([0, 0, 0, 1, TURN_PS - 1, TURN_PS, TURN_PS + 1, 5 * TURN_PS])
-    found, number = [], 0
-    for _ in CLOCKS:
-        now, some = 0, []
-        for gap, size in draw(
-            st.lists(st.tuples(gaps, st.sampled_from([53, 53, 60, 400])), max_size=25)
-        ):
-            now += gap
-            some.append((now, size, number))
-            number += 1
-        found.append(some)
-    return found
-
-
-@st.composite
 def buffers(draw):
     unit = draw(st.sampled_from(["cell", "byte"]))
     limit = draw(st.sampled_from([1, 4, 9] if unit == "cell" else [53, 500, 1_200]))
@@ -76,17 +60,15 @@ def buffers(draw):
     )
 
 
-@given(inputs=arrivals(), buffer=buffers(), cuts=st.lists(st.integers(0, 40 * TURN_PS), max_size=3))
+@given(
+    inputs=draw_inputs(
+        [0, 0, 0, 1, TURN_PS - 1, TURN_PS, TURN_PS + 1, 5 * TURN_PS], [53, 53, 60, 400], most=25
+    ),
+    buffer=buffers(),
+    cuts=st.lists(st.integers(0, 40 * TURN_PS), max_size=3),
+)
 def test_it_shares_by_the_book(lab, inputs, buffer, cuts):
-    batches = [
-        lab.cells(
-            [t for t, _, _ in some],
-            size_bytes=[size for _, size, _ in some],
-            sent_ps=[number for *_, number in some],
-        )
-        for some in inputs
-    ]
-    got = lab.carry(buffer, lab.setting(clocks=CLOCKS), *batches, cuts=cuts)
+    got = lab.carry(buffer, lab.setting(clocks=CLOCKS), *lab.inputs(inputs), cuts=cuts)
     began, lost = by_the_book(inputs, buffer)
     left = [
         dict(zip(batch.sent_ps.tolist(), batch.at_ps.tolist(), strict=True))

@@ -112,16 +112,10 @@ def test_it_schedules_by_the_book(lab, inputs, limits, slotted, cuts):
     limits = limits[: len(inputs)]
     book = Book(clock, limits).run(inputs)
     queues = tuple(Waiting(f"q{number}", limit) for number, limit in enumerate(limits))
-    batches = [
-        lab.cells(
-            [t for t, _, _ in cell],
-            size_bytes=[size for _, size, _ in cell],
-            sent_ps=[name for _, _, name in cell],
-        )
-        for cell in inputs
-    ]
     names = tuple(f"i{number}" for number in range(len(inputs)))
-    got = lab.carry(Strict(names), lab.setting(clock=clock, queues=queues), *batches, cuts=cuts)
+    got = lab.carry(
+        Strict(names), lab.setting(clock=clock, queues=queues), *lab.inputs(inputs), cuts=cuts
+    )
     (left,) = got.departures
     assert list(zip(left.at_ps.tolist(), left.sent_ps.tolist(), strict=True)) == book.left
     assert sorted(got.lost) == sorted(("overflow", f"q{k}", 0, name) for k, name in book.lost)

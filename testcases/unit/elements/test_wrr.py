@@ -12,37 +12,11 @@ from qospec.engine.line.clock import Clock
 NAMES = "abc"
 
 
-class Rounds:
-    """Visit one queue after the other, and send up to its weight of packets from each."""
-
-    def __init__(self, weights):
-        self.weights = weights
-        self.server = self.walk()
-
-    def walk(self):
-        while True:
-            for k, weight in enumerate(self.weights):
-                while not any(self.queues):
-                    yield None
-                for _ in range(weight):
-                    if self.queues[k]:
-                        yield k
-
-    def choose(self):
-        return next(self.server)
-
-    def arrived(self, k, cell, now):
-        pass
-
-    def sent(self, k, cell, end):
-        pass
-
-
 @given(data=st.data(), weights=st.lists(st.sampled_from([1, 2, 3, 7]), min_size=1, max_size=3))
 def test_it_serves_by_the_book(schedulers, data, weights):
     case = data.draw(schedulers.case(len(weights)))
     element = Wrr(tuple(zip(NAMES, weights, strict=False)))
-    schedulers.agree(element, Rounds(weights), case)
+    schedulers.agree(element, schedulers.rounds(weights, lambda _: 1), case)
 
 
 def test_packets_are_shared_by_weight_and_bytes_are_not(lab):
