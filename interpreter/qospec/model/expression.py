@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.model.bounds import ANYTHING, Bounds, combine, compare, make_bounds
@@ -170,6 +170,7 @@ Expression = Constant | Measured | Counted | Found | Evaluated | Attribute | Ope
 Value = Fraction | bool | str | tuple[Any, ...] | None
 Leaf = Measured | Counted | Found | Evaluated | Attribute
 Reader = Callable[[Leaf], Value]
+T = TypeVar("T")
 
 
 def count_leaves(expression: Expression) -> int:
@@ -294,28 +295,24 @@ _OPERATIONS: dict[str, Callable[..., Value]] = {
 
 def list_measurements(expression: Expression) -> tuple[Measured, ...]:
     """Return the measurements in an expression, in order of appearance."""
-    if isinstance(expression, Measured):
-        return (expression,)
-    if isinstance(expression, Operation):
-        return tuple(leaf for operand in expression.operands for leaf in list_measurements(operand))
-    return ()
+    return _list_leaves(expression, Measured)
 
 
 def list_found(expression: Expression) -> tuple[Found, ...]:
     """Return the results of goals in an expression, in order of appearance."""
-    if isinstance(expression, Found):
-        return (expression,)
-    if isinstance(expression, Operation):
-        return tuple(leaf for operand in expression.operands for leaf in list_found(operand))
-    return ()
+    return _list_leaves(expression, Found)
 
 
 def list_counted(expression: Expression) -> tuple[Counted, ...]:
     """Return what is counted inside devices in an expression, in order of appearance."""
-    if isinstance(expression, Counted):
+    return _list_leaves(expression, Counted)
+
+
+def _list_leaves(expression: Expression, wanted: type[T]) -> tuple[T, ...]:
+    if isinstance(expression, wanted):
         return (expression,)
     if isinstance(expression, Operation):
-        return tuple(leaf for operand in expression.operands for leaf in list_counted(operand))
+        return tuple(leaf for part in expression.operands for leaf in _list_leaves(part, wanted))
     return ()
 
 
