@@ -28,6 +28,18 @@ class ConnectionMetric(Metric):
         return None if tally.samples is None else tally.samples[self.quantity]
 
 
+class CountedMetric(ConnectionMetric):
+    """A number of what happens to connections of TCP."""
+
+    exact = True
+    series = ("",)
+
+    def measure(self, tally: Tally, _statistic: str = "") -> int | None:
+        """Return how often it happened; None if it was not recorded."""
+        seen = self.find_sample(tally)
+        return None if seen is None else seen.weight
+
+
 class AveragedMetric(ConnectionMetric):
     """A metric of connections of TCP with a mean and extremes."""
 
@@ -68,33 +80,19 @@ class Goodput(ConnectionMetric):
 
 
 @metric(source="RFC 4898, 4 (tcpEStatsPerfSegsRetrans)", carries=("packet",))
-class Retransmitted(ConnectionMetric):
+class Retransmitted(CountedMetric):
     """Count the segments with data that were sent again within the window."""
 
     dimension = "cells"
-    exact = True
-    series = ("",)
     quantity = "retransmitted"
-
-    def measure(self, tally: Tally, _statistic: str = "") -> int | None:
-        """Return a number of segments; None if it was not recorded."""
-        seen = self.find_sample(tally)
-        return None if seen is None else seen.weight
 
 
 @metric(source="RFC 6298, 5.4; RFC 4898, 4 (tcpEStatsPerfTimeouts)", carries=("packet",))
-class Timeouts(ConnectionMetric):
+class Timeouts(CountedMetric):
     """Count the retransmission timeouts that expired within the window, of SYNs too."""
 
     dimension = "count"
-    exact = True
-    series = ("",)
     quantity = "timeouts"
-
-    def measure(self, tally: Tally, _statistic: str = "") -> int | None:
-        """Return a number of timeouts; None if it was not recorded."""
-        seen = self.find_sample(tally)
-        return None if seen is None else seen.weight
 
 
 @metric(source="RFC 6298, 2 and 3 (R); RFC 7323, 4", aliases=("rtt",), carries=("packet",))
