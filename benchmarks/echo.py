@@ -146,8 +146,8 @@ class Ours:
     def run(self) -> None:
         """Run the trial from the beginning."""
         seen = emulation.run(self._experiment)
-        delays = seen.tally(2 * self._clients, 3 * self._clients).delays
-        sent = seen.ledger.items("there").came
+        delays = seen.pool(2 * self._clients, 3 * self._clients).delays
+        sent = seen.ledger.sum_items("there").came
         ended = sum(seen.ledger.lost.values())
         self.totals = {"sent": sent, "answered": delays.count, "lost": ended}
         self.totals |= {"again": sent - delays.count, "late": 0, "round_trip_ps": delays.sum_ps}

@@ -75,7 +75,7 @@ def measure_adaptation() -> Figure:
     """Return the CPU time in which packets become 10 million cells, and packets again."""
     adapted = adaptation()
     seen = emulation.run(adapted)
-    made = seen.ledger.items("segment").made
+    made = seen.ledger.sum_items("segment").made
     if (made, int(seen.received.sum())) != (PACKETS * (CELLS_OF_PACKET - 1), PACKETS):
         raise MismatchError("frames: packets in cells")
     (seconds,) = figures.medians(lambda: emulation.run(adapted))

@@ -181,8 +181,8 @@ class Ours:
     def run(self) -> None:
         """Run the trial from the beginning."""
         n, seen = self._case.connections, emulation.run(self._experiment)
-        delays = seen.tally(2 * n, 3 * n).delays
-        came = [seen.ledger.items(name).came for name in ("there", "back")]
+        delays = seen.pool(2 * n, 3 * n).delays
+        came = [seen.ledger.sum_items(name).came for name in ("there", "back")]
         lost = sum(seen.ledger.lost.values())
         self.totals = dict(zip(COUNTS, (*came, delays.count, lost), strict=True))
         self.totals["delay_ps"] = delays.sum_ps

@@ -75,22 +75,22 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
             super().__init__(fused, *others)
             self.ends = [(fused.nodes[wire.node].path, wire.output) for wire in fused.wires]
 
-        def arrived(self, batch: Batch, point: int) -> None:
+        def count_arrived(self, batch: Batch, point: int) -> None:
             arrived.setdefault(self.ends[point], []).extend(rows(batch))
-            super().arrived(batch, point)
+            super().count_arrived(batch, point)
 
-        def made(self, batch: Batch) -> None:
+        def count_made(self, batch: Batch) -> None:
             made.update(rows(batch))
-            super().made(batch)
+            super().count_made(batch)
 
-        def sent(self, batch: Batch) -> None:
+        def count_sent(self, batch: Batch) -> None:
             sent.update(rows(batch))
-            super().sent(batch)
+            super().count_sent(batch)
 
-        def lost(self, path: str, loss: Loss) -> None:
+        def count_lost(self, path: str, loss: Loss) -> None:
             cells = zip(loss.batch.connection.tolist(), loss.batch.sent_ps.tolist(), strict=True)
             lost.update((path, loss.element, loss.cause, *cell) for cell in cells)
-            super().lost(path, loss)
+            super().count_lost(path, loss)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(emulation, "Recorder", Noting)
@@ -103,7 +103,7 @@ def sums(experiment: Experiment, found: Observation) -> Sums:
     assert not found.ledger.imbalance
     assert found.passages is not None
     passed = {
-        tap.place: found.passages.tally(tap.place, slice(None), packets=True).volume
+        tap.place: found.passages.pool(tap.place, slice(None), packets=True).volume
         for tap in experiment.measurement.taps
     }
     counts = {name: getattr(found, name).tolist() for name in COUNTED}

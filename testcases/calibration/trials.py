@@ -63,13 +63,13 @@ class Repeat(NamedTuple):
             return Fraction(self.seen.count + self.lost)
         bound_ps = parse_bound(leaf.statistic)
         if bound_ps is not None:
-            return Fraction(self.seen.above(bound_ps)[1], self.seen.count)
+            return Fraction(self.seen.count_above(bound_ps)[1], self.seen.count)
         return Fraction(self.seen.sum_ps, self.seen.count * PS_PER_S)
 
     def read_delays(self, leaf: Measured) -> Delays:
         """Return the delays of cells that arrived, or by how much they exceed the least."""
         varies = leaf.metric == "packet_delay_variation"
-        return self.seen.less(self.seen.min_ps or 0) if varies else self.seen
+        return self.seen.reduce(self.seen.min_ps or 0) if varies else self.seen
 
 
 def delays_of(services: np.ndarray) -> Delays:

@@ -254,7 +254,7 @@ def _compare(experiment: Experiment, proofs: Proofs) -> None:
     seen = emulation.run(experiment)
     shares = [0.0]
     for (first, stop), proof in proofs.delays.items():
-        longest_ps = seen.tally(first, stop).delays.max_ps
+        longest_ps = seen.pool(first, stop).delays.max_ps
         if longest_ps is not None and proof.most_ps is not None:
             assert longest_ps <= proof.most_ps, proof.path
             shares.append(longest_ps / proof.most_ps)

@@ -231,7 +231,7 @@ def _count_above_bound(
     if not sum(totals):
         return None
     surely, possibly = (
-        sum(counts) for counts in zip(*(d.above(bound_ps) for d in found), strict=True)
+        sum(counts) for counts in zip(*(d.count_above(bound_ps) for d in found), strict=True)
     )
     delays = Distribution(found, totals, [0] * len(found))
     return Losses(possibly, sum(totals), len(found), (), delays, ABOVE, possibly - surely)

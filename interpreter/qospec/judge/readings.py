@@ -144,7 +144,7 @@ class Readings:
                 raise ConservationError(f"{prefix}{observation.ledger.imbalance}")
             tells = {source.name: source.arrivals.tells for source in planned.experiment.sources}
             for population in planned.populations.values():
-                tally = observation.tally(
+                tally = observation.pool(
                     population.first, population.stop, population.share_connections
                 )
                 proof = planned.proofs.find_delay(population.first, population.stop)
@@ -238,7 +238,7 @@ class Readings:
         if of is None or tally is None or observation.series is None:
             return []
         intervals = Intervals(of.first, of.stop, every_ps)
-        found = observation.series.tallies(intervals, tally.size_bytes)
+        found = observation.series.pool_intervals(intervals, tally.size_bytes)
         # Where packets pass beside, the bytes of cells are counted too, and mean nothing.
         return [replace(one, volume=None) if tally.volume is None else one for one in found]
 
@@ -255,7 +255,7 @@ class Readings:
             of = planned.populations.get(name_population(leaf.flow, leaf.member, leaf.part))
             part = slice(0) if of is None else slice(of.first, of.stop)
         packets = place.carries == "packet"
-        return observation.passages.tally(place.name, part, packets=packets)
+        return observation.passages.pool(place.name, part, packets=packets)
 
     def _count(self, leaf: Counted) -> Fraction | None:
         """Return what is observed of an element; 0 where nothing of these flows can come.
@@ -266,7 +266,7 @@ class Readings:
         if leaf.observed:
             return _read_observed(leaf, planned, observation)
         if leaf.causes is None:
-            return Fraction(observation.ledger.items(planned.lines.get(leaf.path, "")).left)
+            return Fraction(observation.ledger.sum_items(planned.lines.get(leaf.path, "")).left)
         lost = observation.ledger.lost
         return Fraction(sum(lost.get((leaf.path, cause), 0) for cause in leaf.causes))
 
@@ -478,7 +478,7 @@ def _share_above(delays: Delays | None, bound_ps: int) -> Fraction | None:
     """Return the share of delays that may be above a bound; None if there are none."""
     if delays is None or not delays.count:
         return None
-    _, possibly = delays.above(bound_ps)
+    _, possibly = delays.count_above(bound_ps)
     return Fraction(possibly, delays.count)
 
 

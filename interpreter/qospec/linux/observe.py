@@ -44,7 +44,7 @@ def observe(
     ):
         if not batch.count:
             continue
-        recorder.planned(batch, alone=source.connections == 1)
+        recorder.count_planned(batch, alone=source.connections == 1)
         numbers = np.arange(first, first + batch.count)
         stamped = story.note_sent(source.node, batch, numbers)
         for way in layout.ways:
@@ -102,7 +102,7 @@ class _Story:
         sent_ns = self._seen[self._layout.near[number]][packets]
         sent_ps = sent_ns * PS_PER_NS + clock.lead_ps
         stamped = batch.with_times(batch.at_ps, np.where(sent_ns < 0, batch.at_ps, sent_ps))
-        self._recorder.sent(_sort(stamped, stamped.sent_ps))
+        self._recorder.count_sent(_sort(stamped, stamped.sent_ps))
         return stamped
 
     def follow(self, way: Way, batch: Batch, packets: Whole) -> None:
@@ -166,11 +166,13 @@ class _Story:
     def report(self, *, drawn: bool) -> Observation:
         """Return the observation."""
         for path, loss in self._lost:
-            self._recorder.lost(path, loss._replace(batch=_sort(loss.batch, loss.batch.at_ps)))
+            self._recorder.count_lost(
+                path, loss._replace(batch=_sort(loss.batch, loss.batch.at_ps))
+            )
         for end, batches in self._arrived.items():
             joined = join_batches(*batches)
-            self._recorder.arrived(_sort(joined, joined.at_ps), end)
-        return self._recorder.observation(self._entries, drawn=drawn)
+            self._recorder.count_arrived(_sort(joined, joined.at_ps), end)
+        return self._recorder.build_observation(self._entries, drawn=drawn)
 
 
 def _sort(batch: Batch, times_ps: Whole) -> Batch:

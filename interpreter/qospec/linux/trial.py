@@ -101,7 +101,7 @@ def _compare_losses(
     """Raise ValueError if a kernel counts other losses than were found by what was not seen."""
     for path, its in disciplines.items():
         counted = max((discipline.dropped for discipline in its), default=0)
-        found = observation.ledger.items(path).lost
+        found = observation.ledger.sum_items(path).lost
         if counted != found:
             raise ValueError(
                 f"the kernel says that `{path}` dropped {counted} packets, and {found} were missing"

@@ -44,7 +44,7 @@ class ArrivalGapVariation(Metric):
         if not offers(self.statistics, statistic):
             raise ValueError(f"arrival_gap_variation has no statistic `{statistic}`")
         seen = tally.variation
-        return None if seen is None else seen.change(seen.arrivals, statistic, _select_last)
+        return None if seen is None else seen.read_change(seen.arrivals, statistic, _select_last)
 
 
 def _select_last(packets: tuple[Packet, ...]) -> int | None:

@@ -34,7 +34,7 @@ class CellDelayVariation2Point(Metric):
     needs = frozenset({"histogram"})
 
     def select_delays(self, tally: Tally) -> Delays:
-        return tally.delays.less(tally.delays.min_ps or 0)
+        return tally.delays.reduce(tally.delays.min_ps or 0)
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
         """Return ps; None if no cell arrived, or for a quantile if no histogram was kept."""

@@ -45,7 +45,7 @@ class IpPacketDelayVariation(Metric):
         number = parse_packet_number(statistic)
         if number is None:
             return tally.variation.one_way.read(statistic)
-        packets = tally.variation.packet(number)
+        packets = tally.variation.find_packets(number)
         if len(packets) < 2 or packets[-2].number != number - 1:  # noqa: PLR2004 -- a pair
             return None
         return _delay_ps(packets[-1]) - _delay_ps(packets[-2])

@@ -49,6 +49,6 @@ class Latency(Metric):
             raise ValueError(f"latency has no statistic `{statistic}`")
         number = parse_packet_number(statistic)
         if number is not None:
-            packets = () if tally.variation is None else tally.variation.packet(number)
+            packets = () if tally.variation is None else tally.variation.find_packets(number)
             return packets[-1].latency_ps if packets else None
         return None if tally.latencies is None else tally.latencies.read(statistic)

@@ -45,7 +45,7 @@ class LatencyDeviation(Metric):
             return max(seen.max_ps - mean_ps, mean_ps - seen.min_ps)
         number = parse_packet_number(statistic)
         if number is not None:
-            packets = variation.packet(number)
+            packets = variation.find_packets(number)
             return abs(packets[-1].latency_ps - mean_ps) if packets else None
         if variation.complete:
             # Sums of whole numbers: n times each deviation.

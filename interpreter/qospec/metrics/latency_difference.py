@@ -43,7 +43,7 @@ class LatencyDifference(Metric):
         if not offers(self.statistics, statistic):
             raise ValueError(f"latency_difference has no statistic `{statistic}`")
         seen = tally.variation
-        return None if seen is None else seen.change(seen.latencies, statistic, _select_last)
+        return None if seen is None else seen.read_change(seen.latencies, statistic, _select_last)
 
 
 def _select_last(packets: tuple[Packet, ...]) -> int | None:

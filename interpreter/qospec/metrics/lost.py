@@ -36,4 +36,4 @@ class Lost(Metric):
             return None
         if not statistic:
             return tally.lost_count
-        return tally.lost_for(statistic)
+        return tally.count_lost_for(statistic)

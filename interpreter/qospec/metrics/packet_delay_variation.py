@@ -33,7 +33,7 @@ class PacketDelayVariation(Metric):
     needs = frozenset({"histogram"})
 
     def select_delays(self, tally: Tally) -> Delays:
-        return tally.delays.less(tally.delays.min_ps or 0)
+        return tally.delays.reduce(tally.delays.min_ps or 0)
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
         """Return ps; None if no packet arrived, or the data was not recorded."""
@@ -47,5 +47,5 @@ class PacketDelayVariation(Metric):
 
 
 def _delay_ps(tally: Tally, number: int) -> int | None:
-    packets = () if tally.variation is None else tally.variation.packet(number)
+    packets = () if tally.variation is None else tally.variation.find_packets(number)
     return packets[-1].at_ps - packets[-1].sent_ps if packets else None

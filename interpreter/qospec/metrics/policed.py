@@ -26,4 +26,4 @@ class Policed(Metric):
         """Return a number of cells or packets, or None if none were sent."""
         if not tally.sent:
             return None
-        return tally.lost_for("policed")
+        return tally.count_lost_for("policed")

@@ -48,8 +48,8 @@ def judged(planned, *statements: str, run: str = RUN) -> list[dict]:
 def test_delays_above_a_bound_are_counted(bound: int, expected: tuple[int, int]) -> None:
     buckets = ((100, 105, 2), (200, 201, 3), (1_000, 1_100, 5))
     delays = Delays(10, 0, 0, 100, 1_050, buckets)
-    assert delays.above(bound) == expected
-    assert Delays().above(bound) == (0, 0)
+    assert delays.count_above(bound) == expected
+    assert Delays().count_above(bound) == (0, 0)
 
 
 def test_a_share_is_that_of_the_quantile(planned) -> None:

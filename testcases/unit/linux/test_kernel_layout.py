@@ -131,7 +131,7 @@ def test_what_is_not_seen_behind_an_element_was_lost_there(trial):
     assert {name: counts.tolist() for name, counts in seen.losses.items()} == {
         ("g.meter", "policed"): [1, 1]
     }
-    tally = seen.tally(0, 1)
+    tally = seen.pool(0, 1)
     # Three elements, 1 ms each; the first bit is sent 8 bytes of preamble after the line begins.
     assert (tally.received, tally.delays.min_ps) == (4, 3 * 10**9 - 8 * 80_000)
 

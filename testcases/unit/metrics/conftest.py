@@ -119,13 +119,13 @@ class Wire:
         before_ps = 0
         for until_ps in (*sorted(cuts), 2**62):
             for batch in self._within(trips, "sent_ps", before_ps, until_ps):
-                recorder.sent(batch)
+                recorder.count_sent(batch)
             for batch in self._within(ending, "sent_ps", before_ps, until_ps):
-                recorder.lost("q", Loss("overflow", batch))
+                recorder.count_lost("q", Loss("overflow", batch))
             for batch in self._within(arriving, "at_ps", before_ps, until_ps):
-                recorder.arrived(batch, 0)
+                recorder.count_arrived(batch, 0)
             before_ps = max(before_ps, until_ps)
-        return recorder.observation().tally(0, connections)
+        return recorder.build_observation().pool(0, connections)
 
     @staticmethod
     def _within(trips: Sequence[Trip], name: str, before_ps: int, until_ps: int) -> Iterator[Batch]:

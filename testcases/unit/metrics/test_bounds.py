@@ -18,7 +18,7 @@ from qospec.engine.measure.tally import (
     Smoothed,
     Tally,
     Variation,
-    signed,
+    combine_signs,
 )
 from qospec.voice.calls import Call, Heard
 
@@ -33,7 +33,7 @@ EXAMPLES = {
 CALL = Call(Fraction(0), Fraction("4.3"), 20 * 10**9, 10**9)
 STEPS = Delays(2, 6, 36, 0, 6, ((0, 1, 1), (6, 7, 1)))
 VARIATION = Variation(
-    *(STEPS, STEPS, signed(Delays(), STEPS), STEPS),
+    *(STEPS, STEPS, combine_signs(Delays(), STEPS), STEPS),
     Reordering(1, 2, 2),
     Smoothed(Fraction(0), Fraction(3, 16), Fraction(1, 8)),
     Smoothed(Fraction(1, 16), Fraction(3, 16), Fraction(1, 8)),
@@ -48,7 +48,7 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
         if lost <= sent:
             made = tally(delays_ps=delays)
             yield tally(
-                latencies=made.delays.less(min(delays)),
+                latencies=made.delays.reduce(min(delays)),
                 readings=made.delays,
                 positions=(made.delays, made.delays),
                 position_readings=(made.delays, made.delays),

@@ -47,7 +47,7 @@ test t on wire {
 def test_calls_are_counted_in_the_window(planned, warmup, counts, carried):
     (case,) = planned(TWO_PLACES.replace("WARMUP", warmup))
     observation = emulation.run(case.networks[""].experiment)
-    tally = observation.tally(0, 2)
+    tally = observation.pool(0, 2)
     found = tuple(kind().measure(tally) for kind in (CallsOffered, CallsEstablished, CallsRefused))
     assert found == counts
     assert CallBlocking().measure(tally) == Fraction(counts[2], counts[0])
@@ -57,7 +57,7 @@ def test_calls_are_counted_in_the_window(planned, warmup, counts, carried):
 def test_calls_are_counted_by_interval(planned):
     (case,) = planned(TWO_PLACES.replace("WARMUP", ""))
     series = emulation.run(case.networks[""].experiment).series
-    halves = list(series.tallies(Intervals(0, 2, PS_PER_S // 2), 0))
+    halves = list(series.pool_intervals(Intervals(0, 2, PS_PER_S // 2), 0))
     assert [CallsRefused().measure(half) for half in halves] == [1, 2]
     assert [CallsCarried().measure(half) for half in halves] == [Fraction(8, 5)] * 2
     assert [CallsHeld().measure(half) for half in halves] == [2, 2]
@@ -67,6 +67,6 @@ def test_no_more_are_offered_than_there_are(planned):
     """Four, of which the third is refused; and in the second half none, and no share of them."""
     (case,) = planned(TWO_PLACES.replace("WARMUP", "").replace("even }", "even, count = 4 call }"))
     series = emulation.run(case.networks[""].experiment).series
-    first, second = series.tallies(Intervals(0, 2, PS_PER_S // 2), 0)
+    first, second = series.pool_intervals(Intervals(0, 2, PS_PER_S // 2), 0)
     assert (CallsOffered().measure(first), CallBlocking().measure(first)) == (4, Fraction(1, 4))
     assert (CallsOffered().measure(second), CallBlocking().measure(second)) == (0, None)

@@ -12,7 +12,7 @@ from qospec.metrics.cell_delay_variation_1_point import CellDelayVariation1Point
 
 def test_the_example_of_the_definition(tally: Callable[..., Tally]) -> None:
     """I.356: T = 10, a = 0, 10, 25, 30 gives y = 0, 0, -5, 5."""
-    rows = cell_delay_variation.new_rows([Contract("cbr", Fraction(10**11), 0)])
+    rows = cell_delay_variation.create_rows([Contract("cbr", Fraction(10**11), 0)])
     at_ps = np.array([0, 10, 25, 30], np.int64)
     cell_delay_variation.follow(at_ps, np.zeros(4, np.uint32), rows)
     largest_ps, least_ps = (

@@ -64,7 +64,7 @@ def test_it_is_known_by_interval(planned) -> None:
     """Two packets in each: 18 ms alone, 18 and 18, 9 and 0, 0 and 0."""
     (case,) = planned(ALTERNATING)
     series = emulation.run(case.networks[""].experiment).series
-    found = series.tallies(Intervals(0, 1, 40 * MS), 0)
+    found = series.pool_intervals(Intervals(0, 1, 40 * MS), 0)
     means = [18 * MS, 18 * MS, Fraction(9 * MS, 2), 0]
     assert [Jitter().measure(tally, "mean") for tally in found] == means
 

@@ -79,7 +79,7 @@ def test_more_packets_than_are_kept_are_not_all_there(road):
     tally = road.tally(trips)
     assert not tally.variation.complete
     assert Latency().measure(tally, "packet_10000") == 9_999 % 7
-    assert tally.variation.packet(10_001) == ()
+    assert tally.variation.find_packets(10_001) == ()
     assert road.tally(trips[:-1]).variation.complete
 
 

@@ -19,7 +19,7 @@ def measure(traffic, stop, every=S, **given):
     intervals = Intervals(0, n, every)
     given = {"followed": (("samples", 0, n),), "series": (intervals,)} | given
     seen, *_ = observe(traffic, stop, **given)
-    return seen.tally(0, n), list(seen.series.tallies(intervals, 0))
+    return seen.pool(0, n), list(seen.series.pool_intervals(intervals, 0))
 
 
 @pytest.mark.slow
@@ -80,8 +80,8 @@ def test_intervals_add_up_however_they_are_batched():
 
 def test_nothing_is_told_unless_a_statement_asks_for_it():
     seen, *_ = observe(STEADY, S)
-    assert seen.tally(0, 1).samples is None
-    assert Goodput().measure(seen.tally(0, 1)) is None
+    assert seen.pool(0, 1).samples is None
+    assert Goodput().measure(seen.pool(0, 1)) is None
 
 
 def test_quantiles_of_round_trips():
@@ -98,7 +98,7 @@ def test_quantiles_of_round_trips():
     assert times[:6] == pytest.approx([RTT, RTT, long, long, long, long], rel=1e-3)
     assert times[6] == pytest.approx((RTT + 12 * long) / 13, rel=1e-6)
     assert times[7] == pytest.approx(50 * MS * 12**0.5 / 13, rel=1e-5)
-    assert RoundTripTime().select_delays(tally).above(RTT + MS) == (12, 12)
+    assert RoundTripTime().select_delays(tally).count_above(RTT + MS) == (12, 12)
     late, _ = measure(one, 2 * S, start=S)  # what is timed before the window does not count
     assert RoundTripTime().measure(late, "p1") == pytest.approx(long, rel=1e-3)
 

@@ -44,6 +44,6 @@ def test_a_host_hands_items_to_the_endpoint_of_their_connection(planned):
     seen = run(experiment)
     for name in ("f", "f.answers", "f.exchanges", "g", "g.answers", "g.exchanges", "h"):
         population = found.populations[name]
-        tally = seen.tally(population.first, population.stop)
+        tally = seen.pool(population.first, population.stop)
         assert tally.sent == tally.received > 50, name
     assert not seen.ledger.imbalance

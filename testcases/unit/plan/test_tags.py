@@ -76,7 +76,7 @@ def read(planned, text, **given):
 
 def volume(observed, place, flow):
     """Return how many packets of a flow of one connection pass a place, and their bytes."""
-    tally = observed.passages.tally(place, slice(flow, flow + 1), packets=True)
+    tally = observed.passages.pool(place, slice(flow, flow + 1), packets=True)
     return tally.carried, tally.volume.ip, tally.volume.frame, tally.volume.line
 
 
@@ -139,7 +139,7 @@ def test_both_drivers_see_the_same(planned):
     for name in ("sent", "delays", "planned"):
         assert getattr(batches, name).tolist() == getattr(events, name).tolist()
     place = experiment.measurement.taps[0].place
-    both = [seen.passages.tally(place, slice(0, 2), packets=True) for seen in (batches, events)]
+    both = [seen.passages.pool(place, slice(0, 2), packets=True) for seen in (batches, events)]
     assert both[0] == both[1]
     assert batches.ledger == events.ledger
     assert not batches.ledger.imbalance

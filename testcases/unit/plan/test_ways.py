@@ -89,7 +89,7 @@ def test_a_shorter_way_lets_packets_overtake_and_a_source_goes_on(planned):
     (whole,) = planned(write_test(POINT, "at 50 ms { out = 1 }"))
     (point,) = whole.case.phases
     trial = plan_trial(whole, point, whole.maker(point, None, {}), Bounds())
-    tally = emulation.run(trial.networks[""].experiment).tally(0, 1)
+    tally = emulation.run(trial.networks[""].experiment).pool(0, 1)
     assert (tally.sent, tally.received, tally.variation.reordering.packets) == (100, 100, 9)
 
 

@@ -21,10 +21,10 @@ DELAYS = st.lists(TIMES, min_size=1, max_size=60)
 
 def delays(*times_ps):
     """Return some delays as a trial gives them."""
-    rows, seen = kept.new_rows(np.zeros(1, np.int64)), kept.Histogram(1)
+    rows, seen = kept.create_rows(np.zeros(1, np.int64)), kept.Histogram(1)
     at_ps = np.array(times_ps, np.int64)
     seen.add(at_ps, np.zeros(len(at_ps), np.int64), np.zeros(len(at_ps), np.int32), rows)
-    return seen.summary(rows).pooled(slice(0, 1))
+    return seen.build_summary(rows).pool(slice(0, 1))
 
 
 def counts(document):
@@ -40,7 +40,7 @@ def test_a_delay_lies_in_its_step(delay_ps, per_octave):
 
 @given(st.integers(0, 2**52))
 def test_the_finest_steps_are_the_engines_buckets(delay_ps):
-    assert find_bin(delay_ps, FINEST) == kept.bucket_of(delay_ps)
+    assert find_bin(delay_ps, FINEST) == kept.find_bucket(delay_ps)
 
 
 @given(st.lists(DELAYS, min_size=1, max_size=3))
@@ -60,7 +60,7 @@ def test_each_delay_is_counted_where_it_belongs(repeats):
 @given(st.lists(DELAYS, min_size=1, max_size=3))
 def test_above_the_least_each_is_counted_once(repeats):
     """Buckets that are moved do not begin where steps do, so each is a bucket off at most."""
-    moved = [(summary := delays(*times)).less(summary.min_ps) for times in repeats]
+    moved = [(summary := delays(*times)).reduce(summary.min_ps) for times in repeats]
     found = describe_histogram(moved)
     assert sum(counts(found)) == sum(map(len, repeats))
     assert found["least"]["value"] == "0"

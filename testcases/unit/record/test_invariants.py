@@ -54,8 +54,8 @@ def test_the_whole_trial_is_counted_warmup_and_all(planned) -> None:
     (case,) = planned(DEVICES)
     result = trial.run(case, discover(), lambda _: None)
     planned_network, observation = result.repeats[0].readings._seen[""]
-    came = observation.ledger.items(planned_network.lines["a -> x.west"]).left
-    left = observation.ledger.items(planned_network.lines["x.east -> y.west"]).left
+    came = observation.ledger.sum_items(planned_network.lines["a -> x.west"]).left
+    left = observation.ledger.sum_items(planned_network.lines["x.east -> y.west"]).left
     lost = observation.ledger.lost["x.there", "overflow"]
     assert (came, left + lost) == (200, 200)
     assert observation.sent.sum() == 140

@@ -63,7 +63,7 @@ def text(repeats: int, *statements: str) -> str:
 def test_it_is_what_the_times_of_all_packets_say_however_time_is_cut(planned, chunk):
     """The times of single packets are the book: i - j for the first j ahead that was sent later."""
     (case,) = planned(text(1, "expect f.reordered < 1_000 pkt"))
-    tally = emulation.run(case.networks[""].experiment, chunk=chunk).tally(0, 1)
+    tally = emulation.run(case.networks[""].experiment, chunk=chunk).pool(0, 1)
     packets = tally.variation.packets
     assert tally.variation.complete
     came = [packet.number for packet in sorted(packets, key=lambda packet: packet.at_ps)]

@@ -58,7 +58,7 @@ def tallies(plan: CasePlan, **how):
     (network,) = plan.networks.values()
     seen = run(network.experiment, **how)
     return {
-        population.name: seen.tally(population.first, population.stop)
+        population.name: seen.pool(population.first, population.stop)
         for population in network.populations.values()
     }
 

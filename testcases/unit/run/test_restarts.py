@@ -47,7 +47,7 @@ def plan_of(planned, problems):
 def tally(planned_network, **how):
     seen = run(planned_network.experiment, **how)
     population = planned_network.populations["user"]
-    return seen.tally(population.first, population.stop)
+    return seen.pool(population.first, population.stop)
 
 
 @pytest.mark.parametrize("sent", [EVEN, ODD])

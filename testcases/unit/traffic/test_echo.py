@@ -93,7 +93,7 @@ def counts(seen, n=1):
 
 def sent_by(seen, path):
     """Return how many items left a node in the whole trial."""
-    return seen.ledger.items(path).left
+    return seen.ledger.sum_items(path).left
 
 
 def test_a_window_is_kept_full():
@@ -101,7 +101,7 @@ def test_a_window_is_kept_full():
     lines = (replace(BARE, length=Fraction(2_000)),) * 2  # 10 us
     seen = observed(replace(FIRST, window=4), 3_960 * US, lines, warmup=360 * US)
     assert counts(seen) == [(400, 400)] * 3
-    tally = seen.tally(2, 3)
+    tally = seen.pool(2, 3)
     assert (tally.delays.min_ps, tally.delays.max_ps) == (36 * US, 36 * US)
 
 
@@ -113,7 +113,7 @@ def test_each_connection_has_a_window_of_its_own():
 
 def test_beyond_the_line_a_larger_window_only_waits():
     few, many = (
-        observed(replace(FIRST, window=window, timeout=9 * MS), 8 * MS, warmup=4 * MS).tally(2, 3)
+        observed(replace(FIRST, window=window, timeout=9 * MS), 8 * MS, warmup=4 * MS).pool(2, 3)
         for window in (2, 200)
     )
     assert few.received == many.received == 500
@@ -122,9 +122,9 @@ def test_beyond_the_line_a_larger_window_only_waits():
 
 def test_a_lost_request_is_repeated_after_the_timeout():
     seen = observed(replace(FIRST, window=1), 16 * US, lost=({0}, ()))
-    tally = seen.tally(2, 3)
+    tally = seen.pool(2, 3)
     assert (tally.sent, tally.received, tally.delays.min_ps) == (1, 1, MS + 16 * US)
-    left = {key.path: seen.ledger.items(key.path).left for key in seen.ledger.accounts}
+    left = {key.path: seen.ledger.sum_items(key.path).left for key in seen.ledger.accounts}
     assert left == {"to": 2, "gap": 1, "server": 2, "from": 1, "pag": 1, "client": 4}
     assert not seen.ledger.imbalance
 
@@ -139,14 +139,14 @@ def test_an_answer_is_in_time_as_the_timeout_ends(timeout, requests):
 def test_an_answer_that_comes_too_late_ends_nothing():
     """Of the three requests in a round trip of 16 us one is answered first, and two for nothing."""
     seen = observed(replace(FIRST, window=1, timeout=7 * US), 16 * US)
-    tally = seen.tally(2, 3)
+    tally = seen.pool(2, 3)
     assert (tally.sent, tally.received, tally.delays.max_ps) == (1, 1, 16 * US)
     assert [sent_by(seen, path) for path in ("to", "from", "pag")] == [3, 3, 3]
 
 
 def test_an_exchange_is_given_up_after_the_last_retry():
     seen = observed(replace(FIRST, window=1, retries=2), MS, lost=({0, 1, 2}, ()))
-    tally = seen.tally(2, 3)
+    tally = seen.pool(2, 3)
     assert (tally.sent, tally.lost) == (1, {("client", "timed_out"): 1})
     assert sent_by(seen, "to") == 3
 
@@ -207,7 +207,7 @@ def test_it_equals_the_reference(both, window, timeout, ends, chunk):
     )
     reference = Reference(there, back, timeout * US, retries, stop * US)
     reference.run(window)
-    tally = seen.tally(2, 3)
+    tally = seen.pool(2, 3)
     delays = [end - begun for begun, end in reference.ended if end is not None]
     assert tally.sent == tally.planned == len(reference.ended)
     assert tally.received == len(delays)

@@ -150,11 +150,11 @@ def test_congestion_avoidance_adds_a_segment_in_a_round_trip():
 
 def test_a_connection_that_nobody_answers_is_given_up():
     seen, there, _ = observe(replace(BULK, initial_window=2, retries=3), S, there=range(2, 99))
-    assert seen.tally(2, 3).lost == {("client", "timed_out"): 2}
+    assert seen.pool(2, 3).lost == {("client", "timed_out"): 2}
     assert len(there.data) == 2 + 3
     seen, there, _ = observe(replace(BULK, retries=3), S, there=range(99))
     assert len(there.seen) == 1 + 3
-    assert seen.tally(2, 3).sent == 0
+    assert seen.pool(2, 3).sent == 0
 
 
 def test_a_segment_of_several_holes_is_kept():
@@ -193,9 +193,9 @@ def test_all_that_is_sent_is_acknowledged_in_the_end(lost, fields, chunk):
     traffic = replace(BULK, **fields, retries=100, min_rto=300 * US, ack_timer=200 * US)
     seen, _, _ = observe(traffic, 2_000 * US, *lost, rtt=100 * US)
     n = traffic.connections
-    tally = seen.tally(2 * n, 3 * n)
+    tally = seen.pool(2 * n, 3 * n)
     assert tally.received == tally.sent
     assert not tally.lost
     assert not seen.ledger.imbalance
     again, _, _ = observe(traffic, 2_000 * US, *lost, rtt=100 * US, chunk=chunk)
-    assert again.tally(2 * n, 3 * n) == tally
+    assert again.pool(2 * n, 3 * n) == tally

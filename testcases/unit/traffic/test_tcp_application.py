@@ -136,4 +136,4 @@ def test_a_line_may_be_full_of_segments_that_are_short_as_writes_are():
     traffic = replace(BULK, write_size=500, nagle=False, **window)
     stop_ps, takes_ps = 60_000_000, 4_320
     seen, *_ = observe(traffic, stop_ps, rtt=200_000)
-    assert seen.tally(2, 3).sent == pytest.approx(stop_ps / takes_ps, rel=0.02)
+    assert seen.pool(2, 3).sent == pytest.approx(stop_ps / takes_ps, rel=0.02)

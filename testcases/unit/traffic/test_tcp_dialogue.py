@@ -13,7 +13,7 @@ HANDSHAKE = 2
 
 
 def exchanges(seen):
-    return seen.tally(2, 3).delays
+    return seen.pool(2, 3).delays
 
 
 def data(probe):
@@ -83,5 +83,5 @@ def test_a_client_that_gets_no_response_gives_up():
     """RFC 9293, 3.9.1: after 5 min; the server goes on until it gives up itself."""
     seen, there, _ = observe(replace(ASKING, retries=30), 3 * RTT // 2, back=range(1, 100))
     assert exchanges(seen).count == 0
-    assert seen.tally(2, 3).lost == {("client", "timed_out"): 1}
+    assert seen.pool(2, 3).lost == {("client", "timed_out"): 1}
     assert there.seen[-1][0] < 301 * S

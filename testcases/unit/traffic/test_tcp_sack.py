@@ -92,7 +92,7 @@ def test_a_hole_that_is_not_known_as_lost_is_sent_again_if_nothing_is_new(is_sac
     again = [round((at - begun) / RTT) for at, _ in there.data[10:]]
     assert [number for _, number in there.data[10:]] == [0, 8]
     assert again == ([1, 1] if is_sacking else [1, 2])
-    assert seen.tally(2, 3).received == 1
+    assert seen.pool(2, 3).received == 1
 
 
 def test_what_is_sent_in_a_recovery_follows_the_pipe():

@@ -14,7 +14,7 @@ US = 10**6
 
 def exchanges(seen, connections=1):
     """Return the tally of whole exchanges."""
-    return seen.tally(2 * connections, 3 * connections)
+    return seen.pool(2 * connections, 3 * connections)
 
 
 def test_a_transfer_is_one_exchange_from_the_syn_to_the_last_acknowledgement():

@@ -80,7 +80,7 @@ class Chain:
         until_ps = self._tandem.compute_watermark_ps(self._runtimes[0].horizon_ps)
         last = self._runtimes[-1]
         if self._stamps and batch.count:
-            self._recorder.sent(batch)  # for which it does not matter how far they are
+            self._recorder.count_sent(batch)  # for which it does not matter how far they are
         if last.is_seen and batch.count:
             last.see(0, batch)
         last.sinks[0].put(batch, until_ps)

@@ -197,12 +197,12 @@ class Cycle:
             runtime.see(port, batch)
         elif what == LOSES:
             queue, cause = self._transitions[element].losses[port]
-            self._recorder.lost(runtime.path, Loss(cause, batch, queue))
+            self._recorder.count_lost(runtime.path, Loss(cause, batch, queue))
         elif what == MAKES:
             self._budget.spend(runtime.path, batch.count)
-            self._recorder.made(batch)
+            self._recorder.count_made(batch)
         elif what == CONSUMES:
-            self._recorder.consumed(batch)
+            self._recorder.count_consumed(batch)
         else:
             self._report(number, batch)
 
@@ -212,7 +212,7 @@ class Cycle:
         transition, path = self._transitions[element], self._runtimes[element].path
         if what == WAITS:
             queue = transition.queues[port]
-            self._recorder.occupancies.reported(path, queue, batch.at_ps, batch.sent_ps)
+            self._recorder.occupancies.record_report(path, queue, batch.at_ps, batch.sent_ps)
         elif what == TELLS:
             self._recorder.samples.add(transition.quantities[port], batch)
 

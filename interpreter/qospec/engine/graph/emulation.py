@@ -117,7 +117,7 @@ def run(
     entries: dict[str, Whole] = {}
     for runtime in network.runtimes:
         entries[runtime.path] = runtime.entries + entries.get(runtime.path, 0)
-    return recorder.observation(entries, drawn=bool(draws.opened))
+    return recorder.build_observation(entries, drawn=bool(draws.opened))
 
 
 def keep_memory() -> None:
@@ -203,7 +203,7 @@ class _Origin:
         if batch.count:
             if self._source.sizes.alike:
                 self._recorder.totals.know_alike(batch)
-            self._recorder.planned(batch, alone=self._source.connections == 1)
+            self._recorder.count_planned(batch, alone=self._source.connections == 1)
         self._link.put(batch, watermark_ps)
 
 
@@ -258,8 +258,8 @@ class _Network:
             self.origins.append(_Origin(source, below, link, recorder, stamped=stamped))
         sinks = self._build_sinks(experiment, ports)
         for number, (into, out_of) in enumerate(zip(ports, sinks, strict=True)):
-            passages = recorder.passages.of(number, len(out_of))
-            watched = recorder.watched(number)
+            passages = recorder.passages.list_passages(number, len(out_of))
+            watched = recorder.list_taps(number)
             self.runtimes[number].connect(tuple(map(tuple, into)), tuple(out_of), passages, watched)
         self.parts = self._build_parts(experiment, answering)
 
@@ -393,7 +393,7 @@ def _build_node_runtime(
         process = alone
         if conduct is not None:
             process = conduct.noting(process)
-        process = recorder.occupancies.recording(process, node)
+        process = recorder.occupancies.wrap_process(process, node)
         if os.environ.get("QOS_CHECK") == "1":
             process = with_promises_checked(
                 process, node.path, lookahead_ps, setting.streams.indices, node.size_bytes

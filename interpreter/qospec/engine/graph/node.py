@@ -90,7 +90,7 @@ class End:
     def put(self, batch: Batch, until_ps: int) -> None:  # noqa: ARG002  a sink asks no watermark
         """Count items as received."""
         if len(batch.at_ps):
-            self._recorder.arrived(batch, self._point)
+            self._recorder.count_arrived(batch, self._point)
 
 
 class Discard:
@@ -105,7 +105,7 @@ class Discard:
     def put(self, batch: Batch, until_ps: int) -> None:  # noqa: ARG002  a sink asks no watermark
         """Count items as lost."""
         if len(batch.at_ps):
-            self._recorder.lost(self._path, Loss("discarded", batch))
+            self._recorder.count_lost(self._path, Loss("discarded", batch))
 
 
 class Unconnected:
@@ -264,7 +264,7 @@ class NodeRuntime:
             sizes = batch.size_bytes - self.tag_bytes[batch.connection]
             batch = batch.with_sizes(sizes)
         if self.stamps:
-            self._recorder.sent(batch)
+            self._recorder.count_sent(batch)
         passage = self._passages[output] if self._passages else None
         if passage is not None:
             passage.add(batch)
@@ -285,12 +285,12 @@ class NodeRuntime:
             sink.put(batch, until_ps)
         for loss in step.losses:
             entries[LOST] += totals.count(loss.batch)
-            self._recorder.lost(self.path, loss)
+            self._recorder.count_lost(self.path, loss)
         for batch in step.made:
             entries[MADE] += totals.count(batch)
-            self._recorder.made(batch)
+            self._recorder.count_made(batch)
         for batch in step.consumed:
             entries[CONSUMED] += totals.count(batch)
-            self._recorder.consumed(batch)
+            self._recorder.count_consumed(batch)
         for before, after in step.resized:
             entries[GREW] += totals.count(after) - totals.count(before)

@@ -59,7 +59,7 @@ class Volumes:
         """Return whether there are packets."""
         return bool(len(self.framing))
 
-    def of_packets(self, connection: int) -> bool:
+    def is_of_packets(self, connection: int) -> bool:
         """Return whether a connection index is of packets."""
         if not self.needed or KINDS[self._streams.find_kind(connection)].are:
             return False
@@ -73,24 +73,24 @@ class Volumes:
         """Add packets that were sent, and their number to (indices,) `sent`."""
         add_counted(connection, size_bytes, self.framing, (self.sent_bytes, sent))
 
-    def sent(self, packets: Whole, part: slice) -> Volume | None:
+    def sum_sent(self, packets: Whole, part: slice) -> Volume | None:
         """Return the bytes sent by a range of connections, given (indices,) `packets` sent.
 
         None for cells.
         """
         return self._compute_volume(self.sent_bytes, packets, part)
 
-    def carried(self, packets: Whole, part: slice) -> Volume | None:
+    def sum_carried(self, packets: Whole, part: slice) -> Volume | None:
         """Return the bytes that arrived of a range of connections, likewise."""
         return self._compute_volume(self.carried_bytes, packets, part)
 
     def _compute_volume(self, counts: Whole, packets: Whole, part: slice) -> Volume | None:
-        if not self.of_packets(part.start):
+        if not self.is_of_packets(part.start):
             return None
-        return volume_of(counts[part], self.framing[part], packets[part])
+        return sum_volume(counts[part], self.framing[part], packets[part])
 
 
-def volume_of(rows: Whole, framing: Whole, number: Whole) -> Volume:
+def sum_volume(rows: Whole, framing: Whole, number: Whole) -> Volume:
     """Return the bytes of some connections in all layers.
 
     Args:

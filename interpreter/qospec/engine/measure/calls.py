@@ -54,18 +54,18 @@ class Calls:
         self._sent: list[Columns] = []
         self._arrived: list[Columns] = []
 
-    def sent(self, batch: Batch) -> None:
+    def record_sent(self, batch: Batch) -> None:
         """Record packets that have left the line of their source within the window."""
         mine = self._followed[batch.connection]
         self._sent.append((batch.connection[mine].astype(np.int64), batch.sent_ps[mine]))
 
-    def arrived(self, batch: Batch) -> None:
+    def record_arrived(self, batch: Batch) -> None:
         """Record packets of these that have arrived."""
         mine = self._followed[batch.connection]
         connection, sent_ps = batch.connection[mine].astype(np.int64), batch.sent_ps[mine]
         self._arrived.append((connection, sent_ps, batch.at_ps[mine] - sent_ps))
 
-    def of(self, first: int, stop: int) -> tuple[RatedCall, ...] | None:
+    def list_calls(self, first: int, stop: int) -> tuple[RatedCall, ...] | None:
         """Return these calls in order; None if one of them was not followed."""
         if not all(index in self._calls for index in range(first, stop)):
             return None
@@ -83,10 +83,12 @@ class Calls:
         playout_ps = np.zeros(len(self._followed), np.int64)
         for index, call in self._calls.items():
             playout_ps[index] = call.playout_ps
-        return fates(_join_columns(self._sent, 2), _join_columns(self._arrived, 3), playout_ps)
+        return count_fates(
+            _join_columns(self._sent, 2), _join_columns(self._arrived, 3), playout_ps
+        )
 
 
-def fates(sent: Columns, arrived: Columns, playout_ps: Whole) -> Whole:
+def count_fates(sent: Columns, arrived: Columns, playout_ps: Whole) -> Whole:
     """Return (n, 5) for each of n connections: sent, arrived, late, bursts, least delay.
 
     Args:

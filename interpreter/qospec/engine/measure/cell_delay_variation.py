@@ -21,7 +21,7 @@ UNSEEN_PS = -1
 """`DUE` before the first cell."""
 
 
-def new_rows(contracts: Sequence[Contract]) -> Whole:
+def create_rows(contracts: Sequence[Contract]) -> Whole:
     """Return (count, 7) rows: one per VC, before its first cell."""
     rows = np.zeros((len(contracts), 7), np.int64)
     for row, contract in zip(rows, contracts, strict=True):

@@ -47,7 +47,7 @@ ROW_BUCKETS = 62 * PER_OCTAVE + 1
 """One bucket for no delay, then 62 octaves. A double is exact up to 2**53 ps, 2.5 hours."""
 
 
-def new_rows(histogram_row: Whole) -> Whole:
+def create_rows(histogram_row: Whole) -> Whole:
     """Return (n, 8) empty rows, given (n,) the histogram row of each, or -1."""
     rows = np.zeros((len(histogram_row), 8), np.int64)
     rows[:, LEAST] = NO_DELAY_PS
@@ -57,7 +57,7 @@ def new_rows(histogram_row: Whole) -> Whole:
 
 
 @cache  # of all buckets, at most: trials that are alike fill the same ones
-def bucket_start_ps(bucket: int) -> int:
+def find_bucket_start_ps(bucket: int) -> int:
     """Return the shortest delay, in whole ps, that falls in `bucket` or in one above it."""
     if bucket <= 0:
         return 0
@@ -65,7 +65,7 @@ def bucket_start_ps(bucket: int) -> int:
     return -(-((PER_OCTAVE + part) << octave) // PER_OCTAVE)
 
 
-def bucket_of(delay_ps: int) -> int:
+def find_bucket(delay_ps: int) -> int:
     """Return the bucket in which a delay falls."""
     return max(0, (bits_of_double(delay_ps) >> FRACTION_SHIFT) - BELOW_ONE)
 
@@ -83,7 +83,7 @@ class DelaySummary(NamedTuple):
     histogram: Whole
     first_bucket: int
 
-    def pooled(self, part: slice) -> Delays:
+    def pool(self, part: slice) -> Delays:
         """Return the delays of a range of connections."""
         rows = self.rows[part]
         rows = rows[rows[:, COUNT] > 0]
@@ -92,8 +92,8 @@ class DelaySummary(NamedTuple):
         count = int(rows[:, COUNT].sum())
         return Delays(
             count=count,
-            sum_ps=total(rows, SUM_LOW, SUM_BITS),
-            sum_of_squares_ps2=squares_ps2(rows),
+            sum_ps=sum_words(rows, SUM_LOW, SUM_BITS),
+            sum_of_squares_ps2=sum_squares_ps2(rows),
             min_ps=int(rows[:, LEAST].min()),
             max_ps=int(rows[:, LARGEST].max()),
             buckets=self._list_buckets(rows, count),
@@ -111,28 +111,30 @@ class DelaySummary(NamedTuple):
             return ()
         filled = np.nonzero(counts)[0]
         bounds = ((int(b) + self.first_bucket, int(counts[b])) for b in filled)
-        return tuple((bucket_start_ps(b), bucket_start_ps(b + 1), items) for b, items in bounds)
+        return tuple(
+            (find_bucket_start_ps(b), find_bucket_start_ps(b + 1), items) for b, items in bounds
+        )
 
 
-def total(rows: Whole, low: int, bits: int) -> int:
+def sum_words(rows: Whole, low: int, bits: int) -> int:
     """Return the sum of two-word numbers; the upper word is in the column after the lower one."""
     return int(sum(rows[:, low].tolist())) + (int(sum(rows[:, low + 1].tolist())) << bits)
 
 
-def squares_ps2(rows: Whole) -> int | None:
+def sum_squares_ps2(rows: Whole) -> int | None:
     """Return the sum of the squares of delays; None if it is unknown.
 
     The upper word of a sum overflows at 2**64, as with 47 delays of 11 days. The number of
     overflows follows from the other columns, except for hundreds of delays that are days apart.
     """
     if int(rows[:, COUNT].max()) * int(rows[:, LARGEST].max()) ** 2 < SQUARES_MODULUS // 2:
-        return total(rows, SQUARES_LOW, SQUARES_BITS)
-    found = [_sum_squares(*map(int, row)) for row in rows.tolist()]
+        return sum_words(rows, SQUARES_LOW, SQUARES_BITS)
+    found = [_recover_squares(*map(int, row)) for row in rows.tolist()]
     known = [square for square in found if square is not None]
     return sum(known) if len(known) == len(found) else None
 
 
-def _sum_squares(  # noqa: PLR0913, PLR0917 -- a row, by its columns
+def _recover_squares(  # noqa: PLR0913, PLR0917 -- a row, by its columns
     count: int, least: int, largest: int, low: int, high: int, squares: int, upper: int, _: int
 ) -> int | None:
     """Return a row's sum of squares.
@@ -178,17 +180,17 @@ class Histogram:
             rows[..., SUM_LOW] &= LOW_31
             self._unnormalised = more
 
-    def pooled(self, rows: Whole) -> Delays:
+    def pool(self, rows: Whole) -> Delays:
         """Return the delays of some of the rows that were added to."""
-        return DelaySummary(rows, self.counts.reshape(-1, ROW_BUCKETS), 0).pooled(slice(None))
+        return DelaySummary(rows, self.counts.reshape(-1, ROW_BUCKETS), 0).pool(slice(None))
 
-    def summary(self, rows: Whole) -> DelaySummary:
+    def build_summary(self, rows: Whole) -> DelaySummary:
         """Return the rows with the buckets that they can have filled."""
         seen = rows[rows[:, COUNT] > 0]
         low = high = 0
         if len(seen):
-            low = bucket_of(int(seen[:, LEAST].min()))
-            high = bucket_of(int(seen[:, LARGEST].max())) + 1
+            low = find_bucket(int(seen[:, LEAST].min()))
+            high = find_bucket(int(seen[:, LARGEST].max())) + 1
         counts = self.counts.reshape(-1, ROW_BUCKETS)
         return DelaySummary(rows, counts[:, low:high].copy(), low)
 

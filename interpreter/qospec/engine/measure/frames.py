@@ -17,8 +17,8 @@ from qospec.engine.items.delay_row import add_delay
 from qospec.engine.items.piece import MORE_FOLLOW, number_in
 from qospec.engine.kernel import kernel
 from qospec.engine.measure import delays
-from qospec.engine.measure.latency import transmission_ps
-from qospec.engine.measure.tally import Delays, FrameLatencies, signed
+from qospec.engine.measure.latency import compute_transmission_ps
+from qospec.engine.measure.tally import Delays, FrameLatencies, combine_signs
 from qospec.protocol.atm import CELL_BYTES
 
 if TYPE_CHECKING:
@@ -109,11 +109,11 @@ class Frames:
         """Return whether frames are counted by an index."""
         return any(mine.start <= index < mine.stop for _, mine in self.targets)
 
-    def sent(self, batch: Batch) -> Batch:
+    def find_sent(self, batch: Batch) -> Batch:
         """Return the frames whose last cells have left the line of their source."""
         return self._select_ended(batch, self._began)
 
-    def emitted(self, batch: Batch) -> Batch:
+    def find_emitted(self, batch: Batch) -> Batch:
         """Return the frames whose last cells a source has ready."""
         return self._select_ended(batch, self._ready)
 
@@ -127,7 +127,7 @@ class Frames:
         count = _send(ends, batch.sent_ps, mine, batch.more, (self._frame, began), found)
         return _cut(found, count)
 
-    def arrived(self, batch: Batch, point: int) -> Batch:
+    def find_arrived(self, batch: Batch, point: int) -> Batch:
         """Return the frames that have arrived at an end with their last cells."""
         if batch.width < WIDTH:
             return NONE
@@ -146,7 +146,7 @@ class Frames:
             self._ends = np.empty(count, np.int64)
         return self._ends
 
-    def record(self, frames: Batch, point: int) -> None:
+    def record_latencies(self, frames: Batch, point: int) -> None:
         """Record the latencies of frames that arrived at an end."""
         frame = frames.connection.view(np.uint32)
         _measure(frames, frame, self._find_paces(point), self._rows, NO_BUCKETS)
@@ -167,18 +167,20 @@ class Frames:
                 continue
             output_ps, part = divmod(CELL_BYTES * clock.byte_time_ps, 1)
             parts = part.limit_denominator(MOST_PARTS).as_integer_ratio()
-            found[mine] = Pace(transmission_ps(origin, CELL_BYTES), output_ps, *parts)
+            found[mine] = Pace(compute_transmission_ps(origin, CELL_BYTES), output_ps, *parts)
         return found
 
-    def of(self, part: slice) -> FrameLatencies | None:
+    def pool(self, part: slice) -> FrameLatencies | None:
         """Return the latencies of a range of connections; None if none were recorded."""
         if not self.recorded:
             return None
         rows = [
             delays.DelaySummary(self._rows[part, n], NO_HISTOGRAM, 0) for n in range(2 * LATENCIES)
         ]
-        pooled: list[Delays] = [row.pooled(slice(None)) for row in rows]
-        return FrameLatencies(*(signed(pooled[2 * n], pooled[2 * n + 1]) for n in range(LATENCIES)))
+        pooled: list[Delays] = [row.pool(slice(None)) for row in rows]
+        return FrameLatencies(
+            *(combine_signs(pooled[2 * n], pooled[2 * n + 1]) for n in range(LATENCIES))
+        )
 
 
 NONE = allocate_batch(0, width=2)
@@ -191,7 +193,7 @@ def _create_rows(experiment: Experiment, indices: int) -> Whole:
     """Return (indices, 10, 8) empty rows; none if no statement uses latencies of frames."""
     if not experiment.measurement.ranges("frame_latencies"):
         return np.zeros((0, 0, 8), np.int64)
-    return delays.new_rows(np.full(indices * 2 * LATENCIES, -1)).reshape(indices, -1, 8)
+    return delays.create_rows(np.full(indices * 2 * LATENCIES, -1)).reshape(indices, -1, 8)
 
 
 def _cut(found: Batch, count: int) -> Batch:

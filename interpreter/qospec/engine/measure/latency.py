@@ -22,7 +22,7 @@ NOT_CONSTANT = -1
 """In place of a constant: items of several sizes, or a source without a line."""
 
 
-def transmission_ps(clock: Clock, size_bytes: int) -> int:
+def compute_transmission_ps(clock: Clock, size_bytes: int) -> int:
     """Return the time from the first bit of an item to its last, at its minimum.
 
     It is rounded down like the times of a line, so that on a line of no length it equals the delay,
@@ -34,7 +34,7 @@ def transmission_ps(clock: Clock, size_bytes: int) -> int:
     return int(on_the_line * clock.byte_time_ps) + behind_ps - clock.lead_ps
 
 
-def transmission_times(experiment: Experiment, source: Source) -> Whole | None:
+def tabulate_transmission_times(experiment: Experiment, source: Source) -> Whole | None:
     """Return (largest size + 1,) the times by size for a source; None without a line.
 
     The sizes are those with which items arrive, too: the planner has made sure, where they matter.
@@ -44,7 +44,7 @@ def transmission_times(experiment: Experiment, source: Source) -> Whole | None:
         return None
     times_ps = np.zeros(max(source.sizes.size_bytes) + 1, np.int64)
     for size_bytes in source.sizes.size_bytes:
-        times_ps[size_bytes] = transmission_ps(clock, size_bytes)
+        times_ps[size_bytes] = compute_transmission_ps(clock, size_bytes)
     return times_ps
 
 
@@ -70,18 +70,20 @@ class Latencies:
         self._tables: list[Whole] = []
         for source in experiment.sources:
             mine = source.indices
-            times_ps = transmission_times(experiment, source) if source.sizes.alike else None
+            times_ps = (
+                tabulate_transmission_times(experiment, source) if source.sizes.alike else None
+            )
             if times_ps is not None:
                 self.offset_ps[mine] = times_ps[-1]
         for source in experiment.sources:
             mine = source.indices
             recorded = self._is_recorded(experiment, mine)
-            times_ps = transmission_times(experiment, source) if recorded else None
+            times_ps = tabulate_transmission_times(experiment, source) if recorded else None
             if times_ps is not None:
                 self._table[mine] = len(self._tables)
                 self._tables.append(times_ps)
         followed = np.where(self._table < 0, -1, histogram_row)
-        self._rows = delays.new_rows(followed)
+        self._rows = delays.create_rows(followed)
         self._histogram = delays.Histogram(int(followed.max(initial=-1)) + 1)
 
     def _is_recorded(self, experiment: Experiment, mine: slice) -> bool:
@@ -113,11 +115,11 @@ class Latencies:
                 ended_ps = mine.sent_ps + times_ps[mine.size_bytes]
                 self._histogram.add(mine.at_ps, ended_ps, mine.connection, self._rows)
 
-    def of(self, part: slice, seen: Delays) -> Delays | None:
+    def pool(self, part: slice, seen: Delays) -> Delays | None:
         """Return the latencies of a range of connections, given their delays."""
         offset_ps = self._find_constant_offset_ps(part)
         if offset_ps is not None:
-            return seen.less(offset_ps)
+            return seen.reduce(offset_ps)
         if (self._table[part] < 0).any():
             return None
-        return self._histogram.pooled(self._rows[part])
+        return self._histogram.pool(self._rows[part])

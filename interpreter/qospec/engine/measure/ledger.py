@@ -71,7 +71,7 @@ class Ledger(NamedTuple):
     network: Mapping[Key, Account] = {}
     lost: Mapping[tuple[str, str], int] = {}
 
-    def items(self, path: str) -> Account:
+    def sum_items(self, path: str) -> Account:
         """Return the account of a node in items, of all kinds."""
         accounts = [
             account
@@ -92,7 +92,7 @@ class Ledger(NamedTuple):
         return ""
 
 
-def accounts_of(
+def list_accounts(
     path: str, kinds: Sequence[KindName], entries: Whole
 ) -> Iterator[tuple[Key, Account]]:
     """Yield the accounts of a node, given (entries, kinds, units) numbers."""

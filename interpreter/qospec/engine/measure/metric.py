@@ -35,7 +35,7 @@ class Metric(ABC):
     """The dimension of its values, for the checker, the judge and reports."""
     measured_at: ClassVar[tuple[Literal["flow", "place"], ...]] = ("flow",)
     """Where it is measured, for the checker: at the ends of a flow, and at a place inside the
-    network, of what passes there. Its tally has then only what `Passages.tally` gives."""
+    network, of what passes there. Its tally has then only what `Passages.pool` gives."""
     statistics: ClassVar[tuple[str, ...]] = ()
     """The names of its numbers, for the checker and reports; none if it is one number.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from qospec.engine.measure.bytes import Volumes
 from qospec.engine.measure.calls import Calls
 from qospec.engine.measure.frames import ENDED, Frames
 from qospec.engine.measure.latency import Latencies
-from qospec.engine.measure.ledger import NETWORK, Ledger, accounts_of
+from qospec.engine.measure.ledger import NETWORK, Ledger, list_accounts
 from qospec.engine.measure.occupancy import Occupancies
 from qospec.engine.measure.outages import OutageRecorder
 from qospec.engine.measure.passages import Passages
@@ -139,13 +140,13 @@ class Observation(NamedTuple):
         """Return (n,) the number of cells sent that have arrived."""
         return self.delays[:, delay_row.COUNT]
 
-    def tally(self, first: int, stop: int, group: int = 1) -> Tally:
+    def pool(self, first: int, stop: int, group: int = 1) -> Tally:
         """Return the counts of connection indices `first` up to `stop`, pooled.
 
         The shares of its members, of `group` connections, are those of `carried`.
         """
         part, volumes = slice(first, stop), self.volumes
-        seen = delays.DelaySummary(self.delays, self.histogram, self.first_bucket).pooled(part)
+        seen = delays.DelaySummary(self.delays, self.histogram, self.first_bucket).pool(part)
         shares = tuple(self.carried[part].reshape(-1, group).sum(axis=1).tolist())
         received = self.received[part]
         largest_ps, least_ps = self._compute_one_point_variation_ps(part)
@@ -164,26 +165,26 @@ class Observation(NamedTuple):
             size_bytes=int(self.size_bytes[first]) if stop > first else CELL_BYTES,
             window_ps=self.window_ps,
             delays=seen,
-            volume=None if volumes is None else volumes.carried(self.carried, part),
-            sent_volume=None if volumes is None else volumes.sent(self.sent, part),
+            volume=None if volumes is None else volumes.sum_carried(self.carried, part),
+            sent_volume=None if volumes is None else volumes.sum_sent(self.sent, part),
             one_point_variation_max_ps=largest_ps,
             one_point_variation_min_ps=least_ps,
             recorded=self._list_recorded(first, stop, shares),
-            latencies=None if self.latencies is None else self.latencies.of(part, seen),
-            positions=self.positions and self.positions[0].of(first, stop),
-            position_readings=self.positions and self.positions[1].of(first, stop),
-            frames=None if self.frames is None else self.frames.of(part),
-            readings=None if self.readings is None else self.readings.of(part),
-            variation=None if self.variations is None else self.variations.of(first, stop),
+            latencies=None if self.latencies is None else self.latencies.pool(part, seen),
+            positions=self.positions and self.positions[0].pool(first, stop),
+            position_readings=self.positions and self.positions[1].pool(first, stop),
+            frames=None if self.frames is None else self.frames.pool(part),
+            readings=None if self.readings is None else self.readings.pool(part),
+            variation=None if self.variations is None else self.variations.pool(first, stop),
             shares=shares,
             fates=tuple(zip(*ends, strict=True)),
-            outages=None if self.outages is None else self.outages.of(first, stop),
-            calls=None if self.calls is None else self.calls.of(first, stop),
+            outages=None if self.outages is None else self.outages.pool(first, stop),
+            calls=None if self.calls is None else self.calls.list_calls(first, stop),
             errored=None if self.errored is None else int(self.errored[part].sum()),
             marked=None
             if self.marked is None
             else {marks: int(counts[part].sum()) for marks, counts in self.marked.items()},
-            samples=None if self.samples is None else self.samples.of(first, stop),
+            samples=None if self.samples is None else self.samples.pool(first, stop),
         )
 
     def _list_recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
@@ -231,7 +232,7 @@ class Recorder:
         self._counted: tuple[Callable[[], Indices | None], Whole] = lambda: None, self._planned
         self._sent = np.zeros(indices, np.int64)
         self._carried_minus_received = np.zeros(indices, np.int64)
-        self._delays = delays.new_rows(rows)
+        self._delays = delays.create_rows(rows)
         self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
         self._losses: dict[tuple[str, str], Whole] = {}
         self._consumed = np.zeros(indices, np.int64)
@@ -294,11 +295,11 @@ class Recorder:
         self._network[LEFT] += totals
         self._histogram.normalise(int(totals[:, ITEMS].sum()), self._delays)
 
-    def planned(self, batch: Batch, *, alone: bool = False) -> None:
+    def count_planned(self, batch: Batch, *, alone: bool = False) -> None:
         """Count cells, at least one, that a source has ready; if `alone`, all of one connection."""
         self._network[CAME] += self.totals.count(batch)
         if self._frames.planned:
-            frames = self._select_window(self._frames.emitted(batch))
+            frames = self._select_window(self._frames.find_emitted(batch))
             delays.count(frames.connection.view(np.uint32), self._planned, 1)
         if alone:
             first, last = batch.at_ps.searchsorted(
@@ -308,28 +309,28 @@ class Recorder:
             return
         self._count(batch.connection, batch.at_ps, self._planned, latest_ps=batch.at_ps[-1])
 
-    def sent(self, batch: Batch) -> None:
+    def count_sent(self, batch: Batch) -> None:
         """Count cells, at least one, that leave the line of their source."""
         if self._observer is not None:
             self._observer.note_start(batch)
         if self._frames.needed:
-            frames = self._select_window(self._frames.sent(batch))
+            frames = self._select_window(self._frames.find_sent(batch))
             delays.count(frames.connection.view(np.uint32), self._sent, 1)
             if self._series.needed:
-                self._series.sent(frames.connection, frames.sent_ps)
+                self._series.count_sent(frames.connection, frames.sent_ps)
         if self._volumes.needed:
             inside = self._select_within(batch, batch.sent_ps)
             self._volumes.add_sent(inside.connection, inside.size_bytes, self._sent)
         else:
             self._count(batch.connection, batch.sent_ps, self._sent, latest_ps=batch.at_ps[-1])
         if self._variations.needed:
-            self._variations.sent(self._select_within(batch, batch.sent_ps))
+            self._variations.record_sent(self._select_within(batch, batch.sent_ps))
         if self._calls.needed:
-            self._calls.sent(self._select_within(batch, batch.sent_ps))
+            self._calls.record_sent(self._select_within(batch, batch.sent_ps))
         if self._series.needed:
-            self._series.sent(batch.connection, batch.sent_ps)
+            self._series.count_sent(batch.connection, batch.sent_ps)
 
-    def made(self, batch: Batch) -> None:
+    def count_made(self, batch: Batch) -> None:
         """Count items, at least one, that an element made.
 
         Inserted cells are sent, exchanges that begin, and messages of machines; what else endpoints
@@ -343,25 +344,25 @@ class Recorder:
         begun, sent_ps = connection[counts], batch.sent_ps[counts]
         self._count(begun, sent_ps, self._sent)
         if self._series.needed:
-            self._series.sent(begun, sent_ps)
+            self._series.count_sent(begun, sent_ps)
         if self._variations.needed and (own & counts).any():
             ours = batch.select(own & counts)
-            self._variations.sent(self._select_within(ours, ours.sent_ps))
+            self._variations.record_sent(self._select_within(ours, ours.sent_ps))
 
-    def consumed(self, batch: Batch) -> None:
+    def count_consumed(self, batch: Batch) -> None:
         """Count items that ended at an element, neither lost nor delivered."""
         if self._observer is not None:
             self._observer.note_end(batch, "")
         self._count(batch.connection, batch.sent_ps, self._consumed)
 
-    def arrived(self, batch: Batch, point: int) -> None:
+    def count_arrived(self, batch: Batch, point: int) -> None:
         """Count cells, at least one, that reached the end numbered `point`, and their delays."""
         if self._observer is not None:
             self._observer.note_end(batch, "")
         self._network[LEFT] += self.totals.count(batch)
         self._record_items(batch, point)
         if self._frames.needed:
-            frames = self._frames.arrived(batch, point)
+            frames = self._frames.find_arrived(batch, point)
             if frames.count:
                 self._record_frames(frames, point)
 
@@ -370,11 +371,11 @@ class Recorder:
         if not self._is_wholly_inside(frames.sent_ps, frames.at_ps[-1]):
             began, ended = self._covers(frames.sent_ps), self._covers(frames.more[:, ENDED])
             if self._frames.recorded:
-                self._frames.record(frames.select(began & ended), point)
+                self._frames.record_latencies(frames.select(began & ended), point)
             # Those that the end of the window cuts are not of it.
             frames = frames.select(~(began & ~ended))
         elif self._frames.recorded:
-            self._frames.record(frames, point)
+            self._frames.record_latencies(frames, point)
         if frames.count:
             self._record_items(frames, point)
 
@@ -383,7 +384,7 @@ class Recorder:
         window_ps = self._measurement.start_ps, self._measurement.stop_ps
         first, last = batch.at_ps.searchsorted(window_ps).tolist()
         if self._series.needed:
-            self._series.arrived(batch)
+            self._series.count_arrived(batch)
         if self._volumes.needed:
             inside = batch.select_range(first, last)
             self._volumes.add(inside.connection, inside.size_bytes, self._volumes.carried_bytes)
@@ -428,9 +429,9 @@ class Recorder:
         if self._variations.needed:
             self._record_variations(batch)
         if self._outages.needed:
-            self._outages.arrived(batch, point)
+            self._outages.record_arrived(batch, point)
         if self._calls.needed:
-            self._calls.arrived(batch)
+            self._calls.record_arrived(batch)
         if self._reads_marks:
             self._count_marks(batch)
         if self._has_one_point_variation:
@@ -439,9 +440,9 @@ class Recorder:
     def _record_variations(self, batch: Batch) -> None:
         """Record changes from packet to packet, also by interval."""
         changes_ps = np.full(batch.count * self._series.needed, -1, np.int64)
-        self._variations.arrived(batch, changes_ps)
+        self._variations.record_arrived(batch, changes_ps)
         if self._series.needed:
-            self._series.changed(batch, changes_ps)
+            self._series.count_changes(batch, changes_ps)
 
     def _count_marks(self, batch: Batch) -> None:
         for marks in np.unique(batch.marks).tolist():
@@ -452,7 +453,7 @@ class Recorder:
     def _follow_variation(self, batch: Batch, point: int) -> None:
         """Record the 1-point variation of cells at an end."""
         if point not in self._one_point_variation:
-            self._one_point_variation[point] = cell_delay_variation.new_rows(self._contracts)
+            self._one_point_variation[point] = cell_delay_variation.create_rows(self._contracts)
         cell_delay_variation.follow(
             batch.at_ps, batch.connection.view(np.uint32), self._one_point_variation[point]
         )
@@ -464,17 +465,17 @@ class Recorder:
         is_told = node.element.makes and self.samples.needed
         return is_told or self.occupancies.is_recorded(node)
 
-    def watched(self, node: int) -> tuple[Tap, ...]:
+    def list_taps(self, node: int) -> tuple[Tap, ...]:
         """Return the places at outputs of a node at which an observer sees what passes."""
         taps = () if self._observer is None else self._observer.taps
         return tuple(tap for tap in taps if tap.node == node)
 
     def show(self, place: str, batch: Batch) -> None:
         """Show what passes a place to the observer that watches it."""
-        assert self._observer is not None  # noqa: S101 -- see `watched`
+        assert self._observer is not None  # noqa: S101 -- see `list_taps`
         self._observer.note_passage(place, batch)
 
-    def lost(self, path: str, loss: Loss) -> None:
+    def count_lost(self, path: str, loss: Loss) -> None:
         """Count cells that were lost in the element at `path`, or in the queue that it serves."""
         name = (loss.element or path, loss.cause)
         if self._observer is not None:
@@ -486,19 +487,19 @@ class Recorder:
         connection, sent_ps = loss.batch.connection, loss.batch.sent_ps
         self._count(connection, sent_ps, self._losses[name])
         if self._series.needed:
-            self._series.lost(connection, sent_ps)
+            self._series.count_lost(connection, sent_ps)
         if self._variations.needed:
-            self._variations.ended(connection, sent_ps)
+            self._variations.record_lost(connection, sent_ps)
         if self._outages.needed:
             inside = self._covers(sent_ps)
-            self._outages.lost(connection[inside], sent_ps[inside])
+            self._outages.record_lost(connection[inside], sent_ps[inside])
 
-    def observation(
+    def build_observation(
         self, entries: Mapping[str, Whole] = MappingProxyType({}), *, drawn: bool = True
     ) -> Observation:
         """Return the observation of the trial, given the entries of each node by its path."""
         self.samples.finish()
-        _, histogram, first_bucket = self._histogram.summary(self._delays)
+        _, histogram, first_bucket = self._histogram.build_summary(self._delays)
         for host, mine in self._frames.targets:
             lost = self._losses.setdefault((host, "incomplete"), np.zeros_like(self._sent))
             lost[mine] = self._sent[mine] - self._delays[mine, delay_row.COUNT]
@@ -538,13 +539,10 @@ class Recorder:
     def _build_ledger(self, entries: Mapping[str, Whole]) -> Ledger:
         """Return the ledger: the network has made and consumed what its nodes have."""
         network, kinds = self._network.copy(), self._streams.kinds
-        for entry in entries.values():
-            network[INSIDE] += entry[INSIDE]
-        accounts = [
-            pair for path, account in entries.items() for pair in accounts_of(path, kinds, account)
-        ]
-        whole = accounts_of(NETWORK, kinds, network)
-        return Ledger(dict(accounts), dict(whole), dict(self._ended))
+        network[INSIDE] += sum(entry[INSIDE] for entry in entries.values())
+        accounts = (list_accounts(path, kinds, account) for path, account in entries.items())
+        whole = list_accounts(NETWORK, kinds, network)
+        return Ledger(dict(chain.from_iterable(accounts)), dict(whole), dict(self._ended))
 
     def _compute_one_point_variation_ps(self) -> Whole | None:
         if not self._has_one_point_variation:

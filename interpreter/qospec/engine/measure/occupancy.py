@@ -57,7 +57,7 @@ class Occupancies:
         self.busy_ps = dict.fromkeys(measurement.servers, 0)
         self._queues: dict[str, _Queue] = {}
 
-    def recording(self, process: Process, node: Node) -> Process:
+    def wrap_process(self, process: Process, node: Node) -> Process:
         """Return the `process` of a node, wrapped to record its queues if statements use any."""
         if not self.is_recorded(node):
             return process
@@ -66,31 +66,33 @@ class Occupancies:
             step = process(arrivals, until_ps)
             for queue, (at_ps, began_ps) in (step.waits or {}).items():
                 if len(at_ps):
-                    self.waited(queue or node.path, at_ps, began_ps)
+                    self.record_waits(queue or node.path, at_ps, began_ps)
             if step.services is not None:
-                self.served(node.path, *step.services)
+                self.record_services(node.path, *step.services)
             return step
 
         return run_recorded
 
     def is_recorded(self, node: Node) -> bool:
         """Return whether a statement uses the occupancy of a queue of the node, or its work."""
-        return node.path in self.busy_ps or any(path in self.seen for path in queue_paths(node))
+        return node.path in self.busy_ps or any(
+            path in self.seen for path in list_queue_paths(node)
+        )
 
-    def reported(self, path: str, queue: str, from_ps: Times, to_ps: Times) -> None:
-        """Record what a node reports of one of its queues, or of what it serves; see `waited`."""
+    def record_report(self, path: str, queue: str, from_ps: Times, to_ps: Times) -> None:
+        """Record what a node reports of a queue, or of what it serves; see `record_waits`."""
         if queue == IN_SERVICE:
-            self.served(path, from_ps, to_ps)
+            self.record_services(path, from_ps, to_ps)
         else:
-            self.waited(queue or path, from_ps, to_ps)
+            self.record_waits(queue or path, from_ps, to_ps)
 
-    def waited(self, path: str, at_ps: Times, began_ps: Times) -> None:
+    def record_waits(self, path: str, at_ps: Times, began_ps: Times) -> None:
         """Record items that waited in a queue: when they arrived, in order, and stopped waiting."""
         if path in self.seen:
             queue = self._queues.setdefault(path, _Queue())
-            self.seen[path] = queue.waited(at_ps, began_ps, self._measurement, self.seen[path])
+            self.seen[path] = queue.add_waits(at_ps, began_ps, self._measurement, self.seen[path])
 
-    def served(self, path: str, began_ps: Times, ended_ps: Times) -> None:
+    def record_services(self, path: str, began_ps: Times, ended_ps: Times) -> None:
         """Record services at a server, one after the other: when each began, and when it ended."""
         if path in self.busy_ps:
             start_ps, stop_ps = self._measurement.start_ps, self._measurement.stop_ps
@@ -111,10 +113,10 @@ def list_silent(nodes: Sequence[Node]) -> list[str]:
     silent = (
         node for node in nodes if node.element.build_transition is None and not node.element.holds
     )
-    return [path for node in silent for path in queue_paths(node)]
+    return [path for node in silent for path in list_queue_paths(node)]
 
 
-def queue_paths(node: Node) -> tuple[str, ...]:
+def list_queue_paths(node: Node) -> tuple[str, ...]:
     """Return the paths of the queues that a node serves, or is."""
     return tuple(queue.element for queue in node.queues) or (node.path,)
 
@@ -126,7 +128,7 @@ class _Queue:
         self._began_ps: Times = np.empty(0, np.int64)
         self._at_the_start = 0
 
-    def waited(
+    def add_waits(
         self, at_ps: Times, began_ps: Times, measurement: MeasurementSpec, seen: Occupancy
     ) -> Occupancy:
         """Return `seen` with the items of these times of arrival and beginning, in order."""

@@ -41,18 +41,18 @@ class OutageRecorder:
         self._arrivals: dict[int, Whole] = {}
         self._losses = np.full((self._indices if self.needed else 0, 2), NONE, np.int64)
 
-    def arrived(self, batch: Batch, point: int) -> None:
+    def record_arrived(self, batch: Batch, point: int) -> None:
         """Record items that reached the end numbered `point`, in order of time."""
         if point not in self._arrivals:
             self._arrivals[point] = np.full((self._indices, 4), NONE, np.int64)
         rows = batch.connection.view(np.uint32)
         follow(batch.at_ps, batch.sent_ps, rows, self._arrivals[point])
 
-    def lost(self, connection: Indices, sent_ps: Times) -> None:
+    def record_lost(self, connection: Indices, sent_ps: Times) -> None:
         """Record items that were lost, in any order."""
-        note(sent_ps, connection.view(np.uint32), self._losses)
+        note_losses(sent_ps, connection.view(np.uint32), self._losses)
 
-    def of(self, first: int, stop: int) -> Outages:
+    def pool(self, first: int, stop: int) -> Outages:
         """Return the outages of some connections."""
         lost_ps = int(self._losses[first:stop, LOST_LAST].max(initial=NONE))
         found = map(self._find_longest, range(first, stop))
@@ -106,7 +106,7 @@ def follow(at_ps: Times, sent_ps: Times, connection: Rows, arrivals: Whole) -> N
 
 
 @kernel
-def note(sent_ps: Times, connection: Rows, losses: Whole) -> None:
+def note_losses(sent_ps: Times, connection: Rows, losses: Whole) -> None:
     """Record losses: (connections, 2) LOST_FIRST and LOST_LAST; updated."""
     for i in range(len(sent_ps)):
         row = losses[connection[i]]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
 from qospec.engine.items.frame_length import TRANSPORT
-from qospec.engine.measure.bytes import Volume, add_counted, volume_of
+from qospec.engine.measure.bytes import Volume, add_counted, sum_volume
 from qospec.engine.measure.tally import Tally
 from qospec.protocol.atm import CELL_BYTES
 
@@ -56,7 +56,7 @@ class Passages:
             passage = passage or Passage(experiment, experiment.nodes[node])
             self._by_place[place] = self._by_output[node, output] = passage
 
-    def of(self, node: int, outputs: int) -> tuple[Passage | None, ...]:
+    def list_passages(self, node: int, outputs: int) -> tuple[Passage | None, ...]:
         """Return the passage at each of a node's outputs, if any; nothing if there is none."""
         found = tuple(self._by_output.get((node, output)) for output in range(outputs))
         return found if any(found) else ()
@@ -66,7 +66,7 @@ class Passages:
         passage = self._by_place.get(place)
         return 0 if passage is None else int(passage.items.sum())
 
-    def tally(self, place: str, part: slice, *, packets: bool) -> Tally:
+    def pool(self, place: str, part: slice, *, packets: bool) -> Tally:
         """Return what passed a place of a range of connection indices.
 
         It has `carried`, `volume` and `window_ps`, and nothing else that is observed.
@@ -76,7 +76,7 @@ class Passages:
         if passage is not None:
             count = int(passage.items[part].sum())
             rows = passage.bytes[part], passage.framing[part], passage.items[part]
-            volume = volume_of(*rows)
+            volume = sum_volume(*rows)
         return Tally(
             connections=0,
             up=0,

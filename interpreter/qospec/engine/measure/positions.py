@@ -40,7 +40,7 @@ class Positions:
                     self._first[index], self._cells[index] = rows, max(source.framing.cells)
                     rows += self._cells[index]
         self.needed = rows > 0
-        self._rows = delays.new_rows(np.full(rows, -1))
+        self._rows = delays.create_rows(np.full(rows, -1))
         self._buckets = np.zeros(0, np.int64)
 
     def add(self, batch: Batch, at_ps: Times, sent_ps: Times) -> None:
@@ -49,7 +49,7 @@ class Positions:
             mine = batch.connection.view(np.uint32)
             _add(at_ps, sent_ps, mine, batch.more, self._first, self._rows, self._buckets)
 
-    def of(self, first: int, stop: int) -> tuple[Delays, ...] | None:
+    def pool(self, first: int, stop: int) -> tuple[Delays, ...] | None:
         """Return by place, from the first cell, the delays of some connections.
 
         None if one of them was not followed.
@@ -59,7 +59,7 @@ class Positions:
             return None
         starts = self._first[first:stop]
         return tuple(
-            delays.DelaySummary(self._rows[starts + place], NO_HISTOGRAM, 0).pooled(slice(None))
+            delays.DelaySummary(self._rows[starts + place], NO_HISTOGRAM, 0).pool(slice(None))
             for place in range(min(cells, default=0))
         )
 

@@ -47,7 +47,7 @@ class Readings:
                 self._overhead_ps[mine] = source.monitor.overhead_ps
         self.needed = bool((self._tick_ps != NOT_READ).any())
         read = np.where(self._tick_ps == NOT_READ, -1, histogram_row)
-        self._rows = delays.new_rows(read)
+        self._rows = delays.create_rows(read)
         self._histogram = delays.Histogram(int(read.max(initial=-1)) + 1)
 
     def add(self, batch: Batch) -> None:
@@ -65,8 +65,8 @@ class Readings:
         at_ps = np.maximum(batch.at_ps + self._overhead_ps[batch.connection], batch.sent_ps)
         return at_ps - at_ps % tick_ps, batch.sent_ps - batch.sent_ps % tick_ps
 
-    def of(self, part: slice) -> Delays | None:
+    def pool(self, part: slice) -> Delays | None:
         """Return the readings of a range of connections; None if one of them was not read."""
         if (self._tick_ps[part] == NOT_READ).any():
             return None
-        return self._histogram.pooled(self._rows[part])
+        return self._histogram.pool(self._rows[part])

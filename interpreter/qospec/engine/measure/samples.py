@@ -79,7 +79,7 @@ class Samples:
         }
         self._indices = indices
         rows = histogram_row if self.needed else histogram_row[:0]
-        self._times = delays.new_rows(rows)
+        self._times = delays.create_rows(rows)
         self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
 
     def add(self, quantity: str, batch: Batch) -> None:
@@ -134,14 +134,14 @@ class Samples:
             return (0, self._indices), (*window, 0)
         return (intervals.first, intervals.stop), (*window, intervals.every_ps)
 
-    def of(self, first: int, stop: int) -> Mapping[str, Sample]:
+    def pool(self, first: int, stop: int) -> Mapping[str, Sample]:
         """Return the samples of some connections, by quantity."""
         rows, _ = self._groups[None]
         found = _pool_samples(rows[:, first:stop])
-        times = self._histogram.pooled(self._times[first:stop])
+        times = self._histogram.pool(self._times[first:stop])
         return found | {TIMED: found[TIMED]._replace(times=times)}
 
-    def intervals(self, intervals: Intervals) -> Iterator[Mapping[str, Sample] | None]:
+    def pool_intervals(self, intervals: Intervals) -> Iterator[Mapping[str, Sample] | None]:
         """Yield the samples of each interval; None without end if none are recorded."""
         if not self.needed:
             while True:

@@ -66,11 +66,11 @@ class Series:
         """Return whether anything is recorded."""
         return bool(self._counts)
 
-    def sent(self, connection: Indices, sent_ps: Times) -> None:
+    def count_sent(self, connection: Indices, sent_ps: Times) -> None:
         """Count cells that left their source, or inserted cells."""
         self._count(connection, sent_ps, SENT)
 
-    def lost(self, connection: Indices, sent_ps: Times) -> None:
+    def count_lost(self, connection: Indices, sent_ps: Times) -> None:
         """Count cells that were lost."""
         self._count(connection, sent_ps, LOST)
 
@@ -93,7 +93,7 @@ class Series:
                 counts,
             )
 
-    def arrived(self, batch: Batch) -> None:
+    def count_arrived(self, batch: Batch) -> None:
         """Count cells that arrived, and their delays."""
         at_ps, sent_ps = batch.at_ps, batch.sent_ps
         mine = batch.connection.view(np.uint32)
@@ -114,7 +114,7 @@ class Series:
                     self._bytes[intervals],
                 )
 
-    def changed(self, batch: Batch, changes_ps: Times) -> None:
+    def count_changes(self, batch: Batch, changes_ps: Times) -> None:
         """Count changes of latency, (n,) in ps, below 0 where there is none, as delays."""
         some = changes_ps >= 0
         sent_ps, mine = batch.sent_ps[some], batch.connection[some].view(np.uint32)
@@ -133,12 +133,12 @@ class Series:
     def _compute_bounds(self, intervals: Intervals) -> tuple[int, int, int]:
         return self._measurement.start_ps, self._measurement.stop_ps, intervals.every_ps
 
-    def tallies(self, intervals: Intervals, size_bytes: int) -> Iterator[Tally]:
+    def pool_intervals(self, intervals: Intervals, size_bytes: int) -> Iterator[Tally]:
         """Yield the counts of each interval; the last one may be shorter."""
         length_ps = self._measurement.stop_ps - self._measurement.start_ps
         rows = zip(self._counts[intervals].tolist(), self._bytes[intervals].tolist(), strict=True)
         changes = self._changes[intervals].tolist()
-        samples = self._samples.intervals(intervals)
+        samples = self._samples.pool_intervals(intervals)
         for number, (row, byte_counts) in enumerate(rows):
             yield Tally(
                 connections=intervals.stop - intervals.first,

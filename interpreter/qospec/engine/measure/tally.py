@@ -43,7 +43,7 @@ class Delays:
             return None
         share = parse_share(statistic)
         if share is not None:
-            return self.quantile_ps(share)
+            return self.compute_quantile_ps(share)
         if statistic == "mean":
             return Fraction(self.sum_ps, self.count)
         if statistic in ("std", "sample_std"):
@@ -60,7 +60,7 @@ class Delays:
         both = self.count * (self.count - 1)
         return Fraction(isqrt(spread * both), both) if both else None
 
-    def less(self, time_ps: int) -> Delays:
+    def reduce(self, time_ps: int) -> Delays:
         """Return the delays, each reduced by the same time."""
         if self.min_ps is None or self.max_ps is None or not time_ps:
             return self
@@ -77,7 +77,7 @@ class Delays:
             tuple((low - time_ps, high - time_ps, items) for low, high, items in self.buckets),
         )
 
-    def above(self, bound_ps: int) -> tuple[int, int]:
+    def count_above(self, bound_ps: int) -> tuple[int, int]:
         """Return how many delays are certainly above a bound, and how many may be.
 
         The difference is in the bucket of the bound, within 0.2 % of it.
@@ -89,7 +89,7 @@ class Delays:
         sure = sum(count for low, _, count in self.buckets if low > bound_ps)
         return sure, sum(count for _, high, count in self.buckets if high - 1 > bound_ps)
 
-    def quantile_ps(self, share: Fraction) -> int | None:
+    def compute_quantile_ps(self, share: Fraction) -> int | None:
         """Return the delay that `share` of the cells do not exceed; None without cells or buckets.
 
         The smallest d with at least share * count delays <= d. The middle of a bucket, limited to
@@ -116,7 +116,7 @@ def read_places(by_place: tuple[Delays, ...] | None, places: slice) -> tuple[int
     return sum(cells.count for cells in found), sum(cells.sum_ps for cells in found)
 
 
-def signed(above: Delays, below: Delays) -> Delays:
+def combine_signs(above: Delays, below: Delays) -> Delays:
     """Return times of both signs, given those of at least 0, and the absolute values of others."""
     if below.min_ps is None or below.max_ps is None:
         return above
@@ -187,14 +187,14 @@ class Variation(NamedTuple):
     complete: bool = False
     connections: int = 1
 
-    def change(
+    def read_change(
         self, kept: Delays, statistic: str, of: Callable[[tuple[Packet, ...]], int | None]
     ) -> Fraction | int | None:
         """Return a statistic of all changes, or the change `of` a single packet."""
         number = parse_packet_number(statistic)
-        return kept.read(statistic) if number is None else of(self.packet(number))
+        return kept.read(statistic) if number is None else of(self.find_packets(number))
 
-    def packet(self, number: int) -> tuple[Packet, ...]:
+    def find_packets(self, number: int) -> tuple[Packet, ...]:
         """Return up to two packets that arrived before that of the number, and that packet, last.
 
         Empty if it did not arrive or was not tracked, or if there are several connections.
@@ -320,6 +320,6 @@ class Tally:
             return None
         return sum(count for marks, count in self.marked.items() if chosen(marks))
 
-    def lost_for(self, name: str) -> int:
+    def count_lost_for(self, name: str) -> int:
         """Return the number of cells lost for a cause, or for those that have this name."""
         return sum(cells for (_, cause), cells in self.lost.items() if is_of_cause(cause, name))

@@ -18,8 +18,8 @@ from qospec.engine.items import delay_row
 from qospec.engine.items.delay_row import add_delay
 from qospec.engine.kernel import kernel
 from qospec.engine.measure import delays
-from qospec.engine.measure.latency import transmission_times
-from qospec.engine.measure.tally import Packet, Reordering, Smoothed, Variation, signed
+from qospec.engine.measure.latency import tabulate_transmission_times
+from qospec.engine.measure.tally import Packet, Reordering, Smoothed, Variation, combine_signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ class Variations:
             mine = any(
                 source.indices.start < end and begin < source.indices.stop for begin, end in ranges
             )
-            times_ps = transmission_times(experiment, source) if mine else None
+            times_ps = tabulate_transmission_times(experiment, source) if mine else None
             if times_ps is not None:
                 recorded.append((times_ps, source))
         rows = [histogram_row[source.indices] for _, source in recorded]
@@ -62,7 +62,7 @@ class Variations:
         """Return whether any source is tracked."""
         return bool(self._sources)
 
-    def sent(self, batch: Batch) -> None:
+    def record_sent(self, batch: Batch) -> None:
         """Record packets that have left the line of their source."""
         for number in range(len(self._sources)):
             done = self._put(number, batch, 0)
@@ -75,9 +75,9 @@ class Variations:
     def _put(self, number: int, batch: Batch, done: int) -> int:
         times_ps, tracked = self._sources[number]
         indices = batch.connection.view(np.uint32)
-        return sent(batch.sent_ps, indices, batch.size_bytes, times_ps, tracked, done)
+        return follow_sent(batch.sent_ps, indices, batch.size_bytes, times_ps, tracked, done)
 
-    def arrived(self, batch: Batch, changes_ps: Times) -> None:
+    def record_arrived(self, batch: Batch, changes_ps: Times) -> None:
         """Record packets that have arrived.
 
         Args:
@@ -88,14 +88,14 @@ class Variations:
         indices = batch.connection.view(np.uint32)
         for _, tracked in self._sources:
             self._histogram.normalise(batch.count, tracked.seen)
-            arrived(batch.at_ps, batch.sent_ps, indices, tracked, changes_ps)
+            follow_arrived(batch.at_ps, batch.sent_ps, indices, tracked, changes_ps)
 
-    def ended(self, connection: Indices, sent_ps: Times) -> None:
+    def record_lost(self, connection: Indices, sent_ps: Times) -> None:
         """Record packets that were lost."""
         for _, tracked in self._sources:
-            ended(sent_ps, connection.view(np.uint32), tracked)
+            follow_lost(sent_ps, connection.view(np.uint32), tracked)
 
-    def of(self, first: int, stop: int) -> Variation | None:
+    def pool(self, first: int, stop: int) -> Variation | None:
         """Return the variation of some connections; None if one of them was not tracked."""
         parts = list(self._list_parts(first, stop))
         if sum(len(part.marks) for part in parts) != stop - first:
@@ -104,12 +104,12 @@ class Variations:
         previous = np.concatenate([part.previous for part in parts])
         packets = tuple(packet for part in parts for packet in _list_packets(part.kept))
         arrivals, latencies, increases, decreases, received = (
-            self._histogram.pooled(seen[:, i]) for i in range(HISTOGRAM_ROWS)
+            self._histogram.pool(seen[:, i]) for i in range(HISTOGRAM_ROWS)
         )
         return Variation(
             arrivals,
             latencies,
-            signed(increases, decreases),
+            combine_signs(increases, decreases),
             received,
             _read_reordering(seen[:, REORDERED]),
             _read_smoothed(previous[:, AS_RECEIVED]),
@@ -149,7 +149,7 @@ def _create_tracked(
         np.zeros((n, 3), np.int64),
         np.zeros((n, INITIAL_PLACES, 4), np.int64),
         np.zeros((n, 2, 10), np.int64),
-        delays.new_rows(rows.reshape(-1)).reshape(n, -1, 8),
+        delays.create_rows(rows.reshape(-1)).reshape(n, -1, 8),
         kept,
         histogram.counts,
     )
@@ -168,7 +168,7 @@ def _with_larger_rings(marks: Whole, ring: Whole) -> Whole:
 def _read_reordering(rows: Whole) -> Reordering:
     packets, largest = int(rows[:, delay_row.COUNT].sum()), int(rows[:, delay_row.LARGEST].max())
     return Reordering(
-        packets, delays.total(rows, delay_row.SUM_LOW, delay_row.SUM_BITS), max(0, largest)
+        packets, delays.sum_words(rows, delay_row.SUM_LOW, delay_row.SUM_BITS), max(0, largest)
     )
 
 
@@ -178,7 +178,7 @@ def _read_smoothed(rows: Whole) -> Smoothed | None:
         return None
     last, largest = int(rows[:, JITTER].max()), int(rows[:, LARGEST_JITTER].max())
     means = [
-        Fraction(delays.total(row[None], JITTERS_LOW, delay_row.SUM_BITS), int(row[SEEN]) - 1)
+        Fraction(delays.sum_words(row[None], JITTERS_LOW, delay_row.SUM_BITS), int(row[SEEN]) - 1)
         for row in rows
     ]
     return Smoothed(Fraction(last, 16), Fraction(largest, 16), max(means) / 16)
@@ -238,7 +238,7 @@ class TrackedConnections(NamedTuple):
 
 
 @kernel
-def sent(
+def follow_sent(
     sent_ps: Times,
     connection: Rows,
     size_bytes: Sizes,
@@ -268,7 +268,7 @@ def sent(
 
 
 @kernel
-def arrived(
+def follow_arrived(
     at_ps: Times,
     sent_ps: Times,
     connection: Rows,
@@ -311,8 +311,8 @@ def arrived(
 
 
 @kernel
-def ended(sent_ps: Times, connection: Rows, tracked: TrackedConnections) -> None:
-    """Record packets that were lost; see `arrived`."""
+def follow_lost(sent_ps: Times, connection: Rows, tracked: TrackedConnections) -> None:
+    """Record packets that were lost; see `follow_arrived`."""
     first, marks, ring = tracked.first, tracked.marks, tracked.ring
     for i in range(len(sent_ps)):
         c = connection[i] - first

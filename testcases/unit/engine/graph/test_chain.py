@@ -175,8 +175,8 @@ def test_a_full_queue_sends_the_window_from_node_to_node() -> None:
     found = emulation.run(experiment(nodes, [0, 0, 0]), chunk=100)
     assert found.losses[("b", "overflow")].sum() == 4
     accounts = found.ledger
-    assert (accounts.items("a").came, accounts.items("a").left) == (6, 6)
-    assert (accounts.items("b").came, accounts.items("b").left) == (6, 2)
+    assert (accounts.sum_items("a").came, accounts.sum_items("a").left) == (6, 6)
+    assert (accounts.sum_items("b").came, accounts.sum_items("b").left) == (6, 2)
 
 
 def test_times_of_several_lines_are_exact() -> None:

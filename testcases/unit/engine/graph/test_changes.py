@@ -102,13 +102,13 @@ def test_a_change_precedes_what_arrives_at_its_time(
 ) -> None:
     seen = emulation.run(detour(vcs, listed, (at_ps, 1)), chunk=chunk, by_events=by_events)
     ledger = seen.ledger
-    assert (ledger.items("long").left, ledger.items("short").left) == (late, 4 - late)
+    assert (ledger.sum_items("long").left, ledger.sum_items("short").left) == (late, 4 - late)
 
 
 @pytest.mark.parametrize("by_events", [False, True])
 def test_a_connection_may_come_back(vcs: Vcs, listed: Any, *, by_events: bool) -> None:
     seen = emulation.run(detour(vcs, listed, (100, 1), (200, 0)), by_events=by_events)
-    assert (seen.ledger.items("long").left, seen.ledger.items("short").left) == (3, 1)
+    assert (seen.ledger.sum_items("long").left, seen.ledger.sum_items("short").left) == (3, 1)
 
 
 class Counting(Delay):
@@ -149,7 +149,7 @@ def test_python_may_answer_among_kernels(vcs: Vcs, listed: Any) -> None:
     experiment = detour(vcs, listed)
     nodes = (*experiment.nodes[:2], Node("long", Counting(0)), experiment.nodes[3])
     seen = emulation.run(experiment._replace(nodes=nodes), by_events=True)
-    assert seen.ledger.items("long").left == 3
+    assert seen.ledger.sum_items("long").left == 3
     assert seen.losses["long", "policed"].tolist() == [2, 0]
 
 

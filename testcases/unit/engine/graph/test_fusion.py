@@ -71,7 +71,7 @@ def experiment(listed, scheduler, arrivals, *, queues=(), recorded=(), wires=WIR
 def counted(seen):
     """Return all that was seen of each flow, as plain values."""
     lost = {name: counts.tolist() for name, counts in seen.losses.items()}
-    return lost, [seen.tally(n, n + 1) for n in range(3)], seen.ledger
+    return lost, [seen.pool(n, n + 1) for n in range(3)], seen.ledger
 
 
 TIMES = st.lists(st.integers(0, 400_000), min_size=1, max_size=15, unique=True)

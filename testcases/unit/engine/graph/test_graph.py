@@ -70,14 +70,16 @@ def same(one: Observation, other: Observation) -> bool:
         losses = [(name, *counts.tolist()) for name, counts in seen.losses.items()]
         apart = ("measurement", "latencies", "variations", "series", "passages")
         plain = seen._replace(**dict.fromkeys(apart))
-        series = [list(seen.series.tallies(intervals, 53)) for intervals in seen.measurement.series]
+        series = [
+            list(seen.series.pool_intervals(intervals, 53)) for intervals in seen.measurement.series
+        ]
         columns = [losses if isinstance(v, dict) else np.asarray(v).tolist() for v in plain]
         passed = [
-            seen.passages.tally(tap.place, slice(i, i + 1), packets=True)
+            seen.passages.pool(tap.place, slice(i, i + 1), packets=True)
             for tap in seen.measurement.taps
             for i in range(len(seen.sent))
         ]
-        return [*columns, *series, *passed, *(seen.tally(i, i + 1) for i in range(len(seen.sent)))]
+        return [*columns, *series, *passed, *(seen.pool(i, i + 1) for i in range(len(seen.sent)))]
 
     return flat(one) == flat(other)
 
@@ -87,7 +89,7 @@ def test_a_cell_takes_the_time_of_each_line_and_delay(vcs: Vcs, listed: Any) -> 
     wires = (Wire(0, 0, 1), Wire(1, 0, 2), Wire(2, 0, END))
     sources = (source(listed, [(100, 0)]),)
     seen = emulation.run(Experiment(*vcs(1), sources, nodes, wires, measurement(1), ("s",)))
-    tally = seen.tally(0, 1)
+    tally = seen.pool(0, 1)
     assert (tally.planned, tally.sent, tally.received, tally.lost) == (1, 1, 1, {})
     assert tally.delays.min_ps == CELL_PS + 7_000 + CELL_PS // 2
     assert seen.cell_hops == 3
@@ -101,7 +103,7 @@ def test_cells_that_were_ready_in_the_window_but_sent_after_it_do_not_count(
     experiment = Experiment(
         *vcs(1), sources, (line("tx", stamps=True),), wires, measurement(1), ("s",)
     )
-    tally = emulation.run(experiment).tally(0, 1)
+    tally = emulation.run(experiment).pool(0, 1)
     assert (tally.planned, tally.sent, tally.received) == (2, 1, 1)
 
 
@@ -116,7 +118,7 @@ def test_ties_go_to_sources_in_order_then_to_wires_in_order(vcs: Vcs, listed: An
     )
     wires = (Wire(2, 0, 0), Wire(1, 0, 0), Wire(0, 0, END))
     seen = emulation.run(Experiment(*vcs(4), sources, nodes, wires, measurement(4), ("s",)))
-    waits = [seen.tally(vc, vc + 1).delays.min_ps for vc in range(4)]
+    waits = [seen.pool(vc, vc + 1).delays.min_ps for vc in range(4)]
     assert waits == [50 + 4 * CELL_PS, 50 + 3 * CELL_PS, CELL_PS, 2 * CELL_PS]
 
 
@@ -126,8 +128,8 @@ def test_what_is_thrown_away_is_lost_there(vcs: Vcs, listed: Any) -> None:
     wires = (Wire(0, 0, 1), Wire(1, 0, END), Wire(1, 1, DISCARD))
     sources = (source(listed, [(0, 0), (0, 1), (9, 1)]),)
     seen = emulation.run(Experiment(*vcs(2), sources, nodes, wires, measurement(2), ("s",)))
-    assert seen.tally(1, 2).lost == {("split", "discarded"): 2}
-    assert seen.tally(0, 1).lost == {}
+    assert seen.pool(1, 2).lost == {("split", "discarded"): 2}
+    assert seen.pool(0, 1).lost == {}
     assert seen.received.tolist() == [1, 0]
 
 
@@ -171,7 +173,7 @@ def busy(vcs: Vcs, listed: Any, start_ps: int = 0) -> Experiment:
 def test_both_drivers_count_inserted_cells(vcs: Vcs, listed: Any) -> None:
     experiment = busy(vcs, listed)
     in_batches = emulation.run(experiment)
-    assert in_batches.tally(6, 12).sent > 0
+    assert in_batches.pool(6, 12).sent > 0
     assert same(emulation.run(experiment, by_events=True), in_batches)
 
 
@@ -180,7 +182,7 @@ def test_both_drivers_count_inserted_cells(vcs: Vcs, listed: Any) -> None:
 def test_the_cut_into_chunks_changes_nothing(vcs: Vcs, listed: Any, start_ps: int) -> None:
     experiment = busy(vcs, listed, start_ps)
     whole = emulation.run(experiment, chunk=200_000)
-    user, oam = whole.tally(0, 6), whole.tally(6, 12)
+    user, oam = whole.pool(0, 6), whole.pool(6, 12)
     assert user.lost
     assert oam.sent > 0
     assert user.one_point_variation_max_ps
@@ -314,7 +316,7 @@ def test_an_element_may_write_over_the_times_of_what_comes(
     cells = [(at_ps, 0) for at_ps in range(0, 90, 3)]
     sources, wires = (source(listed, cells),), (Wire(0, 0, 1), Wire(1, 0, END))
     experiment = Experiment(*vcs(1), sources, nodes, wires, measurement(1), ("s",))
-    delays = emulation.run(experiment, chunk=chunk).tally(0, 1).delays
+    delays = emulation.run(experiment, chunk=chunk).pool(0, 1).delays
     assert (delays.count, delays.min_ps, delays.max_ps) == (30, 12, 12)
 
 

@@ -51,14 +51,14 @@ def _checked(monkeypatch: pytest.MonkeyPatch) -> None:
 def arrived(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
     """Return a list to which every arrival, as (time, time sent, connection), is added."""
     cells: list[tuple[int, int, int]] = []
-    record = Recorder.arrived
+    record = Recorder.count_arrived
 
     def note(self: Recorder, batch: Batch, point: int) -> None:
         columns = (batch.at_ps, batch.sent_ps, batch.connection)
         cells.extend(zip(*(column.tolist() for column in columns), strict=True))
         record(self, batch, point)
 
-    monkeypatch.setattr(Recorder, "arrived", note)
+    monkeypatch.setattr(Recorder, "count_arrived", note)
     return cells
 
 
@@ -283,7 +283,7 @@ def test_a_cell_may_wait_long_beside_a_short_cycle(
         Wire(1, 2, END),
     )
     experiment = Experiment(*vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
-    assert emulation.run(experiment).tally(0, 1).delays.max_ps == 10**7 + 5
+    assert emulation.run(experiment).pool(0, 1).delays.max_ps == 10**7 + 5
 
 
 def test_a_cycle_that_nothing_enters_does_not_hold_up_the_rest(vcs: Vcs, listed: Any) -> None:
@@ -291,7 +291,7 @@ def test_a_cycle_that_nothing_enters_does_not_hold_up_the_rest(vcs: Vcs, listed:
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 2),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0), Wire(2, 0, END))
     experiment = Experiment(*vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
-    assert emulation.run(experiment).tally(0, 1).delays.max_ps == 5
+    assert emulation.run(experiment).pool(0, 1).delays.max_ps == 5
 
 
 def test_a_cycle_without_delay_is_refused(vcs: Vcs, listed: Any) -> None:

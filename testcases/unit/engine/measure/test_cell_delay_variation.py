@@ -19,7 +19,7 @@ def extremes(rows: np.ndarray) -> list[tuple[int, int]]:
 
 
 def followed(connections: Connected, at_ps: list[int], connection: list[int]) -> np.ndarray:
-    rows = cell_delay_variation.new_rows(connections[0])
+    rows = cell_delay_variation.create_rows(connections[0])
     cell_delay_variation.follow(np.array(at_ps, np.int64), np.array(connection, np.uint32), rows)
     return rows
 
@@ -64,7 +64,7 @@ def test_vcs_have_a_clock_each_and_oam_cells_none(vcs: Callable[..., Connected])
 
 def test_a_cut_changes_nothing(vcs: Callable[..., Connected]) -> None:
     at_ps, connection = np.arange(0, 900, 9), np.tile(np.array([0, 1, 1], np.uint32), 34)[:100]
-    whole, parts = (cell_delay_variation.new_rows(vcs(2)[0]) for _ in range(2))
+    whole, parts = (cell_delay_variation.create_rows(vcs(2)[0]) for _ in range(2))
     cell_delay_variation.follow(at_ps, connection, whole)
     for cut in (slice(0, 1), slice(1, 50), slice(50, 100)):
         cell_delay_variation.follow(at_ps[cut], connection[cut], parts)

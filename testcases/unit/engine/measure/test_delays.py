@@ -34,7 +34,7 @@ def kept(values: list[int], histogram_row: int = 0) -> tuple[list[int], np.ndarr
 
     They come in two batches: once one was long, those of later batches are counted as long ones.
     """
-    rows = delays.new_rows(np.array([histogram_row]))
+    rows = delays.create_rows(np.array([histogram_row]))
     histogram = delays.Histogram(1)
     for batch in (values[: len(values) // 2], values[len(values) // 2 :]):
         sent_ps = np.arange(len(batch), dtype=np.int64)
@@ -86,9 +86,9 @@ def test_a_square_of_the_longest_delays_is_exact() -> None:
 def test_a_delay_lies_within_its_bucket(delay_ps: int) -> None:
     _, counts = kept([delay_ps])
     (bucket,) = np.nonzero(counts)[0].tolist()
-    start_ps, end_ps = delays.bucket_start_ps(bucket), delays.bucket_start_ps(bucket + 1)
+    start_ps, end_ps = delays.find_bucket_start_ps(bucket), delays.find_bucket_start_ps(bucket + 1)
     assert start_ps <= delay_ps < end_ps
-    assert bucket == delays.bucket_of(delay_ps)
+    assert bucket == delays.find_bucket(delay_ps)
     assert end_ps - start_ps <= max(1, start_ps / 512)
 
 
@@ -107,22 +107,22 @@ ELEVEN_DAYS_PS = 95 * 10**16
 )
 def test_squares_that_go_round_are_found(values: list[int]) -> None:
     row, _ = kept(values)
-    assert delays.squares_ps2(np.array([row])) == sum(value**2 for value in values)
+    assert delays.sum_squares_ps2(np.array([row])) == sum(value**2 for value in values)
 
 
 def test_squares_that_may_have_overflowed_more_than_once_are_unknown() -> None:
     row, _ = kept([n % 2 * ELEVEN_DAYS_PS for n in range(1_000)])
-    assert delays.squares_ps2(np.array([row])) is None
-    all_delays = delays.DelaySummary(np.array([row]), np.zeros((1, 1), np.int64), 0).pooled(
+    assert delays.sum_squares_ps2(np.array([row])) is None
+    all_delays = delays.DelaySummary(np.array([row]), np.zeros((1, 1), np.int64), 0).pool(
         slice(None)
     )
     assert all_delays.read("mean") == Fraction(ELEVEN_DAYS_PS, 2)
-    assert all_delays.less(1).read("std") is None
+    assert all_delays.reduce(1).read("std") is None
     assert all_delays.read("sample_std") is None
 
 
 def test_buckets_rise_without_gap() -> None:
-    starts = [delays.bucket_start_ps(bucket) for bucket in range(delays.ROW_BUCKETS)]
+    starts = [delays.find_bucket_start_ps(bucket) for bucket in range(delays.ROW_BUCKETS)]
     assert starts == sorted(starts)
     assert starts[:2] == [0, 1]
     assert starts[-1] > EXACT_UP_TO_PS
@@ -135,7 +135,7 @@ def test_a_connection_without_histogram_adds_to_no_bucket() -> None:
 
 
 def test_connections_keep_apart(batch_of: Callable[..., Batch]) -> None:
-    rows = delays.new_rows(np.array([1, -1, 0]))
+    rows = delays.create_rows(np.array([1, -1, 0]))
     histogram = delays.Histogram(2)
     batch = batch_of([10, 20, 30], connection=[0, 2, 0], sent_ps=[4, 10, 20])
     histogram.add(batch.at_ps, batch.sent_ps, batch.connection, rows)
@@ -155,7 +155,7 @@ def test_count_adds_a_step_per_cell() -> None:
 def test_sums_are_exact_of_any_number_of_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """Words are set in order now and then: a sum's lower one would be full after 2^32 cells."""
     monkeypatch.setattr(delays, "NORMALISE_AFTER", 3)
-    rows, histogram = delays.new_rows(np.array([-1])), delays.Histogram(0)
+    rows, histogram = delays.create_rows(np.array([-1])), delays.Histogram(0)
     sent_ps, whose = np.arange(2, dtype=np.int64), np.zeros(2, np.int32)
     for _ in range(5):
         histogram.add(sent_ps + 2**31 - 1, sent_ps, whose, rows)

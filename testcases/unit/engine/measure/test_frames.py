@@ -149,15 +149,15 @@ def test_a_frame_is_received_if_all_its_cells_are(name) -> None:
     seen = emulation.run(made, observer=watching)
     sent, came = whole_frames(watching, cells)
     for c in range(COUNT):
-        tally = seen.tally(COUNT + c, COUNT + c + 1)
+        tally = seen.pool(COUNT + c, COUNT + c + 1)
         mine = [cells for key, cells in came if key[0] == c]
         assert tally.sent == sum(key[0] == c for key in sent) > 3
         assert tally.received == tally.delays.count == len(mine)
-        assert tally.lost_for("incomplete") == tally.lost_count == tally.sent - tally.received
+        assert tally.count_lost_for("incomplete") == tally.lost_count == tally.sent - tally.received
         assert tally.delays.sum_ps == sum(cells[-1][3] - cells[0][2] for cells in mine)
         ticks = sum((e[-1][3] + OVERHEAD_PS) // TICK_PS - e[0][2] // TICK_PS for e in mine)
         assert tally.readings.sum_ps == ticks * TICK_PS
-    counts = seen.tally(COUNT, 2 * COUNT)
+    counts = seen.pool(COUNT, 2 * COUNT)
     assert (counts.lost_count > 0) == (name in ("lost", "all lost", "out of order"))
 
 
@@ -166,7 +166,7 @@ def test_a_frame_is_received_if_all_its_cells_are(name) -> None:
 def test_neither_cuts_nor_the_driver_change_anything(name) -> None:
     made = experiment(**CASES[name])
     tallies = [
-        [seen.tally(first, first + 1) for first in range(2 * COUNT)]
+        [seen.pool(first, first + 1) for first in range(2 * COUNT)]
         for seen in (
             emulation.run(made),
             emulation.run(made, chunk=1),
@@ -204,7 +204,7 @@ def test_latencies_are_those_of_the_definition(rates, gap, cells) -> None:
     seen = emulation.run(made, observer=watching)
     _, came = whole_frames(watching, cells)
     expected = [latencies(mine, rates) for _, mine in came]
-    found = seen.tally(COUNT, 2 * COUNT).frames
+    found = seen.pool(COUNT, 2 * COUNT).frames
     for name in ("fifo", "lilo", "lifo", "filo", "mimo"):
         its, values = getattr(found, name), [frame[name] for frame in expected]
         assert its.count == len(values) > 0
@@ -231,8 +231,8 @@ def test_mimo_of_ten_cells_by_hand(rates, sent_every, came_every, lilo, filo, mi
         connection=np.zeros(10, np.int32),
         more=np.array([[note_piece(1, n, int(n < 9))] for n in cells]),
     )
-    frames.record(frames.arrived(batch, 1), 1)
-    found = frames.of(slice(COUNT, 2 * COUNT))
+    frames.record_latencies(frames.find_arrived(batch, 1), 1)
+    found = frames.pool(slice(COUNT, 2 * COUNT))
     assert found is not None
     seen = [getattr(found, name).sum_ps for name in ("lilo", "filo", "mimo")]
     assert seen == [lilo * 1_000, filo * 1_000, mimo * 1_000]
@@ -269,8 +269,8 @@ def test_frames_of_several_sizes_take_turns(chunk) -> None:
         lengths.setdefault(c, []).append(len(mine))
     for c in range(COUNT):
         assert lengths[c][:7] == [2, 1, 4, 2, 1, 4, 2]
-        assert seen.tally(COUNT + c, COUNT + c + 1).lost_count == 0
-        whole = seen.tally(COUNT + c, COUNT + c + 1).received
+        assert seen.pool(COUNT + c, COUNT + c + 1).lost_count == 0
+        whole = seen.pool(COUNT + c, COUNT + c + 1).received
         assert 2 < whole <= len(lengths[c])
 
 
@@ -286,10 +286,10 @@ def test_delays_are_known_by_place(name) -> None:
     watching = Watching()
     seen = emulation.run(made, observer=watching)
     again = emulation.run(made, by_events=True)
-    assert seen.tally(0, COUNT) == again.tally(0, COUNT)
+    assert seen.pool(0, COUNT) == again.pool(0, COUNT)
     came = [cell for cell in watching.came if WINDOW_PS[0] <= cell[2] < WINDOW_PS[1]]
     for first, stop in ((0, COUNT), (1, 2)):
-        tally = seen.tally(first, stop)
+        tally = seen.pool(first, stop)
         assert len(tally.positions) == len(tally.position_readings) == cells
         for place in range(cells):
             mine = [c for c in came if first <= c[0] < stop and number_in(c[1]) == place]
@@ -297,7 +297,7 @@ def test_delays_are_known_by_place(name) -> None:
             assert tally.positions[place].sum_ps == sum(c[3] - c[2] for c in mine)
             ticks = sum((c[3] + 3_000) // 10_000 - c[2] // 10_000 for c in mine)
             assert tally.position_readings[place].sum_ps == 10_000 * ticks
-    assert seen.tally(COUNT, 2 * COUNT).positions is None
+    assert seen.pool(COUNT, 2 * COUNT).positions is None
 
 
 @pytest.mark.parametrize("by_events", [False, True])
@@ -310,7 +310,7 @@ def test_frames_are_known_by_interval(by_events) -> None:
     seen = emulation.run(made, observer=watching, by_events=by_events)
     sent, came = whole_frames(watching, cells)
     began = {key: mine[0][2] for key, mine in frames_of(watching.sent)}
-    tallies = list(seen.series.tallies(every, 53))
+    tallies = list(seen.series.pool_intervals(every, 53))
     assert len(tallies) == 5
     for number, tally in enumerate(tallies):
         start_ps = WINDOW_PS[0] + number * every.every_ps
@@ -337,6 +337,6 @@ def test_frames_are_planned_that_a_line_is_too_slow_for(chunk) -> None:
     for c in range(COUNT):
         ready = (c * every_ps / COUNT + n * every_ps for n in range(10_000))
         expected = sum(WINDOW_PS[0] <= int(at_ps) < WINDOW_PS[1] for at_ps in ready)
-        assert seen.tally(COUNT + c, COUNT + c + 1).planned == expected
-    whole = seen.tally(COUNT, 2 * COUNT)
+        assert seen.pool(COUNT + c, COUNT + c + 1).planned == expected
+    whole = seen.pool(COUNT, 2 * COUNT)
     assert 0 < whole.sent < whole.planned

@@ -37,8 +37,8 @@ def test_the_account_of_a_node_in_items_is_that_of_all_planes() -> None:
         Key("a", "user", "bytes"): Account(came=530, left=530),
         Key("b", "user", "items"): MADE,
     }
-    assert Ledger(accounts).items("a") == Account(13, 2, 0, 10, 2, 1)
-    assert Ledger(accounts).items("c") == Account()
+    assert Ledger(accounts).sum_items("a") == Account(13, 2, 0, 10, 2, 1)
+    assert Ledger(accounts).sum_items("c") == Account()
 
 
 @pytest.mark.parametrize("unit", ["items", "bytes"])

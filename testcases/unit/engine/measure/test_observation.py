@@ -46,7 +46,7 @@ def drawn(seed: int, count: int = 300) -> tuple[list[int], list[int], list[int]]
 
 
 def seen(recorder: Recorder) -> Observation:
-    return recorder.observation()
+    return recorder.build_observation()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -55,14 +55,14 @@ def test_received_delays_equal_plain_python(
 ) -> None:
     at_ps, sent_ps, connection = drawn(seed)
     one = recorder()
-    one.arrived(batch_of(at_ps, connection, sent_ps), 0)
+    one.count_arrived(batch_of(at_ps, connection, sent_ps), 0)
     rows = zip(at_ps, sent_ps, connection, strict=True)
     inside = [(at - sent, c) for at, sent, c in rows if WINDOW[0] <= sent < WINDOW[1]]
     observation = seen(one)
     for first, stop in ((0, 3), (0, 2), (2, 3), (1, 2)):
         values = [delay for delay, c in inside if first <= c < stop]
         assert values, "this would check nothing"
-        tally = observation.tally(first, stop)
+        tally = observation.pool(first, stop)
         assert tally.received == tally.delays.count == len(values)
         assert tally.delays.sum_ps == sum(values)
         assert tally.delays.sum_of_squares_ps2 == sum(v**2 for v in values)
@@ -74,31 +74,31 @@ def test_buckets_hold_the_delays_of_a_flow(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
     one = recorder()
-    one.arrived(batch_of([1_600, 1_600, 2_300], [0, 1, 2], [1_100, 1_100, 1_100]), 0)
+    one.count_arrived(batch_of([1_600, 1_600, 2_300], [0, 1, 2], [1_100, 1_100, 1_100]), 0)
     observation = seen(one)
-    assert observation.tally(0, 2).delays.buckets == ((500, 501, 2),)
-    assert observation.tally(2, 3).delays.buckets == ((1_200, 1_202, 1),)
-    assert observation.tally(0, 3).delays.buckets == ((500, 501, 2), (1_200, 1_202, 1))
+    assert observation.pool(0, 2).delays.buckets == ((500, 501, 2),)
+    assert observation.pool(2, 3).delays.buckets == ((1_200, 1_202, 1),)
+    assert observation.pool(0, 3).delays.buckets == ((500, 501, 2), (1_200, 1_202, 1))
 
 
 def test_a_part_of_those_that_share_a_histogram_has_no_buckets(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
     one = recorder()
-    one.arrived(batch_of([1_600] * 3, [0, 1, 1], [1_100] * 3), 0)
-    delays = seen(one).tally(0, 1).delays
+    one.count_arrived(batch_of([1_600] * 3, [0, 1, 1], [1_100] * 3), 0)
+    delays = seen(one).pool(0, 1).delays
     assert delays.buckets == ()
-    assert delays.quantile_ps(Fraction(1, 2)) == 500, "one cell needs no histogram"
-    assert seen(one).tally(1, 2).delays.quantile_ps(Fraction(3, 4)) == 500
-    assert replace(delays, count=3).quantile_ps(Fraction(1, 2)) is None
+    assert delays.compute_quantile_ps(Fraction(1, 2)) == 500, "one cell needs no histogram"
+    assert seen(one).pool(1, 2).delays.compute_quantile_ps(Fraction(3, 4)) == 500
+    assert replace(delays, count=3).compute_quantile_ps(Fraction(1, 2)) is None
 
 
 def test_without_a_histogram_there_are_no_buckets(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
     one = recorder(histogram_row=(-1, -1, -1))
-    one.arrived(batch_of([1_600], [0], [1_100]), 0)
-    assert seen(one).tally(0, 1).delays.buckets == ()
+    one.count_arrived(batch_of([1_600], [0], [1_100]), 0)
+    assert seen(one).pool(0, 1).delays.buckets == ()
     assert seen(one).histogram.size == 0
 
 
@@ -106,7 +106,7 @@ def test_planned_counts_by_the_time_of_being_ready(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
     one = recorder()
-    one.planned(batch_of([999, 1_000, 1_999, 2_000], [0, 0, 1, 1]))
+    one.count_planned(batch_of([999, 1_000, 1_999, 2_000], [0, 0, 1, 1]))
     assert seen(one).planned.tolist() == [1, 1, 0, 0, 0, 0]
 
 
@@ -114,8 +114,8 @@ def test_planned_needs_no_look_at_each_cell_of_a_single_connection(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
     one = recorder()
-    one.planned(batch_of([998, 999, 1_000, 1_000, 1_999, 2_000], [1] * 6), alone=True)
-    one.planned(batch_of([2_000, 2_001], [1] * 2), alone=True)
+    one.count_planned(batch_of([998, 999, 1_000, 1_000, 1_999, 2_000], [1] * 6), alone=True)
+    one.count_planned(batch_of([2_000, 2_001], [1] * 2), alone=True)
     assert seen(one).planned.tolist() == [0, 3, 0, 0, 0, 0]
 
 
@@ -123,8 +123,8 @@ def test_sent_counts_by_the_time_of_sending(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
     one = recorder()
-    one.sent(batch_of([1_500, 2_100, 2_200], [0, 2, 2], [999, 1_999, 2_000]))
-    one.sent(batch_of([1_500], [1], [1_200]))
+    one.count_sent(batch_of([1_500, 2_100, 2_200], [0, 2, 2], [999, 1_999, 2_000]))
+    one.count_sent(batch_of([1_500], [1], [1_200]))
     assert seen(one).sent.tolist() == [0, 1, 1, 0, 0, 0]
 
 
@@ -134,17 +134,17 @@ def test_a_batch_that_ends_exactly_where_the_window_does_is_cut_there(
     """The window is from 1,000 ps, which is within, to 2,000 ps, which is not."""
     one, last = recorder(), WINDOW[1]
     edge = batch_of([last - 1, last], [0, 0])
-    one.planned(edge)
-    one.sent(edge)
-    one.arrived(batch_of([last, last + 1], [1, 1], [last - 1, last]), 0)
-    one.arrived(batch_of([last - 1, last], [2, 2], [1_500, 1_600]), 0)
-    one.lost("sw.upc", Loss("policed", edge))
+    one.count_planned(edge)
+    one.count_sent(edge)
+    one.count_arrived(batch_of([last, last + 1], [1, 1], [last - 1, last]), 0)
+    one.count_arrived(batch_of([last - 1, last], [2, 2], [1_500, 1_600]), 0)
+    one.count_lost("sw.upc", Loss("policed", edge))
     observation = seen(one)
     assert observation.planned.tolist()[:3] == [1, 0, 0]
     assert observation.sent.tolist()[:3] == [1, 0, 0]
     assert observation.received.tolist()[:3] == [0, 1, 2]
     assert observation.carried.tolist()[:3] == [0, 0, 1]
-    assert observation.tally(0, 1).lost == {("sw.upc", "policed"): 1}
+    assert observation.pool(0, 1).lost == {("sw.upc", "policed"): 1}
 
 
 def test_a_batch_that_begins_exactly_where_the_window_does_is_whole(
@@ -152,16 +152,16 @@ def test_a_batch_that_begins_exactly_where_the_window_does_is_whole(
 ) -> None:
     one, first = recorder(), WINDOW[0]
     edge = batch_of([first, first + 1], [0, 0])
-    one.planned(edge)
-    one.sent(edge)
-    one.arrived(batch_of([first, first], [1, 1], [first - 1, first]), 0)
-    one.lost("sw.upc", Loss("policed", edge))
+    one.count_planned(edge)
+    one.count_sent(edge)
+    one.count_arrived(batch_of([first, first], [1, 1], [first - 1, first]), 0)
+    one.count_lost("sw.upc", Loss("policed", edge))
     observation = seen(one)
     assert observation.planned.tolist()[:3] == [2, 0, 0]
     assert observation.sent.tolist()[:3] == [2, 0, 0]
     assert observation.received.tolist()[:3] == [0, 1, 0]
     assert observation.carried.tolist()[:3] == [0, 2, 0]
-    assert observation.tally(0, 1).lost == {("sw.upc", "policed"): 2}
+    assert observation.pool(0, 1).lost == {("sw.upc", "policed"): 2}
 
 
 def test_oam_cells_are_sent_where_they_appear(
@@ -169,7 +169,7 @@ def test_oam_cells_are_sent_where_they_appear(
 ) -> None:
     """VC 0's OAM is index 3. One is made outside of the window, and one user item is made."""
     one = recorder()
-    one.made(batch_of([1_100, 1_100, 2_500], [3, 0, 4]))
+    one.count_made(batch_of([1_100, 1_100, 2_500], [3, 0, 4]))
     assert seen(one).sent.tolist() == [0, 0, 0, 1, 0, 0]
 
 
@@ -177,9 +177,9 @@ def test_what_is_consumed_counts_where_it_was_sent(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
     one = recorder()
-    one.consumed(batch_of([1_500, 2_500, 2_600], [1, 1, 0], [1_100, 1_999, 2_000]))
+    one.count_consumed(batch_of([1_500, 2_500, 2_600], [1, 1, 0], [1_100, 1_999, 2_000]))
     assert seen(one).consumed.tolist() == [0, 2, 0, 0, 0, 0]
-    assert seen(one).tally(0, 2).consumed == 2
+    assert seen(one).pool(0, 2).consumed == 2
 
 
 def test_losses_are_kept_by_element_and_cause(
@@ -187,13 +187,13 @@ def test_losses_are_kept_by_element_and_cause(
 ) -> None:
     one = recorder()
     cells = batch_of([1_500] * 4, [0, 1, 2, 2], [1_000, 999, 1_999, 2_000])
-    one.lost("sw.upc", Loss("policed", cells))
-    one.lost("sw.line", Loss("overflow", cells.select_range(0, 1), "sw.queue"))
-    one.lost("sw.line", Loss("overflow", cells.select_range(1, 2)))
+    one.count_lost("sw.upc", Loss("policed", cells))
+    one.count_lost("sw.line", Loss("overflow", cells.select_range(0, 1), "sw.queue"))
+    one.count_lost("sw.line", Loss("overflow", cells.select_range(1, 2)))
     observation = seen(one)
-    assert observation.tally(0, 3).lost == {("sw.queue", "overflow"): 1, ("sw.upc", "policed"): 2}
-    assert observation.tally(0, 2).lost == {("sw.queue", "overflow"): 1, ("sw.upc", "policed"): 1}
-    assert observation.tally(1, 2).lost == {}
+    assert observation.pool(0, 3).lost == {("sw.queue", "overflow"): 1, ("sw.upc", "policed"): 2}
+    assert observation.pool(0, 2).lost == {("sw.queue", "overflow"): 1, ("sw.upc", "policed"): 1}
+    assert observation.pool(1, 2).lost == {}
 
 
 def test_clumping_is_followed_at_each_end_apart(
@@ -202,16 +202,16 @@ def test_clumping_is_followed_at_each_end_apart(
     """T is 10 ps. At each of the two ends, VC 0's cells come at the peak rate."""
     one = recorder(followed=(("one_point_variation", 0, 3),))
     for point, at_ps in enumerate(([1_100, 1_110], [1_101, 1_111])):
-        one.arrived(batch_of(at_ps, [0, 0]), point)
-    one.arrived(batch_of([1_200, 1_204, 1_240], [1, 1, 1]), 0)
+        one.count_arrived(batch_of(at_ps, [0, 0]), point)
+    one.count_arrived(batch_of([1_200, 1_204, 1_240], [1, 1, 1]), 0)
     observation = seen(one)
-    tallies = [observation.tally(*part) for part in ((0, 1), (1, 2), (2, 3), (0, 3), (3, 6))]
+    tallies = [observation.pool(*part) for part in ((0, 1), (1, 2), (2, 3), (0, 3), (3, 6))]
     extremes = [(t.one_point_variation_max_ps, t.one_point_variation_min_ps) for t in tallies]
     assert extremes == [(0, 0), (6, -20), (None, None), (6, -20), (None, None)]
 
 
 def test_nothing_seen_is_an_empty_tally(recorder: Callable[..., Recorder]) -> None:
-    tally = seen(recorder()).tally(0, 3)
+    tally = seen(recorder()).pool(0, 3)
     assert (tally.connections, tally.up, tally.sent, tally.received) == (3, 0, 0, 0)
     assert tally.delays == Delays()
     assert tally.one_point_variation_max_ps is None
@@ -220,7 +220,7 @@ def test_nothing_seen_is_an_empty_tally(recorder: Callable[..., Recorder]) -> No
 
 def test_the_size_is_that_of_the_source_s_cells(recorder: Callable[..., Recorder]) -> None:
     observation = seen(recorder())
-    assert [observation.tally(i, i + 1).size_bytes for i in (0, 2, 3)] == [53, 64, 53]
+    assert [observation.pool(i, i + 1).size_bytes for i in (0, 2, 3)] == [53, 64, 53]
 
 
 @pytest.mark.parametrize("parts", [1, 2, 7])
@@ -233,8 +233,8 @@ def test_cuts_of_the_batches_change_nothing(
         recorder(followed=(("one_point_variation", 0, 3),)),
     )
     batch = batch_of(at_ps, connection, sent_ps)
-    one.arrived(batch, 0)
+    one.count_arrived(batch, 0)
     for part in np.array_split(np.arange(batch.count), parts):
-        other.arrived(batch.select_range(int(part[0]), int(part[-1]) + 1), 0)
-    assert seen(one).tally(0, 3) == seen(other).tally(0, 3)
-    assert seen(one).tally(0, 3).received > 0
+        other.count_arrived(batch.select_range(int(part[0]), int(part[-1]) + 1), 0)
+    assert seen(one).pool(0, 3) == seen(other).pool(0, 3)
+    assert seen(one).pool(0, 3).received > 0

@@ -87,7 +87,7 @@ def carried(node: Node, arrivals, cuts, queues):
     assert node.clock is not None
     watched = Occupancies(measurement_of(node.clock, queues))
     setting = Setting(*CONNECTIONS, Draws(("s",)), node.clock, node.queues, watched=True)
-    process = watched.recording(EventProcess(node.element, setting).process, node)
+    process = watched.wrap_process(EventProcess(node.element, setting).process, node)
     left, lost, before = [], set(), 0
     for until_ps in (*cuts, FOREVER_PS):
         came = [[i for i in items if before <= i[0] < until_ps] for items in arrivals]
@@ -192,7 +192,7 @@ def test_the_shaper_itself_reports_what_waits_for_tokens(chunk_ps, window, expec
     watched = Occupancies(MeasurementSpec(*window, (), queues=("pace",)))
     node = Node("pace", shape)
     setting = Setting(*CONNECTIONS, Draws(("s",)), watched=watched.is_recorded(node))
-    process = watched.recording(build_process(shape, setting), node)
+    process = watched.wrap_process(build_process(shape, setting), node)
     items = [(0, 0, 0, 100), (0, 1, 0, 100), (0, 2, 0, 100), (170, 3, 0, 100)]
     for start in range(0, 400, chunk_ps):
         until = start + chunk_ps
@@ -207,7 +207,7 @@ def test_of_two_copies_of_a_packet_the_one_that_finds_room_waits(until_ps):
     items = [(0, 0, 0, 100), (10, 1, 1, 20), (10, 1, 1, 20), (20, 2, 0, 30), (130, 3, 0, 30)]
     watched = Occupancies(MeasurementSpec(0, 1_000, (), queues=("q",)))
     setting = Setting(*CONNECTIONS, Draws(("s",)), CLOCK, watched=True)
-    process = watched.recording(EventProcess(node.element, setting).process, node)
+    process = watched.wrap_process(EventProcess(node.element, setting).process, node)
     for early in (True, False):
         part = [item for item in items if (item[0] < until_ps) is early]
         process((batch(part),), until_ps if early else FOREVER_PS)
@@ -312,4 +312,4 @@ def test_nothing_is_watched_that_nobody_asks_for():
     watched = Occupancies(MeasurementSpec(0, 10, ()))
     node = Node("q", Fifo(Buffer(1, "packet")), CLOCK)
     process = node.element.process
-    assert watched.recording(process, node) == process
+    assert watched.wrap_process(process, node) == process

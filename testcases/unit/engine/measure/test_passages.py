@@ -56,31 +56,31 @@ PASSING = packets([99, 100, 150, 150, 199, 200], [0, 1, 0, 1, 1, 0], [46, 46, 1_
 def test_the_window_begins_with_its_start_and_ends_before_its_end(
     passages: Passages, cut: int
 ) -> None:
-    (passage,) = passages.of(0, 1)
+    (passage,) = passages.list_passages(0, 1)
     assert passage is not None
     for piece in (PASSING.select_range(0, cut), PASSING.select_range(cut, 6)):
         passage.add(piece)
-    first = passages.tally("x.tx", slice(0, 1), packets=True)
-    second = passages.tally("x.tx", slice(1, 2), packets=True)
+    first = passages.pool("x.tx", slice(0, 1), packets=True)
+    second = passages.pool("x.tx", slice(1, 2), packets=True)
     assert (first.carried, first.volume) == (1, Volume(1_038, 1_018, 1_000, 972))
     assert (second.carried, second.volume) == (3, Volume(2 * 84 + 138, 2 * 64 + 118, 186, 102))
-    both = passages.tally("y.rx", slice(0, 2), packets=True)
+    both = passages.pool("y.rx", slice(0, 2), packets=True)
     assert (both.carried, both.volume and both.volume.ip, both.window_ps) == (4, 1_186, 100)
 
 
 def test_the_outputs_of_one_place_are_counted_together(passages: Passages) -> None:
-    nothing, one = passages.of(1, 2)
-    _, other = passages.of(2, 2)
+    nothing, one = passages.list_passages(1, 2)
+    _, other = passages.list_passages(2, 2)
     assert nothing is None
     assert one is other is not None
     one.add(PASSING)
-    found = passages.tally("x.fabric", slice(0, 2), packets=True)
+    found = passages.pool("x.fabric", slice(0, 2), packets=True)
     assert found.volume == Volume(1_186, 1_186, 1_186, 1_074)  # no frames, and 28 B of headers
 
 
 def test_nothing_passes_where_nothing_can(passages: Passages) -> None:
-    assert passages.of(3, 2) == ()
-    found = passages.tally("z.tx", slice(0, 2), packets=False)
+    assert passages.list_passages(3, 2) == ()
+    found = passages.pool("z.tx", slice(0, 2), packets=False)
     assert (found.carried, found.volume) == (0, None)
 
 
@@ -104,5 +104,5 @@ def test_the_graph_counts_what_leaves_an_output(
     seen = emulation.run(experiment, chunk=chunk, by_events=by_events).passages
     assert seen is not None
     # Behind `a` those of 95 … 294 pass, behind `b` those of 85 … 284.
-    assert seen.tally("a", slice(0, 2), packets=False).carried == 20
-    assert seen.tally("b", slice(0, 2), packets=False).carried == 20
+    assert seen.pool("a", slice(0, 2), packets=False).carried == 20
+    assert seen.pool("b", slice(0, 2), packets=False).carried == 20

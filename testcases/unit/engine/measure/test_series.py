@@ -56,9 +56,9 @@ def counted(items, intervals, start_ps, stop_ps, cuts=(), framing=CELLS):
     ends = [0, *sorted(min(cut, whole.count) for cut in cuts), whole.count]
     for first, last in pairwise(ends):
         part = whole.select_range(first, last)
-        series.sent(part.connection, part.sent_ps)
-        series.arrived(part)
-    return list(series.tallies(intervals, 53))
+        series.count_sent(part.connection, part.sent_ps)
+        series.count_arrived(part)
+    return list(series.pool_intervals(intervals, 53))
 
 
 def by_hand(items, intervals, start_ps, stop_ps):
@@ -121,8 +121,8 @@ def test_packets_are_weighed_in_each_layer(items, cuts):
 def test_what_was_lost_counts_where_it_was_sent():
     intervals = Intervals(0, 1, 10)
     series = build_series(MeasurementSpec(5, 30, (), series=(intervals,)), CELLS)
-    series.lost(np.array([0, 0, 0, 1], np.int32), np.array([4, 15, 29, 15], np.int64))
-    found = list(series.tallies(intervals, 53))
+    series.count_lost(np.array([0, 0, 0, 1], np.int32), np.array([4, 15, 29, 15], np.int64))
+    found = list(series.pool_intervals(intervals, 53))
     assert [tally.lost_count for tally in found] == [0, 1, 1]
     assert [tally.window_ps for tally in found] == [10, 10, 5]
 
@@ -144,8 +144,8 @@ def test_a_change_of_latency_counts_where_its_later_packet_was_sent():
     intervals = Intervals(0, 1, 20)
     series = build_series(MeasurementSpec(0, 60, (), series=(intervals,)), CELLS)
     sent_ps = [0, 1, 10, 20, 25]
-    series.changed(batch([(at, 0, 0, 60) for at in sent_ps]), np.array([-1, 18, 18, 9, 0]))
-    found = [tally.variation.received for tally in series.tallies(intervals, 53)]
+    series.count_changes(batch([(at, 0, 0, 60) for at in sent_ps]), np.array([-1, 18, 18, 9, 0]))
+    found = [tally.variation.received for tally in series.pool_intervals(intervals, 53)]
     assert [(one.count, one.read("mean"), one.read("max")) for one in found] == [
         (2, 18, 18),
         (2, Fraction(9, 2), 9),

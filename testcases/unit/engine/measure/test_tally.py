@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.catalogue.statistics import parse_share
-from qospec.engine.measure.tally import Delays, Tally, signed
+from qospec.engine.measure.tally import Delays, Tally, combine_signs
 
 
 @pytest.mark.parametrize(
@@ -51,17 +51,17 @@ THOUSAND = Delays(
 def test_a_bucket_s_middle_stands_for_it_within_the_extremes(
     share: Fraction, expected: int
 ) -> None:
-    assert THOUSAND.quantile_ps(share) == expected
+    assert THOUSAND.compute_quantile_ps(share) == expected
 
 
 def test_the_middle_of_a_bucket_is_never_below_the_least_or_above_the_largest() -> None:
     one = Delays(count=3, min_ps=1_001, max_ps=1_001, buckets=((900, 1_100, 3),))
-    assert one.quantile_ps(Fraction(1, 2)) == 1_001
+    assert one.compute_quantile_ps(Fraction(1, 2)) == 1_001
 
 
 def test_without_cells_or_buckets_there_is_no_quantile() -> None:
-    assert Delays().quantile_ps(Fraction(1, 2)) is None
-    assert Delays(count=3, min_ps=1, max_ps=9).quantile_ps(Fraction(1, 2)) is None
+    assert Delays().compute_quantile_ps(Fraction(1, 2)) is None
+    assert Delays(count=3, min_ps=1, max_ps=9).compute_quantile_ps(Fraction(1, 2)) is None
 
 
 def test_losses_add_up() -> None:
@@ -74,7 +74,7 @@ SOONER = Delays(2, 9, 41, 4, 5, ((4, 5, 1), (5, 6, 1)))
 
 
 def test_values_of_both_signs_are_in_order() -> None:
-    both = signed(LATER, SOONER)
+    both = combine_signs(LATER, SOONER)
     assert (both.count, both.sum_ps, both.sum_of_squares_ps2) == (5, 3, 95)
     assert (both.min_ps, both.max_ps) == (-5, 7)
     assert both.buckets == ((-5, -4, 1), (-4, -3, 1), *LATER.buckets)
@@ -82,14 +82,14 @@ def test_values_of_both_signs_are_in_order() -> None:
 
 
 def test_values_of_one_sign_are_those() -> None:
-    assert signed(LATER, Delays()) == LATER
-    below = signed(Delays(), SOONER)
+    assert combine_signs(LATER, Delays()) == LATER
+    below = combine_signs(Delays(), SOONER)
     assert (below.count, below.sum_ps, below.min_ps, below.max_ps) == (2, -9, -5, -4)
 
 
 def test_what_is_unknown_of_one_sign_is_unknown_of_both() -> None:
     unknown = Delays(1, 4, None, 4, 4)
-    for both in (signed(LATER, unknown), signed(unknown, SOONER)):
+    for both in (combine_signs(LATER, unknown), combine_signs(unknown, SOONER)):
         assert both.buckets == ()
         assert both.sum_of_squares_ps2 is None
         assert both.read("p50") is None

@@ -43,7 +43,7 @@ def tracked(first: int = 0, connections: int = 1, places: int = 64) -> TrackedCo
         np.zeros((connections, 3), np.int64),
         np.zeros((connections, places, 4), np.int64),
         np.zeros((connections, 2, 10), np.int64),
-        delays.new_rows(np.full(6 * connections, -1)).reshape(connections, 6, 8),
+        delays.create_rows(np.full(6 * connections, -1)).reshape(connections, 6, 8),
         np.zeros((connections, 0, 3), np.int64),
         histogram.counts,
     )
@@ -53,7 +53,10 @@ def sums(followed: TrackedConnections, connection: int) -> list[tuple[int, int]]
     """Return by row how many were added, and their sum."""
     rows = followed.seen[connection]
     return [
-        (int(row[delay_row.COUNT]), delays.total(row[None], delay_row.SUM_LOW, delay_row.SUM_BITS))
+        (
+            int(row[delay_row.COUNT]),
+            delays.sum_words(row[None], delay_row.SUM_LOW, delay_row.SUM_BITS),
+        )
         for row in rows
     ]
 
@@ -64,8 +67,10 @@ def test_no_sum_overflows_however_many_are_added(latencies_ps):
     sent_ps = np.arange(len(latencies_ps), dtype=np.int64)
     whose = np.zeros(len(sent_ps), np.uint32)
     sizes, times_ps = np.zeros(len(sent_ps), np.int32), np.zeros(1, np.int64)
-    assert variation.sent(sent_ps, whose, sizes, times_ps, followed, 0) == len(sent_ps)
-    variation.arrived(sent_ps + np.array(latencies_ps), sent_ps, whose, followed, NOT_BY_TIME)
+    assert variation.follow_sent(sent_ps, whose, sizes, times_ps, followed, 0) == len(sent_ps)
+    variation.follow_arrived(
+        sent_ps + np.array(latencies_ps), sent_ps, whose, followed, NOT_BY_TIME
+    )
     steps = [b - a for a, b in pairwise(latencies_ps)]
     added = [total for _, total in sums(followed, 0)]
     assert added[variation.INCREASES] - added[variation.DECREASES] == sum(steps)
@@ -120,7 +125,7 @@ def test_the_packets_of_a_source_are_told_from_all_others(packets, before):
     sizes = np.array(columns[1], np.int32)
     sent_ps = 7 * np.arange(len(packets), dtype=np.int64)
     inside = slice(before, None)
-    sent = variation.sent(sent_ps[inside], whose[inside], sizes[inside], SIZES, followed, 0)
+    sent = variation.follow_sent(sent_ps[inside], whose[inside], sizes[inside], SIZES, followed, 0)
     assert sent == max(0, len(packets) - before)
     outcomes = sorted(
         (int(sent_ps[n]) + delay, n, lost) for n, (_, _, delay, lost) in enumerate(packets)
@@ -128,9 +133,9 @@ def test_the_packets_of_a_source_are_told_from_all_others(packets, before):
     for at, n, lost in outcomes:
         of = slice(n, n + 1)
         if lost:
-            variation.ended(sent_ps[of], whose[of], followed)
+            variation.follow_lost(sent_ps[of], whose[of], followed)
         else:
-            variation.arrived(np.array([at]), sent_ps[of], whose[of], followed, NOT_BY_TIME)
+            variation.follow_arrived(np.array([at]), sent_ps[of], whose[of], followed, NOT_BY_TIME)
     for connection in (1, 2, 3):
         numbers = [n for n, packet in enumerate(packets) if packet[0] == connection and n >= before]
         mine = [
@@ -142,7 +147,7 @@ def test_the_packets_of_a_source_are_told_from_all_others(packets, before):
         as_received = sorted(kept, key=lambda packet: (packet[1], packet[0]))
         for order, order_kept in ((variation.AS_SENT, kept), (variation.AS_RECEIVED, as_received)):
             row = followed.previous[connection - 1, order]
-            added = delays.total(row[None], variation.JITTERS_LOW, delay_row.SUM_BITS)
+            added = delays.sum_words(row[None], variation.JITTERS_LOW, delay_row.SUM_BITS)
             found = (row[variation.JITTER], row[variation.LARGEST_JITTER], added)
             assert found == jitters([delay for *_, delay in order_kept])
 
@@ -152,6 +157,6 @@ def test_a_full_ring_stops_before_the_packet_that_has_no_place():
     followed = tracked(places=4)
     sent_ps, whose = np.arange(8, dtype=np.int64), np.zeros(8, np.uint32)
     sizes = np.zeros(8, np.int32)
-    assert variation.sent(sent_ps, whose, sizes, SIZES, followed, 0) == 4
-    variation.arrived(np.array([10, 11]), sent_ps[:2], whose[:2], followed, NOT_BY_TIME)
-    assert variation.sent(sent_ps, whose, sizes, SIZES, followed, 4) == 6
+    assert variation.follow_sent(sent_ps, whose, sizes, SIZES, followed, 0) == 4
+    variation.follow_arrived(np.array([10, 11]), sent_ps[:2], whose[:2], followed, NOT_BY_TIME)
+    assert variation.follow_sent(sent_ps, whose, sizes, SIZES, followed, 4) == 6
