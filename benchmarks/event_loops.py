@@ -111,7 +111,7 @@ class InC:
             **self.counts,
         )
         generators = [
-            Draws((network.name,)).below("flow", name, "gaps").stream().bit_generator
+            Draws((network.name,)).derive("flow", name, "gaps").open_stream().bit_generator
             for name in network.flows
         ]
         pointers = (ctypes.c_void_p * flows)(*(g.ctypes.bit_generator.value for g in generators))

@@ -102,7 +102,7 @@ class InC:
     def __init__(self, library: ctypes.CDLL, seconds: int) -> None:
         """Take the phases of the flows from the engine's source; everything else is done in C."""
         self._run = library.w1
-        draws = Draws(SEED).below("flow", "flows")
+        draws = Draws(SEED).derive("flow", "flows")
         arrivals = Constant(CELL_RATE / FLOWS)
         period_ps = PS_PER_S / arrivals.rate
         # One cell of each flow; "random" phases are whole picoseconds.

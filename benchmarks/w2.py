@@ -193,7 +193,7 @@ class InC:
 
     @staticmethod
     def _generator(flow: str, of: str) -> Any:
-        return Draws(SEED).below("flow", flow, of).stream().bit_generator
+        return Draws(SEED).derive("flow", flow, of).open_stream().bit_generator
 
     def totals(self) -> list[list[int]]:
         """Return per flow the same as `totals`."""

@@ -35,7 +35,7 @@ TOLERANCES_PS = {"conforming": 10**18, "violating": 2 * 10**10}
 
 def cells() -> list[Batch]:
     """Return the cells in batches."""
-    draws = Draws(("w3",)).stream()
+    draws = Draws(("w3",)).open_stream()
     sizes, marks = np.full(emulation.CHUNK, 53, np.int32), np.zeros(emulation.CHUNK, np.uint32)
     batches, now_ps = [], 0
     for start in range(0, CELLS, emulation.CHUNK):

@@ -122,7 +122,7 @@ class Dice:
     """Draws numbers, the same for a seed."""
 
     def __init__(self, seed: str) -> None:
-        self._stream = Draws((seed,)).stream()
+        self._stream = Draws((seed,)).open_stream()
 
     def randrange(self, low: int, stop: int) -> int:
         """Return a number from `low` up to below `stop`."""

@@ -45,7 +45,7 @@ def load_kernel_cache() -> None:
 def link_helpers() -> None:
     from qospec.engine import intrinsics
 
-    intrinsics.by_types_alone(print)
+    intrinsics.find_by_types(print)
 
 
 def search() -> None:

@@ -172,7 +172,7 @@ def capture(
             "machines exchange messages in this trial, and no bytes are made of these yet"
         )
     # What depends on bytes is left out of the comparison: they change no time and no loss.
-    measurement = experiment.measurement.without("payload")
+    measurement = experiment.measurement.without_need("payload")
     again = experiment._replace(seed=(*experiment.seed, *trial.names), measurement=measurement)
     writer = Writer(file, link, trial, most, frames=frames)
     sightings = Sightings(

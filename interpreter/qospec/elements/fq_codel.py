@@ -101,12 +101,12 @@ class FqCodel(ControlledDelay):
 
     def _draw_queues(self, setting: Setting) -> list[int]:
         """Return the queue of each connection; to add a flow changes that of no other."""
-        flows, draws, found = setting.streams.flows, setting.draws.below("queues"), []
+        flows, draws, found = setting.streams.flows, setting.draws.derive("queues"), []
         streams: dict[tuple[str, str], Generator] = {}
         for stream in setting.streams.own:
             name = (flows[stream.flow] if stream.flow != NO_FLOW else "", stream.kind)
             if name not in streams:
-                streams[name] = draws.below(*name).stream()
+                streams[name] = draws.derive(*name).open_stream()
             found += streams[name].integers(0, self.flows, stream.connections).tolist()
         return found
 

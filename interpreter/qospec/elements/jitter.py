@@ -77,7 +77,7 @@ class Jitter(VaryingDelay):
         return not self.reorder
 
     def start_delays(self, setting: Setting) -> Delaying:
-        return give_in_turn(partial(self._draw, setting.draws.stream()))
+        return give_in_turn(partial(self._draw, setting.draws.open_stream()))
 
     def _draw(self, stream: Generator) -> Times:
         """Return the next delays, rounded down to whole ps."""

@@ -67,7 +67,7 @@ class Lose(Fault):
         state = self.start(setting)
         if not self.bit_error_rate:
             return Transition(state, _arrive, losses=(("", "injected"),))
-        key = setting.draws.below("bits").stream().integers(0, 1 << WORD, 2)
+        key = setting.draws.derive("bits").open_stream().integers(0, 1 << WORD, 2)
         by_size = list_thresholds(self.bit_error_rate, self.overhead)
         state = np.concatenate([state, key, by_size, [len(state)]])
         return Transition(state, _arrive_with_wrong_bits, losses=(("", "injected"),))

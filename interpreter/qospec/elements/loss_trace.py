@@ -46,7 +46,7 @@ class LossTrace(Element):
     keeps_spacing = True
 
     def build_transition(self, setting: Setting) -> Transition:
-        key = setting.draws.stream().integers(0, 1 << WORD, 2)
+        key = setting.draws.open_stream().integers(0, 1 << WORD, 2)
         table = [(at_ps, int(loss * (1 << WORD))) for at_ps, loss in self.file.steps]
         begins = [0, TABLE + WIDTH * len(table)]
         counts = np.zeros(setting.streams.indices, np.int64)

@@ -84,7 +84,7 @@ class OamInsert(Element):
         denominator = period_ps.denominator
         vcs = np.zeros((count, COLUMNS), np.int64)
         if self.phases == "random":
-            stream = setting.draws.below("phases").stream()
+            stream = setting.draws.derive("phases").open_stream()
             vcs[:, DUE] = stream.integers(0, ceil(period_ps), count)
         else:
             exact = [number * period_ps / count for number in range(count)]

@@ -141,7 +141,7 @@ class Pie(Element):
         return guarantee_line(clock, arriving[0], self.limit)
 
     def build_transition(self, setting: Setting) -> Transition:
-        draws = RandomDraws(setting.draws.stream(), np.empty(0, np.int32))
+        draws = RandomDraws(setting.draws.open_stream(), np.empty(0, np.int32))
         marking = CONGESTION if self.ecn else 0
         pie = np.zeros(FIELDS, np.int64)
         pie[:PROBABILITY] = (

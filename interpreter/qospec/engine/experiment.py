@@ -178,15 +178,15 @@ class MeasurementSpec(NamedTuple):
     machines: tuple[str, ...] = ()
     drains: bool = False
 
-    def ranges(self, need: str) -> tuple[tuple[int, int], ...]:
+    def list_ranges(self, need: str) -> tuple[tuple[int, int], ...]:
         """Return the ranges of connection indices for which a need is recorded."""
         return tuple((first, stop) for followed, first, stop in self.followed if followed == need)
 
-    def without(self, need: str) -> MeasurementSpec:
+    def without_need(self, need: str) -> MeasurementSpec:
         """Return the same but for one need."""
         return self._replace(followed=tuple(entry for entry in self.followed if entry[0] != need))
 
-    def recorded(self, first: int, stop: int) -> frozenset[str]:
+    def list_recorded(self, first: int, stop: int) -> frozenset[str]:
         """Return what is recorded of all of these, besides the histogram of every connection."""
         return frozenset(
             need for need, begin, end in self.followed if begin <= first and stop <= end

@@ -135,7 +135,7 @@ class Fault(Element):
         """Return which items it hits, and that none has come."""
         key, chain = [0, 0], self.chain
         if chain.in_good or chain.to_bad:
-            key = setting.draws.stream().integers(0, 1 << WORD, 2).tolist()
+            key = setting.draws.open_stream().integers(0, 1 << WORD, 2).tolist()
         below = (int(probability * (1 << WORD)) for probability in (*chain, chain.begins_bad))
         own = [self.first or 0, self.count, self.every or 0, *below, *key]
         return np.array([*own, *[0] * WIDTH * setting.streams.indices], np.int64)

@@ -30,7 +30,7 @@ ITEM_BYTES = 8
 as_signed = types.int64
 
 
-def index(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
+def keep_index(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
     """Return an index as it is; Numba's own function looks whether it counts from the end.
 
     No kernel has such an index, and the check takes a tenth of the loops of schedulers and GCRA.
@@ -38,7 +38,7 @@ def index(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
     return context.cast(builder, value, kind, types.intp)
 
 
-def by_types_alone(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
+def find_by_types(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
     """Return how kernels find a helper: by types, so that it is not compiled for each constant."""
     unliteral = find_internal(types, "unliteral")
 
@@ -48,7 +48,7 @@ def by_types_alone(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
     return find_template
 
 
-def address_of(compiled: Any, arguments: tuple[Any, ...]) -> int:
+def find_address(compiled: Any, arguments: tuple[Any, ...]) -> int:
     """Return the address of a compiled kernel that takes such arguments and returns an int64."""
     compiled.compile(INTEGER(*arguments))
     result = compiled.overloads[arguments]
@@ -95,7 +95,7 @@ def view_rows(_: Any, array: Any, start: Any, count: Any, width: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def scratch_rows(_: Any, count: Any, width: Any) -> Any:
+def allocate_scratch_rows(_: Any, count: Any, width: Any) -> Any:
     """Return rows on the stack, of a number and a width that are known when compiling."""
     shape = (count.literal_value, width.literal_value)
 
@@ -111,7 +111,7 @@ def scratch_rows(_: Any, count: Any, width: Any) -> Any:
 
 
 @intrinsic
-def state_at(_: Any, states: Any, node: Any) -> Any:
+def get_state(_: Any, states: Any, node: Any) -> Any:
     """Return the array whose address and length are in a row."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -128,7 +128,7 @@ def state_at(_: Any, states: Any, node: Any) -> Any:
 
 
 @intrinsic
-def bits_of_double(_: Any, number: Any) -> Any:
+def read_double_bits(_: Any, number: Any) -> Any:
     """Return a number as a double, and that as the integer that has its bits."""
 
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:

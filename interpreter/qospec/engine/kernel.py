@@ -110,7 +110,7 @@ def view_rows(array: Any, start: int, count: int, width: int) -> Any:
     return array[start : start + count * width].reshape(count, width)
 
 
-def scratch_rows(count: int, width: int) -> Any:
+def allocate_scratch_rows(count: int, width: int) -> Any:
     """Return (count, width) integers, both literal, that the kernel uses while it runs.
 
     In compiled code they are not set, and are registers if what uses them is inlined.
@@ -118,13 +118,13 @@ def scratch_rows(count: int, width: int) -> Any:
     return np.zeros((count, width), np.int64)
 
 
-def bits_of_double(number: int) -> int:
+def read_double_bits(number: int) -> int:
     """Return a number as a double, and that as the integer that has its bits."""
     return int(np.float64(number).view(np.int64))
 
 
 def call_arrive(functions: Any, place: int, *arguments: Any) -> Any:
-    """Call one of the `arrive` kernels of a `function_table`; see `engine.event.transition`."""
+    """Call an `arrive` kernel of a `build_function_table`; see `engine.event.transition`."""
     return functions[place](*arguments)
 
 
@@ -133,8 +133,8 @@ def call_wake(functions: Any, place: int, *arguments: Any) -> Any:
     return functions[place](*arguments)
 
 
-def state_at(states: Any, node: int) -> Any:
-    """Return an array of a `state_table`."""
+def get_state(states: Any, node: int) -> Any:
+    """Return an array of a `build_state_table`."""
     return states[node]
 
 
@@ -148,7 +148,7 @@ def is_compiled(function: Any) -> bool:
     return isinstance(function, _Kernel)
 
 
-def function_table(kernels: Sequence[Any], name: str, *, compiled: bool) -> Any:
+def build_function_table(kernels: Sequence[Any], name: str, *, compiled: bool) -> Any:
     """Return kernels for `call_arrive` or `call_wake`, as `name` says; they must be kept alive.
 
     Instead of one that is not compiled, as of None, there is 0.
@@ -163,14 +163,16 @@ def function_table(kernels: Sequence[Any], name: str, *, compiled: bool) -> Any:
     for function in kernels:
         if function not in known:
             address = (
-                intrinsics.address_of(function.compiled, arguments) if is_compiled(function) else 0
+                intrinsics.find_address(function.compiled, arguments)
+                if is_compiled(function)
+                else 0
             )
             known[function] = address
     return np.array([known[function] for function in kernels], np.int64)
 
 
-def state_table(states: Sequence[Any], *, compiled: bool) -> Any:
-    """Return arrays of int64 for `state_at`; they must be kept alive."""
+def build_state_table(states: Sequence[Any], *, compiled: bool) -> Any:
+    """Return arrays of int64 for `get_state`; they must be kept alive."""
     if not compiled:
         return list(states)
     return np.array([(state.ctypes.data, len(state)) for state in states], np.int64).reshape(-1, 2)
@@ -180,11 +182,11 @@ INTRINSICS = (
     as_signed,
     view_part,
     view_rows,
-    scratch_rows,
-    bits_of_double,
+    allocate_scratch_rows,
+    read_double_bits,
     call_arrive,
     call_wake,
-    state_at,
+    get_state,
 )
 """What compiled code finds in `engine.intrinsics` instead."""
 
@@ -232,7 +234,7 @@ class _Kernel:
         # As `cache=True` does, which however fails on a full disk.
         replace_internal(compiled, "_cache", _open_cache(linked, function))
         template = find_internal(compiled, "get_call_template")
-        replace_internal(compiled, "get_call_template", intrinsics.by_types_alone(template))
+        replace_internal(compiled, "get_call_template", intrinsics.find_by_types(template))
         return cast("Callable[..., Any]", compiled)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -297,7 +299,7 @@ def _load_numba() -> Any:
     # It looks for the file again at each compilation.
     replace_internal(config, "_config_fname", "")
     # For which Numba has no option.
-    replace_internal(arrayobj, "fix_integer_index", intrinsics.index)
+    replace_internal(arrayobj, "fix_integer_index", intrinsics.keep_index)
     event.register("numba:compile", _build_listener(event.Listener))  # type: ignore[no-untyped-call]
     # Not by the environment: worker processes would inherit it, and nest folders.
     numba.config.CACHE_DIR = str(find_cache_folder())  # type: ignore[attr-defined]

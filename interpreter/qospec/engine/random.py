@@ -33,11 +33,11 @@ class Draws:
     path: tuple[str, ...]
     opened: set[bytes] = field(default_factory=set, compare=False)
 
-    def below(self, *names: str) -> Draws:
+    def derive(self, *names: str) -> Draws:
         """Return the streams below further names."""
         return Draws((*self.path, *names), self.opened)
 
-    def stream(self) -> Generator:
+    def open_stream(self) -> Generator:
         """Return the stream of this name, at its beginning."""
         # Imported here, as checking reads the classes that draw but draws nothing.
         import hashlib
@@ -61,7 +61,7 @@ class DrawnTimes:
 
     def __init__(self, mean_ps: float, draws: Draws | None) -> None:
         self._mean_ps = mean_ps
-        self._stream: Generator | None = None if draws is None else draws.stream()
+        self._stream: Generator | None = None if draws is None else draws.open_stream()
 
     def draw(self, times_ps: Whole) -> None:
         """Write the next times: constant, or exponential and rounded down to whole ps."""

@@ -119,14 +119,14 @@ class VaryingDelay(Element):
                 leaves_ps[0] = max(leaves_ps[0], state.last_ps)
                 leaves_ps = np.maximum.accumulate(leaves_ps)
                 state.last_ps = int(leaves_ps[-1])
-            state.waiting = _in_order(state.waiting, batch.with_times(leaves_ps))
+            state.waiting = _merge_in_order(state.waiting, batch.with_times(leaves_ps))
         count = int(state.waiting.at_ps.searchsorted(leaving_ps))
         left = state.waiting.select_range(0, count)
         state.waiting = state.waiting.select_range(count, state.waiting.count)
         return Step((left,), (leaving_ps,))
 
 
-def _in_order(waiting: Batch, late: Batch) -> Batch:
+def _merge_in_order(waiting: Batch, late: Batch) -> Batch:
     """Merge by departure time; items that waited already precede new ones at equal times."""
     both = join_batches(waiting, late)
     return both.select(np.argsort(both.at_ps, kind="stable"))
@@ -140,7 +140,7 @@ def give_in_turn(more_ps: Callable[[], Times]) -> Delaying:
     """
     first_ps = ahead_ps = more_ps()
 
-    def of(batch: Batch) -> Times:
+    def take_delays(batch: Batch) -> Times:
         nonlocal ahead_ps
         blocks, known = [ahead_ps], len(ahead_ps)
         while known < batch.count:
@@ -153,7 +153,7 @@ def give_in_turn(more_ps: Callable[[], Times]) -> Delaying:
     def replenish(own: Whole) -> None:
         own[USED], own[FIRST:] = 0, more_ps()
 
-    return Delaying(of, np.concatenate([[0], first_ps]), arrive, replenish)
+    return Delaying(take_delays, np.concatenate([[0], first_ps]), arrive, replenish)
 
 
 # ---- item by item

@@ -69,7 +69,7 @@ def plan_packets(experiment: Experiment) -> Planned:
 
 
 def _plan_source(source: Source, draws: Draws, stop_ps: int) -> Batch:
-    below = draws.below("flow", source.name)
+    below = draws.derive("flow", source.name)
     state = source.arrivals.start(source.connections, source.phases, below)
     sizes = source.sizes.start(source.connections, below)
     at_ps, connection = source.arrivals.emit(state, stop_ps)

@@ -126,7 +126,7 @@ def _watch(
     """Run the first trial again with all `places` watched; all that it draws is as it was."""
     experiment = seed_repeat(planned.experiment, 0)
     queues = tuple(sorted(set(chain.from_iterable(places))))
-    measurement = experiment.measurement.without("payload")._replace(queues=queues)
+    measurement = experiment.measurement.without_need("payload")._replace(queues=queues)
     return emulation.run(experiment._replace(measurement=measurement), on_progress=on_progress)
 
 

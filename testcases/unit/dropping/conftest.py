@@ -245,7 +245,7 @@ def by_the_book(traffic: Traffic, limit: Buffer, rules: Rules) -> tuple[dict, li
 
 
 def drawn(count: int, *names: str) -> Sequence[int]:
-    stream = DRAWS.below(*names).stream()
+    stream = DRAWS.derive(*names).open_stream()
     blocks = [stream.integers(0, CERTAIN, 4_096, np.int32) for _ in range(count // 4_096 + 1)]
     return np.concatenate(blocks)[:count].tolist()
 

@@ -129,7 +129,7 @@ def share_at(average, policy):
     made = gate(100, policy)
     made.queues[0, admission.WEIGHT] = -1
     made.queues[0, admission.AVERAGE] = int(average * 2**20)
-    stream = Draws(("share",)).stream().integers(0, admission.CERTAIN, DRAWS, np.int32)
+    stream = Draws(("share",)).open_stream().integers(0, admission.CERTAIN, DRAWS, np.int32)
     fates = [
         admission.admit(made, 0, (0, 1, 0, NO_FRAME), (0, 0), MUST_WAIT, draw) for draw in stream
     ]

@@ -71,7 +71,10 @@ def by_the_book(element, at_ps, sizes, capable):
 
     All of it on a line of 1 ps a byte.
     """
-    pie, draws = Pseudocode(element), Draws(("test",)).stream().integers(0, 2**30, 4_096, np.int32)
+    pie, draws = (
+        Pseudocode(element),
+        Draws(("test",)).open_stream().integers(0, 2**30, 4_096, np.int32),
+    )
     free = update = 0
     update += element.update
     waiting, left, early, overflowed, marked = deque(), {}, [], [], []

@@ -19,7 +19,7 @@ class Flow:
         """Return when each connection begins, exactly."""
         if phases == "even":
             return [number * interval / connections for number in range(connections)]
-        stream = self.draws.below("phases").stream()
+        stream = self.draws.derive("phases").open_stream()
         return [Fraction(t) for t in stream.integers(0, math.ceil(interval), connections).tolist()]
 
     def cells(

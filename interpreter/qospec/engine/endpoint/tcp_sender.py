@@ -248,7 +248,7 @@ class Sender(Endpoint):
         """Return when the connections begin: as so many of a Poisson process do, or evenly."""
         count = self.exchange.connections
         if self.is_drawn:
-            return np.sort(setting.draws.stream().integers(0, max(1, self.spread_ps), count))
+            return np.sort(setting.draws.open_stream().integers(0, max(1, self.spread_ps), count))
         begin = get_function(compute_begin_ps)
         found = [begin(connection, count, self.spread_ps) for connection in range(count)]
         return np.array(found, np.int64)

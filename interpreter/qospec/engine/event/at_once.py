@@ -29,7 +29,7 @@ from qospec.engine.event.transition import (
 from qospec.engine.items.batch import COLUMNS, FOREVER_PS, Batch, join_batches, make_empty
 from qospec.engine.items.partition import partition
 from qospec.engine.items.totals import CONSUMED, GREW, LEFT, LOST
-from qospec.engine.kernel import kernel, link_kernel, scratch_rows
+from qospec.engine.kernel import allocate_scratch_rows, kernel, link_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -239,7 +239,11 @@ def _arrive_all(
     at_ps, sizes, marks, more = batch.at_ps, batch.size_bytes, batch.marks, batch.more
     sent_ps, connection, width = batch.sent_ps, batch.connection, batch.more.shape[1]
     (first, limits), changed = where, 0
-    items, out, has_ports = scratch_rows(2, WIDTH), scratch_rows(9, 4), len(port) > 0
+    items, out, has_ports = (
+        allocate_scratch_rows(2, WIDTH),
+        allocate_scratch_rows(9, 4),
+        len(port) > 0,
+    )
     for i in range(first, len(at_ps)):
         items[ITEM, SENT], items[ITEM, CONNECTION] = sent_ps[i], connection[i]
         items[ITEM, SIZE], items[ITEM, MARKS] = sizes[i], marks[i]

@@ -46,7 +46,7 @@ from qospec.engine.items.totals import (
     UNITS,
     Totals,
 )
-from qospec.engine.kernel import function_table, is_compiled, state_table
+from qospec.engine.kernel import build_function_table, build_state_table, is_compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -250,11 +250,13 @@ class Component:
         at_places = [self._transitions[number] for number, _, _ in found]
         self._compiled = is_compiled(events.drive)
         return (
-            function_table(
+            build_function_table(
                 [place.arrive for place in at_places], "arrive", compiled=self._compiled
             ),
-            function_table([place.wake for place in at_places], "wake", compiled=self._compiled),
-            state_table(self._states, compiled=self._compiled),
+            build_function_table(
+                [place.wake for place in at_places], "wake", compiled=self._compiled
+            ),
+            build_state_table(self._states, compiled=self._compiled),
         )
 
     @property
@@ -427,7 +429,7 @@ class Component:
     def _set_state(self, element: int, state: Whole) -> None:
         _verify(self._paths[element], state)
         self._states[element] = state
-        (self._elements[2][element],) = state_table([state], compiled=self._compiled)
+        (self._elements[2][element],) = build_state_table([state], compiled=self._compiled)
 
 
 def complain(code: int, path: str, connection: int) -> None:

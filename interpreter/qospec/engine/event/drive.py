@@ -45,7 +45,7 @@ from qospec.engine.event.transition import (
 )
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.totals import BYTES, GREW, ITEMS, LEFT, LOST, MADE
-from qospec.engine.kernel import call_arrive, call_wake, kernel, state_at
+from qospec.engine.kernel import call_arrive, call_wake, get_state, kernel
 
 if TYPE_CHECKING:
     from typing import Any
@@ -207,11 +207,13 @@ def _handle_event(
         report[ANSWERED] = 0
     elif port == ALARM_PORT:
         out[0, 0] = 0
-        reason = call_wake(wakes, place, state_at(states, node), items, now_ps, out)
+        reason = call_wake(wakes, place, get_state(states, node), items, now_ps, out)
     else:
         out[0, 0] = 0
         item = bring_first(places, place, feed, items)
-        reason = call_arrive(arrives, place, state_at(states, node), items, item, port, now_ps, out)
+        reason = call_arrive(
+            arrives, place, get_state(states, node), items, item, port, now_ps, out
+        )
     report[NODE], report[REASON] = node, reason
     if reason != DONE:
         return REPLENISH

@@ -252,7 +252,7 @@ class _Network:
         for source in experiment.sources:
             link = Link(0)
             ports[source.node][source.input].append(link)
-            below = draws.below("flow", source.name)
+            below = draws.derive("flow", source.name)
             clock = experiment.nodes[source.node].clock
             stamped = clock is not None and clock.stamps
             self.origins.append(_Origin(source, below, link, recorder, stamped=stamped))
@@ -353,7 +353,7 @@ def _build_setting(
     return Setting(
         contracts=experiment.contracts,
         streams=experiment.streams,
-        draws=draws.below("element", node.path),
+        draws=draws.derive("element", node.path),
         clock=node.clock,
         queues=node.queues,
         outputs=node.outputs,

@@ -41,7 +41,7 @@ FIELDS = 5
 def build_arbiter(arbitration: str, draws: Draws) -> Whole:
     """Return an arbiter at the beginning of a trial; `draws` are its own."""
     rule = RULES[arbitration]
-    key = draws.stream().integers(0, 1 << WORD, 2) if rule == RANDOM else (0, 0)
+    key = draws.open_stream().integers(0, 1 << WORD, 2) if rule == RANDOM else (0, 0)
     return np.array([rule, -1, *key, 0], np.int64)
 
 

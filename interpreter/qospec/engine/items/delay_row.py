@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.engine.kernel import bits_of_double, kernel, link_kernel
+from qospec.engine.kernel import kernel, link_kernel, read_double_bits
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -42,7 +42,7 @@ def add_delay(row: Whole, delay_ps: int, record_ps: int, buckets: Whole) -> int:
     """
     start = row[BUCKETS]
     if start >= 0:
-        bits = bits_of_double(delay_ps)
+        bits = read_double_bits(delay_ps)
         buckets[start + max(0, (bits >> FRACTION_SHIFT) - BELOW_ONE)] += 1
     row[COUNT] += 1
     # Rarely true, hence branches: without a store no later cell waits for it.

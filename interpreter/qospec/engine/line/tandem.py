@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.kernel import is_compiled, kernel, state_at, state_table, view_part
+from qospec.engine.kernel import build_state_table, get_state, is_compiled, kernel, view_part
 from qospec.engine.line.transmission import (
     DENOMINATOR,
     FREE,
@@ -66,7 +66,7 @@ class Tandem:
         """Take the lines, whose state is read and updated from then on."""
         self.hops = hops  # which keeps their arrays, of which the table has the addresses
         lines = [hop.line for hop in hops]
-        self._states = state_table(lines, compiled=is_compiled(_send_tiles))
+        self._states = build_state_table(lines, compiled=is_compiled(_send_tiles))
         self._paces = np.array([hop[1:] for hop in hops], np.int64)
         self._notes = np.zeros((len(hops), 4), np.int64)
         self._unsigned = self._notes.view(np.uint64)
@@ -110,7 +110,7 @@ def send_uncongested(
 @kernel
 def _pass_watermark(states: Whole, count: int, until_ps: int) -> int:
     for number in range(count):
-        until_ps = compute_watermark_ps(state_at(states, number), until_ps)
+        until_ps = compute_watermark_ps(get_state(states, number), until_ps)
     return until_ps
 
 
@@ -126,7 +126,7 @@ def _send_tiles(
 
     Args:
         columns: Those of `Tandem.send`; the last is (0,) if not needed.
-        states: The lines, as `state_table` has them.
+        states: The lines, as `build_state_table` has them.
         paces: (lines, 3) The other fields of a `Hop`.
         notes: (lines, 4) Written.
         unsigned: The same.
@@ -139,7 +139,7 @@ def _send_tiles(
         came_ps, tile_ps = view_part(at_ps, first, count), view_part(left_ps, first, count)
         stamps = len(began_ps) > 0
         for number in range(len(paces)):
-            line = state_at(states, number)
+            line = get_state(states, number)
             time_ps, time_part, room_ps = paces[number, 0], paces[number, 1], paces[number, 2]
             if first % MOST_AT_ONCE == 0:
                 notes[number, PART_BINARY] = _find_binary(line[PART], line[DENOMINATOR])
@@ -164,7 +164,7 @@ def _send_tiles(
 def _begin(states: Whole, paces: Whole, notes: Whole, count: int, latest_ps: int) -> bool:
     """Return whether times stay in the exact range, and note the state of lines and their times."""
     for number in range(len(paces)):
-        line, time_ps = state_at(states, number), paces[number, 0]
+        line, time_ps = get_state(states, number), paces[number, 0]
         notes[number, TIME_BINARY] = _find_binary(paces[number, 1], line[DENOMINATOR])
         notes[number, FREE_BEFORE], notes[number, PART_BEFORE] = line[FREE], line[PART]
         latest_ps = max(latest_ps, line[FREE])
@@ -178,7 +178,7 @@ def _begin(states: Whole, paces: Whole, notes: Whole, count: int, latest_ps: int
 def _restore(states: Whole, notes: Whole) -> None:
     """Restore the state of lines."""
     for number in range(len(notes)):
-        line = state_at(states, number)
+        line = get_state(states, number)
         line[FREE], line[PART] = notes[number, FREE_BEFORE], notes[number, PART_BEFORE]
 
 

@@ -40,7 +40,7 @@ class Calls:
     """
 
     def __init__(self, experiment: Experiment) -> None:
-        ranges = experiment.measurement.ranges("calls")
+        ranges = experiment.measurement.list_ranges("calls")
         self._calls: dict[int, Call] = {
             index: source.call
             for source in experiment.sources

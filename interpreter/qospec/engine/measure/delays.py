@@ -34,7 +34,7 @@ from qospec.engine.items.delay_row import (
     add_delay,
     add_long_delay,
 )
-from qospec.engine.kernel import bits_of_double, kernel, link_kernel
+from qospec.engine.kernel import kernel, link_kernel, read_double_bits
 from qospec.engine.measure.tally import Delays
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def find_bucket_start_ps(bucket: int) -> int:
 
 def find_bucket(delay_ps: int) -> int:
     """Return the bucket in which a delay falls."""
-    return max(0, (bits_of_double(delay_ps) >> FRACTION_SHIFT) - BELOW_ONE)
+    return max(0, (read_double_bits(delay_ps) >> FRACTION_SHIFT) - BELOW_ONE)
 
 
 class DelaySummary(NamedTuple):

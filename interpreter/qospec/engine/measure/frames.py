@@ -90,7 +90,7 @@ class Frames:
                 self._clocks.append((mine, clock))
             self.targets.append((source.monitor.host, mine))
         self.needed = bool(self.targets)
-        ranges = experiment.measurement.ranges("planned")
+        ranges = experiment.measurement.list_ranges("planned")
         self.planned = any(
             first < mine.stop and mine.start < stop
             for first, stop in ranges
@@ -191,7 +191,7 @@ NO_HISTOGRAM = np.zeros((0, 0), np.int64)
 
 def _create_rows(experiment: Experiment, indices: int) -> Whole:
     """Return (indices, 10, 8) empty rows; none if no statement uses latencies of frames."""
-    if not experiment.measurement.ranges("frame_latencies"):
+    if not experiment.measurement.list_ranges("frame_latencies"):
         return np.zeros((0, 0, 8), np.int64)
     return delays.create_rows(np.full(indices * 2 * LATENCIES, -1)).reshape(indices, -1, 8)
 

@@ -92,7 +92,7 @@ class Latencies:
             first < mine.stop
             and mine.start < stop
             and self._find_constant_offset_ps(slice(first, stop)) is None
-            for first, stop in experiment.measurement.ranges("latencies")
+            for first, stop in experiment.measurement.list_ranges("latencies")
         )
 
     def _find_constant_offset_ps(self, part: slice) -> int | None:

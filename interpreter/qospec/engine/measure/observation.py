@@ -193,7 +193,9 @@ class Observation(NamedTuple):
         if self.frames is None or not self.frames.follows(first):
             always |= {"planned"}
         return (
-            always if self.measurement is None else always | self.measurement.recorded(first, stop)
+            always
+            if self.measurement is None
+            else always | self.measurement.list_recorded(first, stop)
         )
 
     def _compute_one_point_variation_ps(self, part: slice) -> tuple[int | None, int | None]:
@@ -239,7 +241,7 @@ class Recorder:
         self.totals = Totals(streams)
         self._network = self.totals.allocate_entries()
         self._ended: Counter[tuple[str, str]] = Counter()
-        self._has_one_point_variation = bool(self._measurement.ranges("one_point_variation"))
+        self._has_one_point_variation = bool(self._measurement.list_ranges("one_point_variation"))
         self._one_point_variation: dict[int, Whole] = {}
         self._size_bytes = np.full(indices, CELL_BYTES, np.int64)
         self._volumes = Volumes(experiment)
@@ -254,7 +256,7 @@ class Recorder:
         self.passages = Passages(experiment)
         self._outages = OutageRecorder(experiment)
         self._calls = Calls(experiment)
-        self._reads_marks = bool(self._measurement.ranges("marks"))
+        self._reads_marks = bool(self._measurement.list_ranges("marks"))
         self._marked: dict[int, Whole] = {}
         self._indices = indices
         self.reported: dict[str, Counts] = {}

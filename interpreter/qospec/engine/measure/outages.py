@@ -35,7 +35,7 @@ class OutageRecorder:
 
     def __init__(self, experiment: Experiment) -> None:
         measurement, self._indices = experiment.measurement, experiment.streams.indices
-        self.needed = bool(measurement.ranges("outages"))
+        self.needed = bool(measurement.list_ranges("outages"))
         self._start_ps = measurement.start_ps
         self._changed_ps = measurement.changed_ps
         self._arrivals: dict[int, Whole] = {}

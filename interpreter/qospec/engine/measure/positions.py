@@ -30,7 +30,7 @@ class Positions:
     """
 
     def __init__(self, experiment: Experiment) -> None:
-        ranges = experiment.measurement.ranges("positions")
+        ranges = experiment.measurement.list_ranges("positions")
         self._first = np.full(experiment.streams.indices, NOT_FOLLOWED, np.int64)
         self._cells: dict[int, int] = {}
         rows = 0

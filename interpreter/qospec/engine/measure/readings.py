@@ -37,7 +37,7 @@ class Readings:
     """
 
     def __init__(self, experiment: Experiment, histogram_row: Whole) -> None:
-        ranges = experiment.measurement.ranges("readings")
+        ranges = experiment.measurement.list_ranges("readings")
         self._tick_ps = np.full(len(histogram_row), NOT_READ, np.int64)
         self._overhead_ps = np.zeros(len(histogram_row), np.int64)
         for source in experiment.sources:

@@ -68,7 +68,7 @@ class Samples:
     """
 
     def __init__(self, measurement: MeasurementSpec, indices: int, histogram_row: Whole) -> None:
-        self.needed = bool(measurement.ranges("samples"))
+        self.needed = bool(measurement.list_ranges("samples"))
         self._start_ps, self._stop_ps = measurement.start_ps, measurement.stop_ps
         length_ps = measurement.stop_ps - measurement.start_ps
         counts = {asked: -(-length_ps // asked.every_ps) for asked in measurement.series}

@@ -40,7 +40,7 @@ class Variations:
     """Tracks the packets of some sources."""
 
     def __init__(self, experiment: Experiment, histogram_row: Whole) -> None:
-        ranges = experiment.measurement.ranges("variation")
+        ranges = experiment.measurement.list_ranges("variation")
         recorded: list[tuple[Whole, Source]] = []
         for source in experiment.sources:
             mine = any(

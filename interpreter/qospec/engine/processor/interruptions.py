@@ -87,10 +87,10 @@ class Interruptions:
         self._periodic, self._random = periodic, random
         self._next_ps = periodic.phase_ps or 0
         if periodic.length_ps and periodic.phase_ps is None:
-            self._next_ps = int(draws.below("phase").stream().integers(0, periodic.every_ps))
+            self._next_ps = int(draws.derive("phase").open_stream().integers(0, periodic.every_ps))
         if random.length_ps:
-            self._gaps = draws.below("intervals").stream()
-            self._lengths = draws.below("lengths").stream()
+            self._gaps = draws.derive("intervals").open_stream()
+            self._lengths = draws.derive("lengths").open_stream()
         # An empty interruption at 0, from which the first interval runs.
         self._coming: Whole = np.zeros((1 if random.length_ps else 0, 2), np.int64)
         self._free_ps = 0

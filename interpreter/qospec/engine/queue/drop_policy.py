@@ -241,7 +241,7 @@ class RandomDraws:
 def random_draws(queue: QueueWithPolicy) -> RandomDraws:
     """Return the random numbers of a queue, from the first."""
     drawn = queue.policy is not None and queue.policy.average is not None
-    return RandomDraws(queue.draws.stream() if drawn else None, np.empty(0, np.int32))
+    return RandomDraws(queue.draws.open_stream() if drawn else None, np.empty(0, np.int32))
 
 
 class DropState(NamedTuple):
@@ -266,7 +266,7 @@ def build_drop_state(
     """Return the state of these queues at the beginning of a trial, each with its own streams."""
     with_policy = [
         QueueWithPolicy(
-            queue.limit or Buffer(NO_LIMIT, "cell"), queue.drop, draws.below("drop", queue.element)
+            queue.limit or Buffer(NO_LIMIT, "cell"), queue.drop, draws.derive("drop", queue.element)
         )
         for queue in queues
     ]

@@ -171,7 +171,7 @@ def list_spans(arrivals: Arrivals) -> tuple[tuple[int, int, Arrivals], ...]:
 def list_draws(arrivals: Arrivals, draws: Draws) -> tuple[Draws, ...]:
     """Return the draws of each process of a source."""
     later = range(1, len(list_spans(arrivals)))
-    return (draws, *(draws.below("change", str(number)) for number in later))
+    return (draws, *(draws.derive("change", str(number)) for number in later))
 
 
 def compute_mean_items(arrivals: Arrivals, connections: int, length_ps: int) -> Fraction:

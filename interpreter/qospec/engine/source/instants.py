@@ -51,8 +51,8 @@ def start(rate: Fraction, connections: int, draws: Draws) -> State:
     return State(
         connections,
         float(PS_PER_S / rate),
-        draws.below("gaps").stream(),
-        draws.below("connections").stream(),
+        draws.derive("gaps").open_stream(),
+        draws.derive("connections").open_stream(),
         np.empty(0, np.int64),
         np.empty(0, np.int32),
     )

@@ -188,7 +188,9 @@ def start_pattern(
             split_time(step_ps, denominator), denominator, connections
         )
     else:
-        first_ps = draws.below("phases").stream().integers(0, math.ceil(period_ps), connections)
+        first_ps = (
+            draws.derive("phases").open_stream().integers(0, math.ceil(period_ps), connections)
+        )
         first_part = np.zeros(connections, np.int64)
     offsets, wrapped = _sort_offsets(first_ps, first_part, scaled)
     rounds = min(-(-MIN_ROUND_CELLS // len(wrapped)), max(1, MAX_ROUND_PS // math.ceil(period_ps)))

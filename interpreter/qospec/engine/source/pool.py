@@ -57,7 +57,7 @@ def start(coming: Coming, hold: Duration, gap_ps: Fraction, connections: int, re
     """
     period_ps, burst, most, is_random, draws = coming
     whole_ps, rest = divmod(gap_ps, 1)
-    holds = DrawnTimes(hold.mean_ps, draws.below("hold") if hold.law == "exponential" else None)
+    holds = DrawnTimes(hold.mean_ps, draws.derive("hold") if hold.law == "exponential" else None)
     return Pool(
         min(period_ps, Fraction(LATEST_PS)),
         burst,

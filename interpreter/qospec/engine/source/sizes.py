@@ -91,7 +91,7 @@ class Drawn:
     def __init__(self, sizes: Sizes, draws: Draws) -> None:
         self._mix = _mix(sizes)
         self._remaining: arrays.Sizes = np.empty(0, np.int32)
-        self._stream: Generator = draws.below("sizes").stream()
+        self._stream: Generator = draws.derive("sizes").open_stream()
 
     def take_next(self, connection: Indices) -> arrays.Sizes:
         """Return the sizes of the next items of the source; see `Repeated.take_next`."""

@@ -154,7 +154,7 @@ def make_two_state(
     laws: list[tuple[float, bool]] = [(s.mean_ps, s.law == "exponential") for s in stays]
     laws += [(mean_ps, gaps.constant_ps is None) for mean_ps in gaps.means_ps]
     rows = tuple(
-        DrawnTimes(mean_ps, draws.below("times", str(number)) if random else None)
+        DrawnTimes(mean_ps, draws.derive("times", str(number)) if random else None)
         for number, (mean_ps, random) in enumerate(laws)
     )
     drawn_ps = np.empty((ROWS, BLOCK), np.int64)
@@ -177,9 +177,9 @@ def _draw_states(
         leaves_ps = np.array([i * cycle_ps // connections for i in range(connections)], np.int64)
         first_ps = np.zeros(connections, np.int64)
     else:
-        place_ps = draws.below("states").stream().integers(0, cycle_ps, connections)
+        place_ps = draws.derive("states").open_stream().integers(0, cycle_ps, connections)
         second = place_ps < stays[1].mean_ps
-        stream = draws.below("stays").stream()
+        stream = draws.derive("stays").open_stream()
         unit = stream.exponential(1.0, connections)
         through_ps = np.where(second, place_ps, place_ps - stays[1].mean_ps)
         leaves_ps = np.empty(connections, np.int64)
@@ -200,7 +200,7 @@ def _draw_states(
 
 def _draw_first_cells(second: Truths, gaps: Gaps, draws: Draws) -> Times:
     """Return the time to the first cell of each connection."""
-    stream, count = draws.below("first").stream(), len(second)
+    stream, count = draws.derive("first").open_stream(), len(second)
     if gaps.constant_ps is not None:
         return stream.integers(0, -(-gaps.constant_ps // 1), count)
     exact = stream.exponential(1.0, count) * np.where(second, *reversed(gaps.means_ps))

@@ -83,7 +83,9 @@ def test_what_comes_and_leaves_is_counted_of_each_element(batch_of):
 def test_python_may_answer_all(batch_of, monkeypatch):
     """As if no transition were compiled."""
     monkeypatch.setattr(
-        component, "function_table", lambda kernels, *_, **__: np.zeros(len(kernels), np.int64)
+        component,
+        "build_function_table",
+        lambda kernels, *_, **__: np.zeros(len(kernels), np.int64),
     )
     elements = chain(5, 0)
     assert left(elements, batch_of([1, 1, 3]), FOREVER_PS) == [6, 6, 8]

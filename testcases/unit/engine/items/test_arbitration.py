@@ -165,7 +165,7 @@ def test_without_a_tie_of_inputs_nothing_is_drawn_and_no_turn_passes(rule):
 
 
 def test_two_arbiters_draw_different_numbers():
-    one, other = (build_arbiter("random", DRAWS.below(name)) for name in ("exit[0]", "exit[1]"))
+    one, other = (build_arbiter("random", DRAWS.derive(name)) for name in ("exit[0]", "exit[1]"))
     batches = batches_of([list(range(50))] * 2)
     assert ties(arbitrate_batches(batches, one)) != ties(arbitrate_batches(batches, other))
 

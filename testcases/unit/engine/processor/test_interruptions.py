@@ -45,7 +45,7 @@ def by_the_book(periodic, random, until_ps):
     """Return from when to when each lasts that comes before `until_ps`, one after the other."""
     length_ps, every_ps, phase_ps = periodic
     coming = [(at_ps, 0, length_ps) for at_ps in range(phase_ps, until_ps, every_ps)]
-    gaps, lengths = DRAWS.below("intervals").stream(), DRAWS.below("lengths").stream()
+    gaps, lengths = DRAWS.derive("intervals").open_stream(), DRAWS.derive("lengths").open_stream()
     at_ps = 0
     while at_ps < until_ps:
         blocks = {

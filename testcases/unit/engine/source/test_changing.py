@@ -46,7 +46,7 @@ def test_each_process_emits_from_its_time_to_the_next(processes, times, cuts, co
     source = Changing(tuple(zip(begins, processes, strict=True)))
     expected = []
     for number, (begin_ps, stop_ps) in enumerate(pairwise([*begins, END_PS])):
-        draws = DRAWS.below("change", str(number)) if number else DRAWS
+        draws = DRAWS.derive("change", str(number)) if number else DRAWS
         alone = emitted(processes[number], [stop_ps - begin_ps], connections, draws)
         expected += [(begin_ps + at_ps, sender) for at_ps, sender in alone]
     assert emitted(source, [*sorted(cuts), END_PS], connections) == expected
