@@ -42,7 +42,7 @@ def _find_too_much(trial: Trial) -> Iterator[str]:
 def _list_stated(node: Node, conduct: Conduct, experiment: Experiment) -> Iterator[_Stated]:
     """Yield what an element states: of each connection whose contract it enforces, and of all."""
     for number in range(len(node.element.outputs)):
-        left = conduct.left(number)
+        left = conduct.join_left(number)
         for index in sorted(set(left.connection.tolist())):
             contract = experiment.contracts[experiment.streams.find_connection(index)]
             curve = node.element.bound_passing(contract, experiment.streams.find_kind(index))
@@ -54,7 +54,7 @@ def _list_stated(node: Node, conduct: Conduct, experiment: Experiment) -> Iterat
         return
     guaranteed = node.element.guarantee_service((describe_unbounded(sizes),), node.clock, (None,))
     if guaranteed is not None and guaranteed.leaves is not None:
-        left, leaves = conduct.left(0), guaranteed.leaves
+        left, leaves = conduct.join_left(0), guaranteed.leaves
         yield _Stated(left, [1] * left.count, leaves.items, "items")
         yield _Stated(left, left.size_bytes.tolist(), leaves.size_bytes, "bytes")
 

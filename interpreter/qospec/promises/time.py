@@ -94,7 +94,7 @@ def _find_first_rest(node: Node, conduct: Conduct) -> tuple[int, int] | None:
     """
     clock = node.clock
     assert clock is not None  # noqa: S101 -- see above
-    left = conduct.left(0)
+    left = conduct.join_left(0)
     framed = clock.encapsulation
     sizes, which = np.unique(left.size_bytes, return_inverse=True)
     on_the_line = [

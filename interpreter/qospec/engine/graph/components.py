@@ -74,7 +74,7 @@ def find_zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple
 
 def find_cycle_in_batches(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
     """Return the paths of a cycle, in order, if one begins with an element without a transition."""
-    onward = onward_of(nodes, wires)
+    onward = find_onward(nodes, wires)
     for number, node in enumerate(nodes):
         if node.element.build_transition is None:
             cycle = _find_shortest_cycle(number, onward)
@@ -83,7 +83,7 @@ def find_cycle_in_batches(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple
     return None
 
 
-def onward_of(nodes: Sequence[Node], wires: Sequence[Wire]) -> list[list[int]]:
+def find_onward(nodes: Sequence[Node], wires: Sequence[Wire]) -> list[list[int]]:
     """Return, per node, the nodes that it feeds, and of those that signal all in a ring.
 
     What is between two that signal is thereby on a cycle with them.

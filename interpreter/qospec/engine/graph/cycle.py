@@ -26,7 +26,7 @@ from qospec.engine.event.component import (
 from qospec.engine.event.counting import Counting
 from qospec.engine.graph.components import find_components
 from qospec.engine.graph.node import End, Link
-from qospec.engine.graph.promises import Conduct, copied
+from qospec.engine.graph.promises import Conduct, copy_times
 from qospec.engine.items.batch import FOREVER_PS, Batch, join_batches
 from qospec.engine.items.totals import ITEMS
 
@@ -154,7 +154,7 @@ class Cycle:
         """Note what a node did with items, for the check at the end."""
         conduct = self._conduct[outlet.element]
         if outlet.what in (LEAVES, SEEN):
-            conduct.departures[outlet.number].append(copied(batch))
+            conduct.departures[outlet.number].append(copy_times(batch))
         if outlet.what == SEEN:
             receiver = self._receiver[outlet.element, outlet.number]
             self._conduct[receiver].arrivals.append(batch)

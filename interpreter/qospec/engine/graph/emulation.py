@@ -23,9 +23,9 @@ from qospec.engine.graph.components import (
     Budget,
     ZeroDelayError,
     find_components,
+    find_onward,
     find_zero_delay_cycle,
     is_cyclic,
-    onward_of,
 )
 from qospec.engine.graph.cycle import Cycle
 from qospec.engine.graph.fusion import fuse_classifiers
@@ -330,7 +330,7 @@ def _compute_budget(experiment: Experiment) -> Budget:
 
 def _list_onward(experiment: Experiment) -> list[list[int]]:
     """Return, per node, the nodes that it feeds."""
-    return onward_of(experiment.nodes, experiment.wires)
+    return find_onward(experiment.nodes, experiment.wires)
 
 
 def on_cycles(experiment: Experiment) -> frozenset[int]:
@@ -392,7 +392,7 @@ def _build_node_runtime(
             alone, hop = start_process(element, setting)
         process = alone
         if conduct is not None:
-            process = conduct.noting(process)
+            process = conduct.wrap_process(process)
         process = recorder.occupancies.wrap_process(process, node)
         if os.environ.get("QOS_CHECK") == "1":
             process = with_promises_checked(

@@ -73,7 +73,7 @@ class Link:
             self.cells -= piece.count
         return join_batches(*early)
 
-    def first_ps(self) -> int:
+    def bound_first_ps(self) -> int:
         """Return a time before which no item will be taken from this link."""
         return int(self._pieces[0].at_ps[0]) if self._pieces else self.until_ps
 

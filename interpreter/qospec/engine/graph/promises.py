@@ -67,14 +67,14 @@ class Conduct:
         self.made: list[Batch] = []
         self.consumed: list[Batch] = []
 
-    def noting(self, process: Process) -> Process:
+    def wrap_process(self, process: Process) -> Process:
         """Return the process of an element that works in batches, which notes what it does."""
 
         def run_noted(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-            self.arrivals += map(copied, arrivals)  # the element may write over their times
+            self.arrivals += map(copy_times, arrivals)  # the element may write over their times
             step = process(arrivals, until_ps)
             for departures, left in zip(self.departures, step.departures, strict=True):
-                departures.append(copied(left))  # so may that behind it
+                departures.append(copy_times(left))  # so may that behind it
             self.losses += step.losses
             self.made += step.made
             self.consumed += step.consumed
@@ -82,7 +82,7 @@ class Conduct:
 
         return run_noted
 
-    def left(self, output: int) -> Batch:
+    def join_left(self, output: int) -> Batch:
         """Return what left by an output."""
         return join_batches(*self.departures[output])
 
@@ -163,7 +163,7 @@ class _History:
             raise BrokenPromiseError(self._path, breach)
 
 
-def copied(batch: Batch) -> Batch:
+def copy_times(batch: Batch) -> Batch:
     """Return a batch whose times stay when an element writes over those of the other."""
     return batch._replace(at_ps=batch.at_ps.copy(), sent_ps=batch.sent_ps.copy())
 

@@ -43,9 +43,9 @@ def test_a_link_gives_what_is_below(batch_of: Maker) -> None:
     assert link.take(5).at_ps.tolist() == [1]
     assert link.cells == 3
     assert link.take(6).at_ps.tolist() == [5, 5]
-    assert link.first_ps() == 9
+    assert link.bound_first_ps() == 9
     assert link.take(10).at_ps.tolist() == [9]
-    assert (link.cells, link.first_ps()) == (0, 10)
+    assert (link.cells, link.bound_first_ps()) == (0, 10)
 
 
 def test_a_link_joins_what_arrived_in_several_batches(batch_of: Maker) -> None:
