@@ -43,11 +43,11 @@ def set_deadline(rows: Whole, row: int, due_ps: int, rank: int) -> None:
     """Set the time of a row; of those due at once, the lowest rank and the first set is first."""
     rows[NO_ROW, TURN] += 1
     rows[row, TURN] = (rank << RANK_BIT) + rows[NO_ROW, TURN]
-    reset_deadline(rows, row, due_ps)
+    move_deadline(rows, row, due_ps)
 
 
 @kernel
-def reset_deadline(rows: Whole, row: int, due_ps: int) -> None:
+def move_deadline(rows: Whole, row: int, due_ps: int) -> None:
     """Set the time of a row, whose turn among those due at once is the one that it had."""
     rows[row, DUE] = due_ps
     if rows[row, PLACE] == 0:

@@ -15,7 +15,7 @@ from qospec.engine.endpoint.deadlines import (
     DUE,
     find_earliest,
     meet_deadline,
-    reset_deadline,
+    move_deadline,
     set_deadline,
 )
 from qospec.engine.event.transition import make, send
@@ -496,7 +496,7 @@ def take_up(state: Whole, row: int) -> None:
     for timer in range(state[TIMERS] + min(state[WINDOWS], 1)):
         at = _find_row(state, timer, row)
         if deadlines[at, PUT_OFF] > 0:
-            reset_deadline(deadlines, at, deadlines[at, PUT_OFF] - 1)
+            move_deadline(deadlines, at, deadlines[at, PUT_OFF] - 1)
             deadlines[at, PUT_OFF] = 0
 
 
