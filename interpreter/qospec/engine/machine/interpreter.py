@@ -258,7 +258,7 @@ def _combine(operation: int, a: int, b: int) -> int:  # noqa: C901, PLR0911, PLR
 
 
 @kernel
-def width(state: Whole) -> int:
+def count_columns(state: Whole) -> int:
     """Return how many columns an instance has."""
     return INSTANCE + state[VALUES] + state[PORTS]  # type: ignore[no-any-return]
 
@@ -268,7 +268,7 @@ def load(state: Whole, row: int, now_ps: int) -> None:
     """Make values and windows of an instance, or of a new one, those that conditions see."""
     place = state[AT_INITIAL]
     if row >= 0:
-        place = state[AT_INSTANCES] + row * width(state) + INSTANCE
+        place = state[AT_INSTANCES] + row * count_columns(state) + INSTANCE
     for k in range(state[VALUES]):
         state[state[AT_VARIABLES] + k] = state[place + k]
     place = state[AT_VARIABLES] + state[VALUES] + state[COUNTERS]
@@ -334,15 +334,15 @@ def _note_transition(state: Whole, row: int, way: int, now_ps: int) -> None:
 
 
 @kernel
-def current(state: Whole, row: int) -> int:
+def find_state(state: Whole, row: int) -> int:
     """Return the state of an instance; of one that does not exist, the first."""
-    return 0 if row < 0 else state[state[AT_INSTANCES] + row * width(state) + STATE]
+    return 0 if row < 0 else state[state[AT_INSTANCES] + row * count_columns(state) + STATE]
 
 
 @kernel
-def chosen(state: Whole, row: int, event: int) -> int:
+def choose_transition(state: Whole, row: int, event: int) -> int:
     """Return the transition that an event causes, given the values that `load` made visible."""
-    choice = state[AT_CHOICES] + 2 * (current(state, row) * state[EVENTS] + event)
+    choice = state[AT_CHOICES] + 2 * (find_state(state, row) * state[EVENTS] + event)
     first = state[AT_LISTS] + state[choice]
     for n in range(state[choice + 1]):
         way = state[first + n]
@@ -354,14 +354,14 @@ def chosen(state: Whole, row: int, event: int) -> int:
 
 
 @kernel
-def admitted(state: Whole, reference: int, now_ps: int) -> int:
+def admit(state: Whole, reference: int, now_ps: int) -> int:
     """Return the row of a new instance, in the first state; NO_ROOM if there is none."""
     if state[FREE] == 0:
         state[REFUSED] += 1
         return NO_ROOM
     state[FREE] -= 1
     row = state[state[AT_FREE] + state[FREE]]
-    instance = state[AT_INSTANCES] + row * width(state)
+    instance = state[AT_INSTANCES] + row * count_columns(state)
     state[instance + STATE], state[instance + REFERENCE] = 0, reference
     state[instance + SINCE] = now_ps
     for k in range(state[VALUES]):
@@ -376,7 +376,7 @@ def admitted(state: Whole, reference: int, now_ps: int) -> int:
 @kernel
 def dismiss_idle(state: Whole, row: int, now_ps: int) -> None:
     """Free an instance in the first state, unless a timer runs or a window holds anything."""
-    instance = state[AT_INSTANCES] + row * width(state)
+    instance = state[AT_INSTANCES] + row * count_columns(state)
     if state[PERMANENT] or state[instance + STATE] != 0:
         return
     deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
@@ -464,14 +464,14 @@ def halt(state: Whole, timer: int, row: int) -> None:
 
 
 @kernel
-def due_ps(state: Whole) -> int:
+def find_due_ps(state: Whole) -> int:
     """Return when a timer expires next; FOREVER_PS if none runs."""
     deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
     return deadlines[find_earliest(deadlines), DUE]  # type: ignore[no-any-return]
 
 
 @kernel
-def expired(state: Whole) -> tuple[int, int]:
+def take_expired(state: Whole) -> tuple[int, int]:
     """Stop the timer that expires next; return it, and the row of its instance.
 
     One more than the last timer: the windows of the instance are empty.
@@ -517,7 +517,7 @@ def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole
             state[UNTIMED] = 1 + way
     _assign(state, row, way)
     _note_transition(state, row, at, now_ps)
-    instance = state[AT_INSTANCES] + row * width(state)
+    instance = state[AT_INSTANCES] + row * count_columns(state)
     before, after = state[instance + STATE], state[at + TARGET]
     state[LAST] = before
     if before != after:
@@ -540,7 +540,7 @@ def _assign(state: Whole, row: int, way: int) -> None:
         state[state[AT_NEW] + k] = _evaluate(state, way, state[place + 1], state[place + 2])
     for k in range(state[at + ASSIGNS]):
         state[state[AT_VARIABLES] + state[first + 3 * k]] = state[state[AT_NEW] + k]
-    instance = state[AT_INSTANCES] + row * width(state) + INSTANCE
+    instance = state[AT_INSTANCES] + row * count_columns(state) + INSTANCE
     for k in range(state[VALUES]):
         state[instance + k] = state[state[AT_VARIABLES] + k]
 
@@ -565,7 +565,7 @@ def finish(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Who
 @kernel
 def _say(state: Whole, items: Whole, row: int, at: int, now_ps: int, out: Whole) -> None:
     """Send a message, in all its parts, to who last spoke to the instance there, or the nearest."""
-    instance = state[AT_INSTANCES] + row * width(state)
+    instance = state[AT_INSTANCES] + row * count_columns(state)
     connection = state[instance + INSTANCE + state[VALUES] + state[at + PORT]]
     if connection < 0:
         connection = state[at + PEER]

@@ -112,13 +112,13 @@ KIND, REFERRED, NUMBERED, PART, OF_PARTS, CONTENT = (
 instance that sent it, its number, which part of it this is, and of how many; then its values."""
 
 
-def rows_of(state: Whole, at: int, count: int, width: int) -> Whole:
+def read_table(state: Whole, at: int, count: int, width: int) -> Whole:
     """Return a table of a state, for Python."""
     table: Whole = get_function(view_rows)(state, int(state[at]), count, width)
     return table
 
 
-def begun(
+def build_state(
     program: Program, placement: Placement, flows: int, stop_ps: int, *, logs: bool = False
 ) -> Whole:
     """Return the state of a machine at the beginning of a trial.
@@ -130,12 +130,12 @@ def begun(
         stop_ps: The end of the trial.
         logs: Whether it keeps a log of all changes of state.
     """
-    state = _Writer(program, placement).state()
+    state = _Writer(program, placement).write_state()
     state = with_more_notes(state) if program.windows else state
     state[[STOP, FLOWS, LIMIT]] = stop_ps, flows, MOST_TRANSITIONS
     count = int(state[INSTANCES])
-    clear_deadlines(rows_of(state, AT_TIMERS, _count_deadlines(program), TIMER))
-    instances = rows_of(
+    clear_deadlines(read_table(state, AT_TIMERS, _count_deadlines(program), TIMER))
+    instances = read_table(
         state, AT_INSTANCES, count, INSTANCE + len(program.values) + len(program.ports)
     )
     instances[:, STATE] = -1
@@ -148,7 +148,7 @@ def begun(
         ]
         found = int(state[AT_FOUND]) + placement.reference
         state[found : found + count] = 1 + np.arange(count)
-        observed = rows_of(state, AT_STATES, len(program.states), OBSERVED)
+        observed = read_table(state, AT_STATES, len(program.states), OBSERVED)
         observed[0, [COUNT, MOST]] = count
     else:
         state[FREE] = count
@@ -184,7 +184,7 @@ class _Writer:
         self._values = [value.name for value in program.values]
         self._windows = [name for name, _ in program.windows]
 
-    def state(self) -> Whole:
+    def write_state(self) -> Whole:
         """Return all of them behind the fields, without what changes."""
         program, placement = self._program, self._placement
         count = program.instances or 1
@@ -358,7 +358,7 @@ def with_more_room(state: Whole) -> Whole:
     """Return a state with twice the rows for what waits."""
     room, at, behind = int(state[ROOM]), int(state[AT_QUEUE]), int(state[AT_NOTES])
     queue = np.zeros((2 * room, QUEUED), np.int64)
-    queue[:room] = np.roll(rows_of(state, AT_QUEUE, room, QUEUED), -int(state[HEAD]), axis=0)
+    queue[:room] = np.roll(read_table(state, AT_QUEUE, room, QUEUED), -int(state[HEAD]), axis=0)
     larger = np.concatenate([state[:at], queue.ravel(), state[behind:]])
     larger[HEAD], larger[ROOM] = 0, 2 * room
     larger[[AT_NOTES, AT_LOG]] += room * QUEUED
@@ -388,9 +388,9 @@ def with_longer_log(state: Whole) -> Whole:
     return larger
 
 
-def counts_of(program: Program, state: Whole) -> Counts:
+def read_counts(program: Program, state: Whole) -> Counts:
     """Return what was observed of a machine, at the end of a trial."""
-    observed = rows_of(state, AT_STATES, len(program.states), OBSERVED).tolist()
+    observed = read_table(state, AT_STATES, len(program.states), OBSERVED).tolist()
     states = {
         state.name: StateCount(
             row[COUNT],
@@ -417,7 +417,7 @@ def counts_of(program: Program, state: Whole) -> Counts:
         refused,
         unheard,
         incomplete,
-        log=rows_of(state, AT_LOG, int(state[LOGGED]), CHANGE).tobytes()
+        log=read_table(state, AT_LOG, int(state[LOGGED]), CHANGE).tobytes()
         if state[LOG_ROOM]
         else b"",
         rest=_describe_rest(program, state),
@@ -428,13 +428,13 @@ def counts_of(program: Program, state: Whole) -> Counts:
 def _describe_rest(program: Program, state: Whole) -> Rest:
     """Return how a machine is left at the end of a trial."""
     count = int(state[INSTANCES])
-    instances = rows_of(
+    instances = read_table(
         state, AT_INSTANCES, count, INSTANCE + len(program.values) + len(program.ports)
     )
-    timers = rows_of(state, AT_TIMERS, 1 + len(program.timers) * count, TIMER)[1:, DUE]
+    timers = read_table(state, AT_TIMERS, 1 + len(program.timers) * count, TIMER)[1:, DUE]
     runs = np.zeros(count, bool)
     runs[:] = (timers.reshape(len(program.timers), count) < FOREVER_PS).any(axis=0)
-    servers = rows_of(state, AT_SERVERS, program.servers, SERVER)
+    servers = read_table(state, AT_SERVERS, program.servers, SERVER)
     runs[servers[servers[:, WORKED_ON] >= 0, WORKED_ROW]] = True
     numbers = [place.name for place in program.states]
     references = instances[:, REFERENCE] if not state[PLAIN] else np.full(count, ANY)

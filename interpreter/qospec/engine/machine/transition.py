@@ -22,18 +22,18 @@ from qospec.engine.machine.interpreter import (
     MOST_CHANGES,
     NO_ROOM,
     NOTHING_HAPPENS,
-    admitted,
-    chosen,
-    current,
+    admit,
+    choose_transition,
+    count_columns,
     dismiss_idle,
-    due_ps,
-    expired,
+    find_due_ps,
+    find_state,
     finish,
     load,
     put_off,
     take,
+    take_expired,
     take_up,
-    width,
 )
 from qospec.engine.machine.servers import find_done, find_done_ps
 from qospec.engine.machine.state import (
@@ -103,8 +103,8 @@ from qospec.engine.machine.state import (
     WORKED_ON,
     WORKED_ROW,
     WORKING,
-    begun,
-    counts_of,
+    build_state,
+    read_counts,
     with_longer_log,
     with_more_notes,
     with_more_room,
@@ -153,7 +153,9 @@ class TooLargeError(ValueError):
 
 def build_transition(program: Program, placement: Placement, setting: Setting) -> Transition:
     """Return how a machine answers events, from the beginning of a trial."""
-    state = begun(program, placement, setting.streams.count, setting.stop_ps, logs=setting.watched)
+    state = build_state(
+        program, placement, setting.streams.count, setting.stop_ps, logs=setting.watched
+    )
 
     def replenish(state: Whole, reason: int) -> Whole:
         if reason == LIVELY:
@@ -164,7 +166,7 @@ def build_transition(program: Program, placement: Placement, setting: Setting) -
 
     def report(state: Whole) -> Counts:
         _verify_numbers(program, placement.path, state)
-        return counts_of(program, state)
+        return read_counts(program, state)
 
     return Transition(
         state,
@@ -263,14 +265,14 @@ def _handle_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     waits_ps, next_one = FOREVER_PS, _find_waiting(state)
     if next_one >= 0:
         waits_ps = state[_find_place(state, next_one) + ARRIVED]
-    timer_ps, begins_ps = due_ps(state), _begins_ps(state)
+    timer_ps, begins_ps = find_due_ps(state), _begins_ps(state)
     if min(waits_ps, timer_ps, begins_ps) > now_ps:
         return
     of_messages = state[EVENTS] - state[TIMERS] - 2
     if waits_ps <= timer_ps and waits_ps <= begins_ps:
         _go_on(state, items, next_one, now_ps, out)
     elif timer_ps <= begins_ps:
-        timer, row = expired(state)
+        timer, row = take_expired(state)
         if find_done_ps(state, row) > 0:
             put_off(state, timer, row, timer_ps)
             return
@@ -386,7 +388,7 @@ def _set_alarm(state: Whole, now_ps: int, out: Whole) -> None:
     if done >= 0:
         next_ps = state[done + UNTIL]
     if state[WORKING] < state[SERVERS]:
-        next_ps = min(next_ps, _begins_ps(state), due_ps(state))
+        next_ps = min(next_ps, _begins_ps(state), find_due_ps(state))
         if _find_waiting(state) >= 0:
             next_ps = now_ps
     if next_ps < FOREVER_PS:
@@ -413,7 +415,7 @@ def _handle_event(
 ) -> None:
     """Let an event happen to an instance that exists."""
     load(state, row, now_ps)
-    way = chosen(state, row, event)
+    way = choose_transition(state, row, event)
     if way != NOTHING_HAPPENS:
         take(state, items, row, way, now_ps, out)
     else:  # its last timer may have expired
@@ -436,15 +438,15 @@ def _hear(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Wh
     row, at_port = _find_row(state, reference), state[state[AT_INPUTS] + port]
     load(state, row, now_ps)
     _read(state, items, item, message)
-    way = chosen(state, row, message * state[PORTS] + at_port)
+    way = choose_transition(state, row, message * state[PORTS] + at_port)
     if way == NOTHING_HAPPENS:
         state[IGNORED] += 1
         return
     if row < 0:
-        row = admitted(state, reference, now_ps)
+        row = admit(state, reference, now_ps)
     if row == NO_ROOM:
         return
-    instance = state[AT_INSTANCES] + row * width(state)
+    instance = state[AT_INSTANCES] + row * count_columns(state)
     if state[PLAIN]:
         state[instance + REFERENCE] = reference
     reply = state[state[AT_REPLIES] + items[item, CONNECTION] - state[FIRST]]
@@ -489,7 +491,7 @@ def _pass(state: Whole, items: Whole, item: int, now_ps: int, out: Whole) -> Non
     row = 0 if state[PLAIN] else -1
     if of_flow:
         row = _find_row(state, connection)
-    output = state[state[AT_FORWARD] + current(state, row)]
+    output = state[state[AT_FORWARD] + find_state(state, row)]
     if output >= 0:
         send(out, output, item, now_ps)
     else:
@@ -510,10 +512,10 @@ def _handle_passing(state: Whole, items: Whole, reference: int, now_ps: int, out
     """Let the passing of an item happen to the instance of its connection."""
     row = _find_row(state, reference)
     load(state, row, now_ps)
-    way = chosen(state, row, state[EVENTS] - 1)
+    way = choose_transition(state, row, state[EVENTS] - 1)
     if way == NOTHING_HAPPENS:
         return
     if row < 0:
-        row = admitted(state, reference, now_ps)
+        row = admit(state, reference, now_ps)
     if row != NO_ROOM:
         take(state, items, row, way, now_ps, out)
