@@ -54,7 +54,9 @@ def test_it_is_the_paper_s_algorithm(bench, data):
 def gate(limit, policy):
     """Return the gate of one queue, with a typical item of a millisecond."""
     guarded = drop_policy.QueueWithPolicy(Buffer(limit, "packet"), policy, Draws(("test",)))
-    return drop_policy.admission_table([guarded], Clock(Fraction(8_000 * TYPICAL), slotted=False))
+    return drop_policy.build_admission_table(
+        [guarded], Clock(Fraction(8_000 * TYPICAL), slotted=False)
+    )
 
 
 def followed(made, waiting, at_ps):

@@ -174,7 +174,7 @@ def is_admitted(decision: int) -> bool:
 
 
 @kernel
-def room(table: AdmissionTable, k: int, marks: int) -> int:
+def find_room(table: AdmissionTable, k: int, marks: int) -> int:
     """Return the amount that may wait in queue `k` including an item of these marks."""
     return table.classes[_find_class(table, k, marks), ROOM]  # type: ignore[no-any-return]
 
@@ -318,7 +318,7 @@ class Averaging:
     """Whether packets that are capable of ECN are marked, with CE, in place of early drops."""
 
     def __post_init__(self) -> None:
-        exponent(self.weight)
+        find_exponent(self.weight)
 
     @property
     def marks_congestion(self) -> bool:
@@ -331,7 +331,7 @@ class Averaging:
         return Average(self.weight, self.typical, self.spacing == "uniform")
 
 
-def exponent(weight: Fraction) -> int:
+def find_exponent(weight: Fraction) -> int:
     """Return k of a weight 1/2^k; raises ValueError for other weights, in the author's words."""
     k = weight.denominator.bit_length() - 1
     if weight != 0 and 1 / weight == 2**k and k <= LIGHTEST:

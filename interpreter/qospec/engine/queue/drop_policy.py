@@ -24,7 +24,7 @@ from qospec.engine.queue.admission import (
     QUEUE_FIELDS,
     THRESHOLD,
     AdmissionTable,
-    exponent,
+    find_exponent,
 )
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import ALL, CONGESTION, mark_congestion
@@ -147,7 +147,7 @@ def verify(policy: DropPolicy, limit: Buffer) -> None:
         if rule.curve is not None:
             _verify_curve(rule.curve, limit)
     if policy.average is not None:
-        exponent(policy.average.weight)
+        find_exponent(policy.average.weight)
 
 
 def _name_mark(policy: DropPolicy) -> str:
@@ -159,8 +159,8 @@ def _name_mark(policy: DropPolicy) -> str:
 
 def _verify_curve(curve: Curve, limit: Buffer) -> None:
     low, high = curve.low, curve.high
-    same_unit("low", low, limit)
-    same_unit("high", high, limit)
+    require_same_unit("low", low, limit)
+    require_same_unit("high", high, limit)
     if low.amount >= high.amount:
         raise ValueError(f"low: {low.amount} is not below high, {high.amount}")
     if high.amount > limit.amount:
@@ -170,7 +170,7 @@ def _verify_curve(curve: Curve, limit: Buffer) -> None:
         )
 
 
-def same_unit(field: str, amount: Buffer, limit: Buffer) -> None:
+def require_same_unit(field: str, amount: Buffer, limit: Buffer) -> None:
     """Raise ValueError where a field of a policy counts other things than the queue's limit."""
     if amount.unit != limit.unit:
         raise ValueError(
@@ -180,7 +180,7 @@ def same_unit(field: str, amount: Buffer, limit: Buffer) -> None:
 
 def verify_threshold(field: str, amount: Buffer, limit: Buffer) -> None:
     """Raise ValueError where a threshold in a field of a policy does not fit the queue's limit."""
-    same_unit(field, amount, limit)
+    require_same_unit(field, amount, limit)
     if amount.amount > limit.amount:
         raise ValueError(
             f"{field}: the threshold {amount.amount} is never reached, as at most {limit.amount}"
@@ -238,7 +238,7 @@ class RandomDraws:
         return numbers[:count]
 
 
-def random_draws(queue: QueueWithPolicy) -> RandomDraws:
+def begin_random_draws(queue: QueueWithPolicy) -> RandomDraws:
     """Return the random numbers of a queue, from the first."""
     drawn = queue.policy is not None and queue.policy.average is not None
     return RandomDraws(queue.draws.open_stream() if drawn else None, np.empty(0, np.int32))
@@ -275,14 +275,14 @@ def build_drop_state(
         and queue_with_policy.policy.list_rules(queue_with_policy.limit)
         for queue_with_policy in with_policy
     )
-    table = admission_table(with_policy, clock, connections)
+    table = build_admission_table(with_policy, clock, connections)
     marking = any(
         queue.policy is not None and queue.policy.marks_congestion for queue in with_policy
     )
-    return DropState(table, tuple(map(random_draws, with_policy)), selective, marking)
+    return DropState(table, tuple(map(begin_random_draws, with_policy)), selective, marking)
 
 
-def admission_table(
+def build_admission_table(
     queues: Sequence[QueueWithPolicy], clock: Clock, connections: int = 0
 ) -> AdmissionTable:
     """Return the admission table of queues that one line serves, at the beginning of a trial."""
@@ -298,7 +298,7 @@ def admission_table(
         average = policy.average if policy is not None else None
         if policy is not None and policy not in tables:
             tables[policy] = _build_column(policy.mark, tuple(rules))
-        weight = -1 if average is None else exponent(average.weight)
+        weight = -1 if average is None else find_exponent(average.weight)
         typical_ps = 1 if average is None else _compute_time_ps(line, clock, average.typical_bytes)
         table, mark = list(tables).index(policy), ALL.get(policy.mark) if policy else None
         bit, highest = (mark.first, mark.highest) if mark else (0, 0)

@@ -46,8 +46,8 @@ from qospec.engine.queue.admission import (
     SINCE,
     THRESHOLD,
     admit,
+    find_room,
     note_drop,
-    room,
 )
 from qospec.engine.scheduler.choice import (
     KEEPS_TAGS,
@@ -413,7 +413,7 @@ def _recheck_limit(tree: Tree, service: Service, k: int, i: int) -> int:
     if held(tree, k) > tree[k, LIMIT]:
         return OVERFLOW
     marks = service.arrivals.marks[i]
-    return THRESHOLD * (held(tree, k) > room(service.table, tree[k, NUMBER], marks))
+    return THRESHOLD * (held(tree, k) > find_room(service.table, tree[k, NUMBER], marks))
 
 
 @kernel

@@ -36,8 +36,8 @@ from qospec.engine.queue.admission import (
     THRESHOLD,
     admit,
     as_integers,
+    find_room,
     note_drop,
-    room,
     view_table,
 )
 from qospec.engine.scheduler.choice import PAUSES, find_opening_ps, select_queue
@@ -341,7 +341,7 @@ def _recheck_limit_by_policy(state: Whole, items: Whole, i: int) -> int:
     if held(tree, k) > tree[k, LIMIT]:
         return OVERFLOW
     return THRESHOLD * (
-        held(tree, k) > room(view_table(state, state[TABLE]), tree[k, NUMBER], marks)
+        held(tree, k) > find_room(view_table(state, state[TABLE]), tree[k, NUMBER], marks)
     )
 
 

@@ -24,7 +24,7 @@ def test_a_table_is_found_again_among_integers():
         drop_policy.QueueWithPolicy(Buffer(200, "packet"), policy, Draws(("test",)))
         for policy in (by_dscp, red, red, red)
     ]
-    table = drop_policy.admission_table(queues, CLOCK)
+    table = drop_policy.build_admission_table(queues, CLOCK)
     assert sorted({field.shape for field in table}) == [
         (3, 64),
         (4, 0),
