@@ -13,7 +13,7 @@ from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.items.partition import MAX_OUTPUTS, build_routing_table
-from qospec.engine.scheduler.arrivals import by_routes
+from qospec.engine.scheduler.arrivals import group_by_routes
 from qospec.engine.scheduler.scheduler import Scheduler, serve_arrivals
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class _FusedScheduler(Element):
     def process(self, state: _FusedState, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         inputs = len(self.scheduler.inputs)
-        return serve_arrivals(state.state, by_routes(batch, state.routes, inputs), until_ps)
+        return serve_arrivals(state.state, group_by_routes(batch, state.routes, inputs), until_ps)
 
 
 @dataclass(frozen=True)

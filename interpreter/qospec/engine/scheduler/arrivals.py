@@ -49,20 +49,20 @@ class ArrivalOrder(NamedTuple):
     at_ps: Times
 
 
-def by_input(batches: tuple[Batch, ...]) -> Incoming:
+def group_by_input(batches: tuple[Batch, ...]) -> Incoming:
     """Return the arrivals of a batch per input."""
     return Incoming(batches, tuple([batch.count for batch in batches]))
 
 
-def by_routes(batch: Batch, where: RoutingTable, inputs: int) -> Incoming:
+def group_by_routes(batch: Batch, where: RoutingTable, inputs: int) -> Incoming:
     """Return the arrivals of one batch; its outputs by the table are the inputs."""
     input_of, counts = look_up_outputs(batch, where, inputs)
     if input_of is None or max(counts) == batch.count or _has_ties(batch.at_ps):
-        return by_input(partition(batch, input_of, counts))
+        return group_by_input(partition(batch, input_of, counts))
     return Incoming((batch,), counts, input_of)
 
 
-def in_arrival_order(incoming: Incoming, at_ps: Times, rows: Rows) -> ArrivalOrder:
+def sort_arrivals(incoming: Incoming, at_ps: Times, rows: Rows) -> ArrivalOrder:
     """Return the items in order of time; simultaneous items in the order of their queues' rows.
 
     Args:

@@ -66,7 +66,7 @@ class Policy(NamedTuple):
 
 
 @functools.cache
-def scheduling_loop(policies: tuple[Policy, ...], levels: int, *, with_policies: bool) -> Serve:
+def link_loop(policies: tuple[Policy, ...], levels: int, *, with_policies: bool) -> Serve:
     """Return `serve.serve`, compiled for a tree of these policies, numbered in that order.
 
     Parts that the tree has no use for are left out.
@@ -82,7 +82,7 @@ def scheduling_loop(policies: tuple[Policy, ...], levels: int, *, with_policies:
 
 
 @functools.cache
-def transition_kernels(
+def link_transition(
     policies: tuple[Policy, ...], levels: int, *, with_policies: bool
 ) -> tuple[Callable[..., int], Callable[..., int]]:
     """Return `transition.arrive` and `transition.wake`, compiled likewise."""

@@ -38,10 +38,10 @@ from qospec.engine.line.transmission import FREE
 from qospec.engine.queue.admission import CAUSES
 from qospec.engine.queue.drop_policy import Waiting, build_drop_state
 from qospec.engine.queue.losses import list_losses
-from qospec.engine.scheduler.arrivals import by_input, in_arrival_order
-from qospec.engine.scheduler.policy import Policy, scheduling_loop, transition_kernels
-from qospec.engine.scheduler.serve import Held, Service, nothing_held
-from qospec.engine.scheduler.transition import initial_state, replenish
+from qospec.engine.scheduler.arrivals import group_by_input, sort_arrivals
+from qospec.engine.scheduler.policy import Policy, link_loop, link_transition
+from qospec.engine.scheduler.serve import Held, Service, hold_nothing
+from qospec.engine.scheduler.transition import build_state, replenish
 from qospec.engine.scheduler.tree import (
     AMOUNT,
     FIELDS,
@@ -254,8 +254,8 @@ class Scheduler(Element):
             tree,
             np.array(leaves, np.uint32),
             policies,
-            scheduling_loop(policies, self.levels, with_policies=drop_state.selective),
-            nothing_held(inputs, int(tree[:, LEVEL].max()) + 1),
+            link_loop(policies, self.levels, with_policies=drop_state.selective),
+            hold_nothing(inputs, int(tree[:, LEVEL].max()) + 1),
             drop_state,
         )
 
@@ -263,10 +263,10 @@ class Scheduler(Element):
         """Return how it answers events, as `engine.scheduler.transition` does."""
         state = self.start(setting)
         selective = state.drop_state.selective
-        arrive, wake = transition_kernels(state.policies, self.levels, with_policies=selective)
+        arrive, wake = link_transition(state.policies, self.levels, with_policies=selective)
         leaves = state.leaves.tolist()
         return Transition(
-            initial_state(state.line, state.tree, leaves, state.drop_state),
+            build_state(state.line, state.tree, leaves, state.drop_state),
             arrive,
             wake,
             losses=tuple((queue.element, cause) for queue in state.queues for cause in CAUSES[1:]),
@@ -277,7 +277,7 @@ class Scheduler(Element):
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Carry `arrivals`, a batch per input."""
-        return serve_arrivals(state, by_input(arrivals), until_ps)
+        return serve_arrivals(state, group_by_input(arrivals), until_ps)
 
 
 def _build_competitor(clock: Clock, arriving: Arrival) -> Competitor | None:
@@ -479,9 +479,12 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
 def _remember(state: State, number: int, cell: Batch) -> None:
     """Let the policies know that a cell of one input was sent, and that nothing waits now."""
     inputs = len(state.leaves)
-    state.held = nothing_held(inputs, state.held.arrival_tags.shape[1])
+    state.held = hold_nothing(inputs, state.held.arrival_tags.shape[1])
     arrivals = tuple(cell if i == number else make_empty() for i in range(inputs))
-    service, limits = _build_service(state, by_input(arrivals), cell), state.tree[:, LIMIT].copy()
+    service, limits = (
+        _build_service(state, group_by_input(arrivals), cell),
+        state.tree[:, LIMIT].copy(),
+    )
     state.tree[:, LIMIT] = NO_LIMIT
     state.serve(cell, make_empty(), state.line.copy(), state.tree, FOREVER_PS, service)
     state.tree[:, LIMIT] = limits
@@ -525,7 +528,7 @@ def _build_service(state: State, incoming: Incoming, arrivals: Batch) -> Service
     tree, leaves, held = state.tree, state.leaves, state.held
     first, size_bytes = arrivals.count, held.cells.size_bytes
     count = first + held.cells.count
-    order = in_arrival_order(incoming, arrivals.at_ps, leaves)
+    order = sort_arrivals(incoming, arrivals.at_ps, leaves)
     places = [waits + arrive for waits, arrive in zip(held.counts, incoming.counts, strict=True)]
     service = Service(
         order,

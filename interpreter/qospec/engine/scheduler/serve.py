@@ -166,13 +166,13 @@ def _dequeue(tree: Tree, k: int, queue: Rows, sizes: tuple[Any, Any]) -> tuple[i
     """Take the first item out of a queue; return its number and size. WAITS still counts it."""
     head = tree[k, HEAD]
     i = as_signed(queue[head])
-    size = tree[k, SIZE] if TRACKS_HEADS else size_of(sizes, i)
+    size = tree[k, SIZE] if TRACKS_HEADS else get_size(sizes, i)
     tree[k, HEAD] = head + 1
     if tree[k, IN_BYTES]:
         tree[k, AMOUNT] -= size
     if TRACKS_HEADS:  # if no other waits, the same again: a branch would be mispredicted
         following = as_signed(queue[head + (tree[k, WAITS] > 1)])
-        tree[k, ITEM], tree[k, SIZE] = following, size_of(sizes, following)
+        tree[k, ITEM], tree[k, SIZE] = following, get_size(sizes, following)
     return i, size
 
 
@@ -217,7 +217,7 @@ def _admit(
 ) -> None:
     """Admit an arrival or drop it."""
     k, i, _ = arrival
-    cause = admission(tree, size_bytes, service, arrival, needs_room)
+    cause = decide_admission(tree, size_bytes, service, arrival, needs_room)
     if cause == ADMITTED:
         _enqueue(tree, size_bytes, service, arrival)
         if not needs_room and recheck_limit(tree, service, k, i) != ADMITTED:
@@ -339,7 +339,7 @@ def on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
 
 
 @kernel
-def held(tree: Tree, k: int) -> int:
+def count_held(tree: Tree, k: int) -> int:
     """Return how much waits at a queue, as its limit counts."""
     return tree[k, AMOUNT] if tree[k, IN_BYTES] else tree[k, WAITS]  # type: ignore[no-any-return]
 
@@ -348,7 +348,7 @@ def held(tree: Tree, k: int) -> int:
 
 
 @kernel
-def admission(
+def decide_admission(
     tree: Tree,
     size_bytes: Any,
     service: Service,  # noqa: ARG001
@@ -375,7 +375,7 @@ def admission(
 @kernel
 def recheck_limit(tree: Tree, service: Service, k: int, i: int) -> int:  # noqa: ARG001
     """Return ADMITTED, or the cause of loss of item `i`, alone in its queue and not sent."""
-    return OVERFLOW * (held(tree, k) > tree[k, LIMIT])  # type: ignore[no-any-return]
+    return OVERFLOW * (count_held(tree, k) > tree[k, LIMIT])  # type: ignore[no-any-return]
 
 
 @kernel
@@ -394,13 +394,13 @@ def on_departure(tree: Tree, service: Service, k: int, until_ps: int) -> int:  #
 
 
 @kernel
-def _decide_admission(
+def _decide_by_policy(
     tree: Tree, size_bytes: Any, service: Service, arrival: Arrival, needs_room: int
 ) -> int:
     k, i, now_ps = arrival
     marks, amount = service.arrivals.marks[i], size_bytes[i] if tree[k, IN_BYTES] else 1
     item, draw = (marks, amount, now_ps, _get_cell(service, i)), service.draws[i]
-    ahead = (held(tree, k), tree[0, WAITS])
+    ahead = (count_held(tree, k), tree[0, WAITS])
     found = admit(service.table, tree[k, NUMBER], item, ahead, needs_room != 0, draw)
     if found == MARKED:
         service.arrivals.marks[i] = marks | CONGESTION
@@ -410,10 +410,10 @@ def _decide_admission(
 
 @kernel
 def _recheck_limit(tree: Tree, service: Service, k: int, i: int) -> int:
-    if held(tree, k) > tree[k, LIMIT]:
+    if count_held(tree, k) > tree[k, LIMIT]:
         return OVERFLOW
     marks = service.arrivals.marks[i]
-    return THRESHOLD * (held(tree, k) > find_room(service.table, tree[k, NUMBER], marks))
+    return THRESHOLD * (count_held(tree, k) > find_room(service.table, tree[k, NUMBER], marks))
 
 
 @kernel
@@ -437,7 +437,7 @@ def _on_departure(tree: Tree, service: Service, k: int, until_ps: int) -> int:
 
 
 BY_POLICY = {
-    "admission": _decide_admission,
+    "decide_admission": _decide_by_policy,
     "recheck_limit": _recheck_limit,
     "on_drop": _on_drop,
     "on_departure": _on_departure,
@@ -459,7 +459,7 @@ class Held(NamedTuple):
     arrival_tags: Whole
 
 
-def nothing_held(inputs: int, levels: int) -> Held:
+def hold_nothing(inputs: int, levels: int) -> Held:
     """Return no items."""
     return Held(make_empty(), [0] * inputs, np.zeros((0, levels), np.int64))
 
@@ -499,7 +499,7 @@ class Service(NamedTuple):
 
 
 @kernel
-def size_of(sizes: tuple[Any, Any], i: int) -> int:
+def get_size(sizes: tuple[Any, Any], i: int) -> int:
     """Return the size of an item, an arrival or one that waits."""
     arrivals, held = sizes
     return as_signed(arrivals[i] if i < len(arrivals) else held[i - len(arrivals)])

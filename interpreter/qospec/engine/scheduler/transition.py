@@ -41,7 +41,7 @@ from qospec.engine.queue.admission import (
     view_table,
 )
 from qospec.engine.scheduler.choice import PAUSES, find_opening_ps, select_queue
-from qospec.engine.scheduler.serve import held, notify_arrival, notify_idle, notify_service
+from qospec.engine.scheduler.serve import count_held, notify_arrival, notify_idle, notify_service
 from qospec.engine.scheduler.tree import (
     AMOUNT,
     FIELDS,
@@ -94,7 +94,7 @@ KINDS_OF_LOSS = PARTIAL_PACKET_DISCARD
 """How many causes of loss each queue has."""
 
 
-def initial_state(line: Whole, tree: Tree, leaves: Sequence[int], drop_state: DropState) -> Whole:
+def build_state(line: Whole, tree: Tree, leaves: Sequence[int], drop_state: DropState) -> Whole:
     """Return the state at the beginning of a trial."""
     tree = tree.copy()
     levels = int(tree[:, LEVEL].max()) + 1
@@ -292,7 +292,7 @@ def _decide(state: Whole, items: Whole, i: int, needs_room: int) -> int:
     tree, slots = _view_state(state)
     k = slots[i, QUEUE]
     amount = items[slots[i, OF], ITEM_SIZE] if tree[k, IN_BYTES] else 1
-    return OVERFLOW * (needs_room != 0 and held(tree, k) + amount > tree[k, LIMIT])
+    return OVERFLOW * (needs_room != 0 and count_held(tree, k) + amount > tree[k, LIMIT])
 
 
 @kernel
@@ -300,7 +300,7 @@ def _recheck_limit(state: Whole, items: Whole, i: int) -> int:  # noqa: ARG001
     """Return ADMITTED, or the cause of loss of an item that is alone in its queue and not sent."""
     tree, slots = _view_state(state)
     k = slots[i, QUEUE]
-    return OVERFLOW * (held(tree, k) > tree[k, LIMIT])  # type: ignore[no-any-return]
+    return OVERFLOW * (count_held(tree, k) > tree[k, LIMIT])  # type: ignore[no-any-return]
 
 
 @kernel
@@ -326,7 +326,7 @@ def _decide_by_policy(state: Whole, items: Whole, i: int, needs_room: int) -> in
     cell = items[item, CONNECTION], read_note(items, item, FRAME)
     arrival = (items[item, ITEM_MARKS], amount, slots[i, CAME], cell)
     table, draw = view_table(state, state[TABLE]), slots[i, DRAW]
-    ahead = (held(tree, k), tree[0, WAITS])
+    ahead = (count_held(tree, k), tree[0, WAITS])
     found = admit(table, tree[k, NUMBER], arrival, ahead, needs_room != 0, draw)
     if found == MARKED:
         items[item, ITEM_MARKS] |= CONGESTION
@@ -338,10 +338,10 @@ def _decide_by_policy(state: Whole, items: Whole, i: int, needs_room: int) -> in
 def _recheck_limit_by_policy(state: Whole, items: Whole, i: int) -> int:
     tree, slots = _view_state(state)
     k, marks = slots[i, QUEUE], items[slots[i, OF], ITEM_MARKS]
-    if held(tree, k) > tree[k, LIMIT]:
+    if count_held(tree, k) > tree[k, LIMIT]:
         return OVERFLOW
     return THRESHOLD * (
-        held(tree, k) > find_room(view_table(state, state[TABLE]), tree[k, NUMBER], marks)
+        count_held(tree, k) > find_room(view_table(state, state[TABLE]), tree[k, NUMBER], marks)
     )
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from qospec.engine.items.batch import build_batch, join_batches
 from qospec.engine.items.columns import build_columns
 from qospec.engine.items.partition import RoutingTable
-from qospec.engine.scheduler.arrivals import by_input, by_routes, in_arrival_order
+from qospec.engine.scheduler.arrivals import group_by_input, group_by_routes, sort_arrivals
 
 TIMES = st.lists(st.integers(0, 20), max_size=12).map(sorted)
 INPUTS = st.lists(TIMES, min_size=1, max_size=5)
@@ -36,8 +36,8 @@ def test_arrivals_are_ordered_by_time_and_then_by_row(inputs, random):
     rows = list(range(1, len(inputs) + 1))
     random.shuffle(rows)
     batches = tuple(batch(at_ps, n) for n, at_ps in enumerate(inputs))
-    turns = in_arrival_order(
-        by_input(batches), join_batches(*batches).at_ps, np.array(rows, np.uint32)
+    turns = sort_arrivals(
+        group_by_input(batches), join_batches(*batches).at_ps, np.array(rows, np.uint32)
     )
     wanted, number = [], 0
     for row, at_ps in zip(rows, inputs, strict=True):
@@ -53,7 +53,7 @@ def test_simultaneous_arrivals_are_in_the_order_of_their_rows():
     """Row 3 has items 0 and 1, row 1 items 2 and 3, row 2 item 4; all but the first come at 7."""
     batches = (batch([5, 7], 0), batch([7, 7], 1), batch([7], 2))
     rows = np.array([3, 1, 2], np.uint32)
-    turns = in_arrival_order(by_input(batches), join_batches(*batches).at_ps, rows)
+    turns = sort_arrivals(group_by_input(batches), join_batches(*batches).at_ps, rows)
     assert turns.rows.tolist() == [3, 1, 1, 2, 3]
     assert turns.numbers.tolist() == [0, 2, 3, 4, 1]
 
@@ -66,9 +66,9 @@ def test_one_batch_for_all_inputs_is_in_the_same_order_as_one_per_input(cells):
     whole = whole._replace(connection=ways)
     rows = np.array([3, 1, 2], np.uint32)
     parts = tuple(whole.select(ways == n) for n in range(3))
-    coming = by_routes(whole, routes(3), 3)
-    told = in_arrival_order(coming, join_batches(*coming.batches).at_ps, rows)
-    known = in_arrival_order(by_input(parts), join_batches(*parts).at_ps, rows)
+    coming = group_by_routes(whole, routes(3), 3)
+    told = sort_arrivals(coming, join_batches(*coming.batches).at_ps, rows)
+    known = sort_arrivals(group_by_input(parts), join_batches(*parts).at_ps, rows)
 
     def seen(turns, batches):
         came = join_batches(*batches)
@@ -80,13 +80,13 @@ def test_one_batch_for_all_inputs_is_in_the_same_order_as_one_per_input(cells):
 
 def test_a_batch_with_simultaneous_items_is_partitioned():
     whole = batch([1, 2, 2, 3], 0)._replace(connection=np.array([0, 1, 0, 1], np.int32))
-    assert len(by_routes(whole, routes(2), 2).batches) == 2
+    assert len(group_by_routes(whole, routes(2), 2).batches) == 2
     apart = whole.with_times(np.array([1, 2, 3, 4]))
-    assert len(by_routes(apart, routes(2), 2).batches) == 1
+    assert len(group_by_routes(apart, routes(2), 2).batches) == 1
 
 
 def test_a_batch_that_all_takes_one_output_is_that_input_s():
     whole = batch([1, 2, 3], 1)
-    coming = by_routes(whole, routes(2), 2)
+    coming = group_by_routes(whole, routes(2), 2)
     assert coming.counts == (0, 3)
     assert coming.batches[1] is whole
