@@ -350,9 +350,12 @@ NOTHING = [
             "calls.qos": {
                 "the caller and the answerer, which are not replaced, decide it": (
                     "a_call_that_is_forgotten.once",
+                    "a_call_that_is_forgotten_when_released.over",
                     "a_call_that_is_known.nothing_odd",
                     "a_call_without_answers.given_up",
                     "a_call_without_answers.released",
+                    "a_network_that_asks.nothing_odd",
+                    "a_release_of_what_is_forgotten.over",
                     "a_terminal_that_is_asked.heard",
                     "a_terminal_that_is_asked.nine",
                     "an_answer_after_a_release.nothing_odd",
@@ -378,6 +381,8 @@ NOTHING = [
                 ),
                 "nothing is left behind where nothing is remembered": (
                     "a_call_that_is_forgotten.free",
+                    "a_call_that_the_caller_forgets.free",
+                    "a_network_that_asks.known",
                     "no_capacity.all_free_again",
                     "one_call.nothing_odd",
                     "one_call.released",

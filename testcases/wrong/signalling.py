@@ -18,6 +18,7 @@ WRONG = [
       on caller.release -> releasing {
         after = processing
         send = [caller.release_complete, callee.release]
+        stop = [enquiry, t322]
         start = [t308]
         set = { free: free + rate }
       }""": """state active {
@@ -53,12 +54,58 @@ WRONG = [
         },
     ),
     Wrong(
+        "signalling.answers_no_release",
+        EXCHANGES,
+        "calls.qos",
+        ("a_release_of_what_is_forgotten",),
+        {"over"},
+        changes={
+            "      on caller.release -> idle"
+            " { after = processing, send = [caller.release_complete] }\n": ""
+        },
+    ),
+    Wrong(
+        "signalling.network_asks_nobody",
+        EXCHANGES,
+        "calls.qos",
+        ("a_network_that_asks", "a_call_that_the_caller_forgets"),
+        {"nine", "forgotten", "free"},
+        changes={
+            "send = [caller.status_enquiry, callee.status_enquiry]\n        start = [t322]\n"
+            "        set = { asked: 1, heard: 0, enquiries: enquiries + 1 }": "start = [enquiry]"
+        },
+    ),
+    Wrong(
+        "signalling.network_hears_one_side",
+        EXCHANGES,
+        "calls.qos",
+        ("a_side_that_does_not_answer",),
+        {"given_up", "told"},
+        changes={"on caller.status where heard == 2": "on caller.status where heard < 3"},
+    ),
+    Wrong(
+        "signalling.network_asks_once",
+        EXCHANGES,
+        "calls.qos",
+        ("a_side_that_does_not_answer",),
+        {"released"},
+        changes={
+            "on t322 where asked < 3 -> active {\n        send = [caller": (
+                "on t322 where asked < 1 -> active {\n        send = [caller"
+            )
+        },
+    ),
+    Wrong(
         "signalling.asks_once",
         EXCHANGES,
         "calls.qos",
         ("a_call_without_answers",),
         {"released"},
-        changes={"on t322 where asked < 3": "on t322 where asked < 1"},
+        changes={
+            "on t322 where asked < 3 -> active {\n        send = [status_enquiry]": (
+                "on t322 where asked < 1 -> active {\n        send = [status_enquiry]"
+            )
+        },
     ),
     Wrong(
         "signalling.terminal_says_nothing",
@@ -67,8 +114,10 @@ WRONG = [
         ("a_terminal_that_is_asked",),
         {"nine"},
         changes={
-            "on status_enquiry -> active { send = [status], set = { call_state: 10 } }": (
-                "on status_enquiry -> active"
+            "on release -> idle { send = [release_complete] }\n"
+            "      on status_enquiry -> active { send = [status], set = { call_state: 10 } }": (
+                "on release -> idle { send = [release_complete] }\n"
+                "      on status_enquiry -> active"
             )
         },
     ),
@@ -79,7 +128,10 @@ WRONG = [
         ("an_answer_after_a_release", "an_answer_when_it_is_over"),
         {"nothing_odd", "heard", "answered"},
         changes={
-            "on status -> releasing\n": "",
+            "on status where call_state == 0 -> over { stop = [t308] }\n"
+            "      on status -> releasing\n": (
+                "on status where call_state == 0 -> over { stop = [t308] }\n"
+            ),
             "on status where call_state > 0 -> over { send = [release_complete] }\n": "",
             "on status -> over\n": "",
         },
@@ -89,7 +141,7 @@ WRONG = [
         EXCHANGES,
         "calls.qos",
         ("a_call_that_is_forgotten_when_released",),
-        {"over"},
+        {"released"},
         changes={"on status where call_state == 0 -> over { stop = [t308] }\n": ""},
     ),
     Wrong(
