@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import dataclass
+from qospec.record.ended import CaseWriter
 from qospec.record.outcome import complete_outcome
 from qospec.record.parts import Part, read_part
 from qospec.record.store import REMEDY, Record, RecordError
@@ -42,8 +43,10 @@ class MergedRun:
     def write(self, record: Record) -> None:
         """Write the files that one run would have written."""
         record.begin(self.frame, self.planned)
-        for number, case in enumerate(self.outcome["cases"], 1):
-            record.add(number, case)
+        cases = self.outcome["cases"]
+        with CaseWriter(record, len(cases)) as writer:
+            for number, case in enumerate(cases, 1):
+                writer.add(number, case)
         record.end(self.outcome, self.timing)
 
 

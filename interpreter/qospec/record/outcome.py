@@ -28,7 +28,6 @@ from qospec.plan.settings import (
     write_setting,
 )
 from qospec.protocol.streams import describe_items
-from qospec.record.bounds import bound_documents
 from qospec.record.histograms import describe_histograms
 from qospec.record.networks import describe_networks, list_links
 from qospec.record.parts import read_part
@@ -41,7 +40,7 @@ from qospec.record.statements import (
     count_statements,
     describe_statement,
 )
-from qospec.units import CELL_RATE, FRAME_RATE, PACKET_RATE, PS_PER_S, TIME, format_value
+from qospec.units import CELL_RATE, FRAME_RATE, PACKET_RATE, PS_PER_S, RATIO, TIME, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from qospec.document import Document
     from qospec.judge.conclusions import Conclusion
     from qospec.judge.phases import PhasesResult
-    from qospec.judge.readings import Readings
+    from qospec.judge.readings import Bounded, Readings
     from qospec.judge.result import Judged, Result
     from qospec.model.suite import Case, Flow, Suite, Test
     from qospec.plan.plan import CasePlan
@@ -84,7 +83,7 @@ def describe_case(plan: CasePlan, result: Result) -> Document:
     return {
         **_describe_run(plan, verdict, conclusions, judged, readings),
         **describe_hangs(hangs, plan.case.statements),
-        "bounds": bound_documents(readings),
+        "bounds": describe_bounds(readings),
         "why": [*stuck, *_explain_losses(plan, readings, erroneous=bool(result.errors))],
         "errors": list(result.errors),
     }
@@ -203,6 +202,29 @@ def _describe_losses(repeats: Sequence[Readings]) -> list[Document]:
         for number, readings in enumerate(repeats, 1)
         for loss in readings.list_losses()
     ]
+
+
+def describe_bounds(repeats: Sequence[Readings]) -> list[Document]:
+    """Return what is proved in a case, with the most that was measured in any repeat."""
+    measured: dict[str, Fraction] = {}
+    found: dict[str, Bounded] = {}
+    for readings in repeats:
+        for bound in readings.list_bounds():
+            found[bound.what] = bound
+            if bound.measured is not None:
+                measured[bound.what] = max(bound.measured, measured.get(bound.what, bound.measured))
+    return [_describe_bound(bound, measured.get(what)) for what, bound in found.items()]
+
+
+def _describe_bound(of: Bounded, measured: Fraction | None) -> Document:
+    share = None if measured is None or not of.most else measured / of.most
+    return {
+        "what": of.what,
+        "most": describe_quantity(of.most, of.dimension),
+        "measured": describe_quantity(measured, of.dimension),
+        "share": describe_quantity(share, RATIO, digits=3),
+        "why": of.why,
+    }
 
 
 def _describe_disciplines(repeats: Sequence[Readings]) -> Document:

@@ -392,6 +392,7 @@ FRAME = {
     },
 }
 """What is known before the run."""
+JOINED = {"cases": [CASE]}
 PLAN = {**FRAME, "planned": [CASE]}
 SUMMARY: Shape = {
     **dict.fromkeys(VERDICTS, COUNT),

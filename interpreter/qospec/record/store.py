@@ -1,7 +1,8 @@
 """The files of a record: a folder of JSON files, each complete from the moment it has its name.
 
 run.json       what is about to run: specification, seed, versions, plan
-cases/*.json   one file per case, written as it ends
+cases/*.json   one file per case, written as it ends; of a record of more than 100 cases, one file
+               for those of a second
 timing.json    start, end and durations; the only one of these that differs between equal runs
 outcome.json   the whole outcome, written last, when the run ends or is interrupted; a large one is
                packed as outcome.json.gz and, once all cases have ended, in place of cases/
@@ -29,16 +30,27 @@ from qospec.document import Document, iterate_json, write_json
 from qospec.record import packing, seal, signature
 from qospec.record.consistency import list_contradictions
 from qospec.record.outcome import SCHEMA, complete_outcome, is_finished
-from qospec.record.schema import CASE, OUTCOME, PLAN, SIGNATURE, TIMING, Shape, list_violations
+from qospec.record.schema import (
+    CASE,
+    JOINED,
+    OUTCOME,
+    PLAN,
+    SIGNATURE,
+    TIMING,
+    Shape,
+    list_violations,
+)
 from qospec.record.sharing import SharedValues
 from qospec.writing import WriteError, explain_failure, replace_file, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from io import BufferedReader
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+MOST_ALONE = 100
+"""The cases of a record of which each has a file; of more, the outcome takes about 1 MB."""
 MAX_SLUG_LENGTH = 40
 MAX_REPORTED = 3
 """Problems of a file."""
@@ -93,16 +105,21 @@ class Record:
         """Write the result of a case; `number` is its place in the plan, from 1."""
         self._add(_name_case(number), case)
 
+    def add_joined(self, number: int, cases: Sequence[Document]) -> None:
+        """Write the results of several cases; `number` is the place of the first of them."""
+        text = json.dumps({"cases": cases}, ensure_ascii=False, separators=(",", ":"))
+        self._write_new(_name_case(number), text)
+
     def end(self, outcome: Document, timing: Document) -> None:
         """Write the timing and the outcome, which ends the record."""
         parts = iterate_json(outcome)
         first = _take_plain(parts)
         rest = next(parts, None)
-        if rest is None:
+        if rest is None and not is_joined(len(outcome.get("cases", ()))):
             self._put({TIMING_FILE: write_json(timing), OUTCOME_FILE: "".join(first)})
             return
         self._put({TIMING_FILE: write_json(timing)})
-        self._put_packed(PACKED_OUTCOME, chain(first, [rest], parts))
+        self._put_packed(PACKED_OUTCOME, chain(first, [rest or ""], parts))
         if outcome["state"] == "complete":
             self._remove_cases()
 
@@ -143,15 +160,16 @@ class Record:
         """
         frame = self.plan()
         planned = frame.pop("planned")
-        names = sorted(f"cases/{path.name}" for path in (self.folder / "cases").glob("*.json"))
-        if len(names) > len(planned):
-            many = f"{len(names)} cases, and {len(planned)} were planned"
-            raise RecordError(f"`{self.folder}` is damaged: it holds {many}; {REMEDY}")
+        names = self._list_case_files()
         if not names and self._find_outcome() == PACKED_OUTCOME:
             ended = self.read_outcome()["cases"]
         else:
-            reading = self._begin_reading()
-            ended = [self._read_checked(name, CASE, reading) for name in names]
+            reading, ended = self._begin_reading(), []
+            for name in names:
+                ended += self._read_cases(name, reading)
+                if len(ended) > len(planned):
+                    many = f"{len(ended)} cases, and {len(planned)} were planned"
+                    raise RecordError(f"`{self.folder}` is damaged: it holds {many}; {REMEDY}")
         whole = complete_outcome(frame, planned, ended, stopped=stopped)
         if contradiction := next(list_contradictions(whole), ""):
             raise RecordError(f"`{self.folder}` is damaged: {contradiction}; {REMEDY}")
@@ -233,14 +251,21 @@ class Record:
         """
         if self.read_begun() != begun:
             raise RecordError(f"another `qos run` has written into `{self.folder}` meanwhile")
-        done = {case["name"] for case in begun.done}
+        numbers = {case["name"]: number for number, case in enumerate(begun.planned, 1)}
+        done, reading = {case["name"] for case in begun.done}, self._begin_reading()
+        kept: list[list[Document]] = []
         with _explain_writing():
             for name in (*seal.OUTCOMES, TIMING_FILE, signature.NAME):
                 (self.folder / name).unlink(missing_ok=True)
-            for number, case in enumerate(begun.planned, 1):
-                if case["name"] not in done:
-                    (self.folder / _name_case(number)).unlink(missing_ok=True)
+            for name in self._list_case_files():
+                cases = self._read_cases(name, reading)
+                finished = [case for case in cases if case["name"] in done]
+                if len(finished) < len(cases):
+                    (self.folder / name).unlink()
+                    kept += [finished] if finished else []
         self._put({})
+        for cases in kept:  # by their first, since the file of one that was cut may come again
+            self.add_joined(numbers[cases[0]["name"]], cases)
 
     @contextmanager
     def reserve(self) -> Iterator[None]:
@@ -302,8 +327,10 @@ class Record:
         return str(document["public_key"])
 
     def _add(self, name: str, document: Document) -> None:
+        self._write_new(name, write_json(document))
+
+    def _write_new(self, name: str, text: str) -> None:
         """Write a file that is new."""
-        text = write_json(document)
         with _explain_writing():
             seal.append_checksum(self.folder, name, seal.compute_checksum(text.encode()))
             write_whole(self.folder / name, text)
@@ -342,6 +369,16 @@ class Record:
         """Return the name of the file with the outcome; "" of a run that was killed."""
         return next((name for name in seal.OUTCOMES if (self.folder / name).exists()), "")
 
+    def _list_case_files(self) -> list[str]:
+        return sorted(f"cases/{path.name}" for path in (self.folder / "cases").glob("*.json"))
+
+    def _read_cases(self, name: str, reading: _Reading) -> list[Document]:
+        """Return the cases of a file, which are one or many."""
+        document = self._read(name, reading)
+        self._check(name, document, JOINED if "cases" in document else CASE)
+        found: list[Document] = document.get("cases", [document])
+        return found
+
     def _begin_reading(self) -> _Reading:
         return _Reading(self._read_seal())
 
@@ -363,6 +400,10 @@ class Record:
     def _read_checked(self, name: str, shape: Shape, reading: _Reading) -> Document:
         """Return the content of a file, after checking its seal and its schema."""
         document = self._read(name, reading)
+        self._check(name, document, shape)
+        return document
+
+    def _check(self, name: str, document: Document, shape: Shape) -> None:
         version = document.get("schema", SCHEMA)
         if version != SCHEMA:
             raise RecordError(
@@ -380,7 +421,6 @@ class Record:
             data = text.encode("utf-8", "surrogatepass")
             if seal.compute_checksum(data) != source["sha256"]:
                 raise self._describe_damage(name, f"the text of `{source['name']}` was changed")
-        return document
 
     def _read(self, name: str, reading: _Reading) -> Document:
         with self._open(name) as file:
@@ -466,6 +506,11 @@ class _Reading:
             name = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))
             raise ValueError(f"`{name}` is given twice in an object")
         return self._shared.build_object(pairs)
+
+
+def is_joined(count: int) -> bool:
+    """Return whether so many cases share files."""
+    return count > MOST_ALONE
 
 
 def _name_case(number: int) -> str:

@@ -18,6 +18,7 @@ from qospec.engine import kernel
 from qospec.judge.result import Result
 from qospec.judge.verdict import PROBLEMS
 from qospec.record import outcome
+from qospec.record.ended import CaseWriter
 from qospec.record.schema import TIME_FORMAT
 from qospec.record.sharing import SharedValues
 from qospec.record.store import BegunRun
@@ -31,7 +32,7 @@ from qospec.run.schedule import PlainRun, Schedule, run_here
 from qospec.run.workshop import Order, Workshop, hash_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from qospec.document import Document
@@ -140,8 +141,9 @@ def execute(
     places = {case["name"]: number for number, case in enumerate(planned, 1)}
     with record.reserve():
         kept = [{**case, "again": request.commands[case["name"]]} for case in done]
-        for case in kept:
-            record.add(places[case["name"]], case)
+        with CaseWriter(record, len(request.select_own(planned))) as writer:
+            for case in kept:
+                writer.add(places[case["name"]], case)
         before = {**timing, "program": hash_program()} if kept else {}
         begun = BegunRun(frame, planned, kept, before)
         return _run(request, record, listener, begun)
@@ -172,13 +174,9 @@ def _run(
     is_mixed = begun.done and begun.timing.get("program") != program
     if is_mixed or request.assemble is not None:
         program = ""  # workers elsewhere promise no more than its version
-    ended_before = {case["name"] for case in begun.done}
-    own = [
-        (number, plan)
-        for number, plan in request.select_own([*enumerate(request.plans, 1)])
-        if plan.case.name not in ended_before
-    ]
+    own = list(_list_left(request, begun))
     done: list[JobResult] = []
+    writer = CaseWriter(record, len(own) + len(begun.done))
     shared = SharedValues()
     stopped = False
 
@@ -186,16 +184,21 @@ def _run(
         number, plan = own[ended.place]
         document = ended.result.document
         document = shared.share_values({**document, "again": request.commands[document["name"]]})
-        record.add(number, document)
+        writer.add(number, document)
         plan.release()
         done.append(ended.result._replace(document=document))
         listener.note_ended(document, ended.result.seconds)
 
-    with Interruption() as interruption:
+    with Interruption() as interruption, writer:
         plans = [plan for _, plan in own]
         runs = (_run_of_case(plan, keep_going=request.keep_going) for plan in plans)
         schedule = Schedule(runs, listener.note_progress)
-        results = _run_jobs(schedule, plans, request, listener, interruption)
+
+        def note_wait() -> None:
+            interruption.check()
+            writer.write_due()
+
+        results = _run_jobs(schedule, plans, request, listener, note_wait)
         with suppress(KeyboardInterrupt), closing(results):
             for result in results:
                 take(result)
@@ -205,12 +208,21 @@ def _run(
                     break
         for job in schedule.cut():
             take(job)
+        writer.write_held()
         ended = [*begun.done, *(result.document for result in done)]
         whole = outcome.complete_outcome(begun.frame, begun.planned, ended, stopped=stopped)
         record.end(whole, _add_times(begun.timing, done, started, program))
         if program:
             write_receipt(record, make_receipt(begun.frame["provenance"], program))
     return whole
+
+
+def _list_left(request: RunRequest, begun: BegunRun) -> Iterator[tuple[int, CasePlan]]:
+    """Yield the plans of the cases that have not ended, each with its place in the plan."""
+    ended = {case["name"] for case in begun.done}
+    for number, plan in request.select_own([*enumerate(request.plans, 1)]):
+        if plan.case.name not in ended:
+            yield number, plan
 
 
 def _add_times(before: Document, done: Sequence[JobResult], started: str, program: str) -> Document:
@@ -239,7 +251,7 @@ def _run_jobs(
     plans: Sequence[CasePlan],
     request: RunRequest,
     listener: ProgressListener,
-    interruption: Interruption,
+    on_wait: Callable[[], None],
 ) -> Generator[Ended]:
     workshop = Workshop(request.order, plans)
     phased = any(plan.case.phases for plan in plans)
@@ -249,7 +261,7 @@ def _run_jobs(
         from qospec.run.crews.processes import ProcessCrew
 
         def note_wait() -> None:
-            interruption.check()
+            on_wait()
             listener.note_waiting()
 
         crew = (
@@ -260,7 +272,7 @@ def _run_jobs(
         pool = workers.Pool(crew)
         return workers.run(schedule, pool, request.notices, note_wait)
     kernel.notices.update(request.notices)
-    return run_here(schedule, workshop, interruption.check)
+    return run_here(schedule, workshop, on_wait)
 
 
 def _run_of_case(plan: CasePlan, *, keep_going: bool = False) -> CaseRun:

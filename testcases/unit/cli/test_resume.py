@@ -207,3 +207,22 @@ def test_a_full_disk_ends_the_run_with_what_goes_on_with_it(
     assert ended.output.endswith(f"go on: qos run --resume {left}\n")
     assert invoke("run", "--resume", left, "--no-progress").exit_code == 1
     assert read_all(left) == read_all(whole)
+
+
+def test_a_run_whose_cases_share_files_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a run that was killed; of one that was stopped; with two processes."""
+    monkeypatch.setattr("qospec.record.store.MOST_ALONE", 2)
+    whole = run()
+    assert sorted(read_all(whole)) == ["outcome.json.gz", "run.json"]
+    stopped = run("-x", "--record", "stopped")
+    assert len(list((stopped / "cases").iterdir())) == 1
+    assert invoke("verify", stopped).exit_code == 0
+    killed = stopped.with_name("killed")
+    shutil.copytree(stopped, killed)
+    for name in ("outcome.json.gz", "timing.json", "report.html"):
+        (killed / name).unlink()
+    for record, jobs in ((stopped, "1"), (killed, "2")):
+        resumed = invoke("run", "--resume", record, "--no-progress", "-j", jobs)
+        assert resumed.exit_code == 1, resumed.output
+        assert read_all(record) == read_all(whole)
+        assert invoke("verify", record).exit_code == 0

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from qospec.catalogue.kinds import discover
 from qospec.judge.readings import Bounded
-from qospec.record.bounds import bound_documents
+from qospec.record.outcome import describe_bounds
 from qospec.record.schema import BOUND, list_violations
 from qospec.report.words import describe_proved_bounds
 from qospec.run import trial
@@ -38,7 +38,7 @@ test t on one {
 def test_each_bound_stands_beside_what_was_measured(planned) -> None:
     (case,) = planned(TEXT)
     repeats = trial.run(case, discover(), lambda _: None).repeats
-    documents = bound_documents([repeat.readings for repeat in repeats])
+    documents = describe_bounds([repeat.readings for repeat in repeats])
     assert not list(list_violations(documents, [BOUND]))
     assert describe_proved_bounds({"bounds": documents}) == [
         "delay of f: at most 2 us, 2 us measured (100 %)",
@@ -54,7 +54,7 @@ def test_the_most_of_all_repeats_counts_whichever_comes_last() -> None:
         found = Bounded("items in q", Fraction(8), most, COUNT)
         return SimpleNamespace(list_bounds=lambda: [found])
 
-    (document,) = bound_documents([repeat(2), repeat(6), repeat(4), repeat(None)])
+    (document,) = describe_bounds([repeat(2), repeat(6), repeat(4), repeat(None)])
     assert document["measured"]["value"] == "6"
     assert document["share"]["value"] == "3/4"
 
@@ -68,7 +68,7 @@ def test_a_queue_without_a_bound_says_why(planned) -> None:
     text = text[: text.index("flow f")] + flow + text.partition("run")[2]
     (case,) = planned(text)
     repeats = trial.run(case, discover(), lambda _: None).repeats
-    documents = bound_documents([repeat.readings for repeat in repeats])
+    documents = describe_bounds([repeat.readings for repeat in repeats])
     assert describe_proved_bounds({"bounds": documents}) == [
         "delay of f: x.q: its interruptions are random",
         "items in x.q: its interruptions are random",
