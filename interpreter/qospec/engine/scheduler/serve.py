@@ -316,7 +316,7 @@ def _drop_over_limit(tree: Tree, service: Service) -> None:
 
 @kernel
 def on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
-    """Handle an arrival at input `k`; return the tag that is kept as its `arrival_tag`."""
+    """Handle an arrival at input `k`; return the tag that `arrival_tags` keeps of it."""
     return 0
 
 
