@@ -9,8 +9,7 @@ from qospec.catalogue.kinds import metric
 from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
-    from qospec.engine.measure.samples import Sample
-    from qospec.engine.measure.tally import Tally
+    from qospec.engine.measure.tally import Sample, Tally
 
 
 class OfferedMetric(Metric):

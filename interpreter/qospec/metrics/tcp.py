@@ -11,8 +11,7 @@ from qospec.engine.measure.metric import Metric
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from qospec.engine.measure.samples import Sample
-    from qospec.engine.measure.tally import Delays, Tally
+    from qospec.engine.measure.tally import Delays, Sample, Tally
 
 
 class ConnectionMetric(Metric):

@@ -8,13 +8,14 @@ import pytest
 
 from qospec.catalogue.kinds import Kind, discover
 from qospec.engine.measure.calls import RatedCall
-from qospec.engine.measure.samples import QUANTITIES, Sample
+from qospec.engine.measure.samples import QUANTITIES
 from qospec.engine.measure.tally import (
     Delays,
     FrameLatencies,
     Outages,
     Packet,
     Reordering,
+    Sample,
     Smoothed,
     Tally,
     Variation,

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.endpoint import tcp_connection
 from qospec.engine.items.batch import build_batch
 from qospec.engine.kernel import kernel
 from qospec.engine.measure import delays
+from qospec.engine.measure.tally import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Rows, Times, Whole
     from qospec.engine.experiment import Intervals, MeasurementSpec
     from qospec.engine.items.batch import Batch
-    from qospec.engine.measure.tally import Delays
     from qospec.engine.source.arrivals import Told
 
 QUANTITIES = (*tcp_connection.QUANTITIES, "offered", "established", "refused", "held")
@@ -44,20 +43,6 @@ VALUE, SINCE = range(2)
 Window = tuple[int, int, int]
 """The window: its start, its end, and the length of intervals; 0: there is a row for each
 connection, and not for each interval."""
-
-
-class Sample(NamedTuple):
-    """The samples of one quantity: how many, or for how many ps, their sum, and the extremes.
-
-    Attributes:
-        times: Of round trips, and not by interval: all of them.
-    """
-
-    weight: int
-    total: int
-    least: int | None
-    most: int | None
-    times: Delays | None = None
 
 
 class Samples:

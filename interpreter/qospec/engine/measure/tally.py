@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from qospec.engine.measure.bytes import Volume
     from qospec.engine.measure.calls import RatedCall
-    from qospec.engine.measure.samples import Sample
 
 
 @dataclass(frozen=True)
@@ -238,6 +237,20 @@ class Outages(NamedTuple):
     lost_ps: int | None = None
     changed_ps: int | None = None
     goes_on: bool = False
+
+
+class Sample(NamedTuple):
+    """The samples of one quantity: how many, or for how many ps, their sum, and the extremes.
+
+    Attributes:
+        times: Of round trips, and not by interval: all of them.
+    """
+
+    weight: int
+    total: int
+    least: int | None
+    most: int | None
+    times: Delays | None = None
 
 
 @dataclass(frozen=True)
