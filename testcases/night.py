@@ -8,6 +8,7 @@ from hypothesis import settings
 
 ONE_IN = 4
 MOST_CASES = 16
+FIFTH = 5
 
 Item = TypeVar("Item")
 
@@ -22,6 +23,11 @@ def spread(items: Sequence[Item], most: int) -> list[Item]:
     if len(items) <= most:
         return list(items)
     return [items[number * (len(items) - 1) // max(1, most - 1)] for number in range(most)]
+
+
+def shorten(count: int) -> int:
+    """Return a fifth of what makes an input large, which takes as much less time; at night all."""
+    return count if is_night() else count // FIFTH
 
 
 def sample_cases(names: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as draw
+from night import is_night, shorten
 
 from qospec.diagnostics import Problems
 from qospec.rendering import render_all
@@ -63,25 +64,25 @@ def test_any_real_file_with_any_damage(data: draw.DataObject) -> None:
 
 
 LARGE = {
-    "zeros": "\x00" * LONGEST,
-    "high characters": "\U0010ffff" * LONGEST,
-    "parentheses": "qos 1\nlet x = " + "(" * 100_000,
-    "braces": "qos 1\n" + "{}" * 100_000,
-    "blanks": " " * LONGEST,
-    "lines": "\n" * LONGEST,
-    "digits": "qos 1\nlet x = " + "9" * 400_000,
-    "points": "qos 1\nlet x = " + "9." * 200_000,
-    "texts": 'qos 1\nlet x = "' + '"\n"' * 100_000,
-    "comments": "qos 1\n" + "## x\n" * 90_000,
-    "minus": "qos 1\nlet x = " + "- " * 200_000,
-    "one name": "qos 1\nlet " + "a" * 400_000,
-    "slips": "qos 1\n" + "x = = 1\n" * 50_000,
-    "blocks": "qos 1\n" + "topology x {\n" * 30_000,
-    "closers astray": "qos 1\n" + " }\n" * 160_000,
-    "import lines astray": "qos 1\n}\n" + " import\n" * 60_000,
-    "commas missing in one line": "qos 1\nlet x = [" + "1 " * 240_000,
-    "slips in one line": "qos 1\ndevice d { " + "a = 1 = 1 , " * 40_000,
-    "a slip before one line": "qos 1\ndevice d { = =\n" + "a = 1, " * 30_000,
+    "zeros": "\x00" * shorten(LONGEST),
+    "high characters": "\U0010ffff" * shorten(LONGEST),
+    "parentheses": "qos 1\nlet x = " + "(" * shorten(100_000),
+    "braces": "qos 1\n" + "{}" * shorten(100_000),
+    "blanks": " " * shorten(LONGEST),
+    "lines": "\n" * shorten(LONGEST),
+    "digits": "qos 1\nlet x = " + "9" * shorten(400_000),
+    "points": "qos 1\nlet x = " + "9." * shorten(200_000),
+    "texts": 'qos 1\nlet x = "' + '"\n"' * shorten(100_000),
+    "comments": "qos 1\n" + "## x\n" * shorten(90_000),
+    "minus": "qos 1\nlet x = " + "- " * shorten(200_000),
+    "one name": "qos 1\nlet " + "a" * shorten(400_000),
+    "slips": "qos 1\n" + "x = = 1\n" * shorten(50_000),
+    "blocks": "qos 1\n" + "topology x {\n" * shorten(30_000),
+    "closers astray": "qos 1\n" + " }\n" * shorten(160_000),
+    "import lines astray": "qos 1\n}\n" + " import\n" * shorten(60_000),
+    "commas missing in one line": "qos 1\nlet x = [" + "1 " * shorten(240_000),
+    "slips in one line": "qos 1\ndevice d { " + "a = 1 = 1 , " * shorten(40_000),
+    "a slip before one line": "qos 1\ndevice d { = =\n" + "a = 1, " * shorten(30_000),
     "too long": "x" * 10_000_000,
 }
 
@@ -89,7 +90,10 @@ LARGE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("text", LARGE.values(), ids=LARGE)
 def test_what_is_large_is_read_or_refused(text: str) -> None:
-    """The larger of these take about a second; what is not linear would take minutes."""
-    start = time.perf_counter()
+    """The larger of these take a second, by day a fifth of it.
+
+    What is not linear takes minutes, by day several seconds.
+    """
+    start_s = time.process_time()
     read(text)
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start_s < (30 if is_night() else 2)

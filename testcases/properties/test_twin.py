@@ -8,7 +8,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as draw
-from night import sample_files
+from night import sample_files, shorten
 
 from qospec.diagnostics import Problems
 from qospec.formatting import format_text, read
@@ -125,23 +125,24 @@ def test_both_of_pyyaml_s_loaders_are_followed_alike(
 
 
 LARGE = {
-    "zeros": "\x00" * LONGEST,
-    "high characters": "\U0010ffff" * LONGEST,
-    "lists in a line": "[" * LONGEST,
-    "lists by dashes": "- " * 200_000,
-    "mappings": "{a: " * 100_000,
-    "keys of keys": "? " * 200_000,
-    "blanks": " " * LONGEST,
-    "comments": "# x\n" * 120_000,
-    "digits": f"qos: 1\nlet: {{x: {'9' * 400_000}}}",
-    "keys": "qos: 1\nlet:\n" + "".join(f"  k{n}: 1\n" for n in range(30_000)),
-    "equal keys": "qos: 1\nlet:\n" + "  k: 1\n" * 60_000,
-    "texts": "qos: 1\nlet: {x: '" + '""\n' * 100_000 + "'}",
-    "colons": "a: " * 150_000,
-    "parentheses": "qos: 1\nlet:\n  x: " + "(" * 100_000,
-    "wires": "qos: 1\ndevice: {d: {'->': [" + "a, " * 100_000 + "]}}",
-    "folded": 'qos: 1\nlet:\n  x: "' + 'a\\"\n   b' * 60_000 + '"',
-    "wrong shapes": "qos: 1\ndevice:\n  d:\n" + "".join(f"    k{n}: [a]\n" for n in range(20_000)),
+    "zeros": "\x00" * shorten(LONGEST),
+    "high characters": "\U0010ffff" * shorten(LONGEST),
+    "lists in a line": "[" * shorten(LONGEST),
+    "lists by dashes": "- " * shorten(200_000),
+    "mappings": "{a: " * shorten(100_000),
+    "keys of keys": "? " * shorten(200_000),
+    "blanks": " " * shorten(LONGEST),
+    "comments": "# x\n" * shorten(120_000),
+    "digits": f"qos: 1\nlet: {{x: {'9' * shorten(400_000)}}}",
+    "keys": "qos: 1\nlet:\n" + "".join(f"  k{n}: 1\n" for n in range(shorten(30_000))),
+    "equal keys": "qos: 1\nlet:\n" + "  k: 1\n" * shorten(60_000),
+    "texts": "qos: 1\nlet: {x: '" + '""\n' * shorten(100_000) + "'}",
+    "colons": "a: " * shorten(150_000),
+    "parentheses": "qos: 1\nlet:\n  x: " + "(" * shorten(100_000),
+    "wires": "qos: 1\ndevice: {d: {'->': [" + "a, " * shorten(100_000) + "]}}",
+    "folded": 'qos: 1\nlet:\n  x: "' + 'a\\"\n   b' * shorten(60_000) + '"',
+    "wrong shapes": "qos: 1\ndevice:\n  d:\n"
+    + "".join(f"    k{n}: [a]\n" for n in range(shorten(20_000))),
     "too long": "x" * 10_000_000,
 }
 
@@ -149,7 +150,7 @@ LARGE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("text", LARGE.values(), ids=LARGE)
 def test_what_is_large_is_read_or_refused(text: str) -> None:
-    """What stops this is the test's own time: the larger of these take about two seconds."""
+    """What stops this is the test's own time: the larger of these take two seconds at night."""
     problems = Problems()
     parse(Source("a.yaml", text), problems)
     assert problems.errors or "keys" in text or text.startswith("qos")
