@@ -57,7 +57,8 @@ test-nightly: test-seeds coverage extension site ## Run suites at ten seeds, mod
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/unit/shrink testcases/unit/run/test_ndr.py testcases/unit/cli/test_schema.py \
 	    testcases/unit/cli/test_phases.py testcases/language/test_help.py testcases/wrong_devices \
-	    testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
+	    testcases/properties -m 'not nightly' --hypothesis-profile nightly --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest -m nightly --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 	$(BIN)/python testcases/drivers.py 20000
 	$(CALIBRATE) --trials 200
 	$(BIN)/python testcases/versions.py --all

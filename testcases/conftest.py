@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from digests import digest, stored
 from hypothesis import settings
-from night import sample_cases, spread
+from night import is_night, sample_cases, spread
 
 from qospec.catalogue.kinds import discover
 from qospec.check import check
@@ -115,17 +115,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out parameters beyond `--most`, the same each time: the first and the last stay."""
+    """Leave out by day what is for the night, and parameters beyond `--most`.
+
+    Of these it is the same each time: the first and the last stay.
+    """
     gc.freeze()
+    if not is_night():
+        select_items(
+            config, items, [item for item in items if not item.get_closest_marker("nightly")]
+        )
     most = config.getoption("--most")
     if most is None:
         return
     alike: dict[str, list[pytest.Item]] = {}
     for item in items:
         alike.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    kept = {item for its in alike.values() for item in spread(its, most)}
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = [item for item in items if item in kept]
+    select_items(config, items, [item for its in alike.values() for item in spread(its, most)])
+
+
+def select_items(config: pytest.Config, items: list[pytest.Item], some: list[pytest.Item]) -> None:
+    """Leave out all items but some."""
+    kept = set(some)
+    left_out = [item for item in items if item not in kept]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item in kept]
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> pytest.Collector | None:

@@ -56,3 +56,17 @@ def test_a_program_starts_as_it_is_called(variables: str, program: str) -> None:
 
 def test_the_makefile_calls_programs() -> None:
     assert len(PROGRAMS) > 5
+
+
+def test_what_is_more_at_night_is_run_at_night() -> None:
+    """Suites are run at ten seeds, and tests with a mark wherever they are: the rest is listed."""
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ntest-nightly:")[2]
+    listed = [
+        ROOT / path for path in re.findall(r" (testcases/[\w/.]+)", recipe.partition("\n\n")[0])
+    ]
+    assert "pytest -m nightly --hypothesis-profile nightly" in recipe
+    folder = ROOT / "testcases"
+    importing = re.compile(r"^from night import", re.MULTILINE)
+    more = {p for p in folder.glob("*/**/test_*.py") if importing.search(p.read_text("utf-8"))}
+    assert more
+    assert [path for path in more if not {path, *path.parents} & {*listed}] == []

@@ -265,11 +265,12 @@ def test_workers_do_not_run_other_files_than_were_planned(tmp_path: Path) -> Non
     assert err == "error: files were changed while the run began: run it again\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_kernels_that_must_be_compiled_take_no_time_of_a_search(tmp_path: Path) -> None:
     """They take several seconds: more than the search has, which needs one.
 
     The clock is that of the processor, so that other programs do not take the time of the search.
+    By day `fuzz/test_explore.py` and `fuzz/test_rounds.py` show it of what seems to compile.
     """
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     for name in ("QOS_KERNELS", "NUMBA_CACHE_DIR"):
