@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -41,8 +42,14 @@ finally:
 """
 
 
-def imported(path: Path, *, types: bool = False) -> Iterator[str]:
-    """Yield `module` or `module:member` for each import of a file; for types only if `types`."""
+@cache
+def imported(path: Path, *, types: bool = False) -> tuple[str, ...]:
+    """Return `module` or `module:member` for each import of a file; for types only if `types`."""
+    return tuple(find_imports(path, types=types))
+
+
+def find_imports(path: Path, *, types: bool) -> Iterator[str]:
+    """Yield them anew, from the text of the file."""
     waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while waiting:
         node = waiting.pop()
@@ -117,6 +124,10 @@ def test_the_root_imports_nothing_but_its_version() -> None:
     assert list(imported(PACKAGE / "version.py")) == []
 
 
+read_installed = cache(metadata.packages_distributions)
+"""Reads which packages bring which modules, from the files of each."""
+
+
 def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
     """Return what a folder's files import that no requirement of qospec or its extras names.
 
@@ -129,7 +140,7 @@ def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
         for requirement in requirements
         if any(requirement.marker is None or requirement.marker.evaluate(e) for e in wanted)
     }
-    installed = metadata.packages_distributions()
+    installed = read_installed()
     found: dict[str, set[str]] = {}
     for path in sorted(folder.rglob("*.py")):
         modules = {name.partition(":")[0].split(".")[0] for name in imported(path)}
@@ -183,6 +194,13 @@ def test_named_tuples_are_ours_which_cost_less_at_each_start() -> None:
     assert standard == []
 
 
+def root_of(node: ast.expr) -> str:
+    """Return the name before the first dot; "" if there is no name."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def names_set_elsewhere(path: Path) -> Iterator[str]:
     """Yield each private name of another package that a file reads, and each name that it sets."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -195,9 +213,8 @@ def names_set_elsewhere(path: Path) -> Iterator[str]:
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
-            root = ast.unparse(node).partition(".")[0]
             sets = isinstance(node.ctx, ast.Store | ast.Del)
-            if root in others and (sets or re.match("_[a-z]", node.attr)):
+            if (sets or re.match("_[a-z]", node.attr)) and root_of(node) in others:
                 yield ast.unparse(node)
 
 
