@@ -1,7 +1,10 @@
 """`qos run --part` and `qos merge`: all parts together are one run, and what is not is refused."""
 
+import contextlib
 import json
 import shutil
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,22 +48,47 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bench.qos").write_text(SPECIFICATION)
 
 
-def run_part(part: str, *options: str) -> Path:
-    """Run a part of the project here, and return its record."""
-    root = Path("records") / part.replace("/", "-of-") / "-".join(options)
-    ran = invoke("run", "bench.qos", "--part", part, "--record", root, "--no-progress", *options)
-    assert ran.exit_code in (0, 1), ran.output
-    (record,) = root.iterdir()
-    return record
+RunPart = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> RunPart:
+    """Return what runs a part of a text in a folder of its own, once, and returns its records."""
+
+    @cache
+    def run(text: str, part: str, *options: str) -> Path:
+        folder = tmp_path_factory.mktemp("part")
+        (folder / "bench.qos").write_text(text)
+        with contextlib.chdir(folder):
+            to = ("--record", "records", "--no-progress")
+            ran = invoke("run", "bench.qos", "--part", part, *to, *options)
+        assert ran.exit_code in (0, 1), ran.output
+        return folder / "records"
+
+    return run
 
 
 @pytest.fixture
-def parts() -> list[Path]:
+def run_part(run_once: RunPart) -> RunPart:
+    """Return what runs a part of the project here, as it is now, and returns its record."""
+
+    def run(part: str, *options: str) -> Path:
+        root = Path("records") / part.replace("/", "-of-") / "-".join(options)
+        text = Path("bench.qos").read_text()
+        shutil.copytree(run_once(text, part, *options), root, dirs_exist_ok=True)
+        (record,) = (path for path in root.iterdir() if (path / "run.json").exists())
+        return record
+
+    return run
+
+
+@pytest.fixture
+def parts(run_part: RunPart) -> list[Path]:
     """Return the records of both halves of the project's cases."""
     return [run_part("1/2"), run_part("2/2")]
 
 
-def test_all_parts_merged_are_one_run_byte_by_byte() -> None:
+def test_all_parts_merged_are_one_run_byte_by_byte(run_part: RunPart) -> None:
     records = [run_part(f"{number}/4") for number in (3, 1, 4, 2)]
     whole = invoke("run", "bench.qos", "--record", "whole", "--no-progress")
     merged = invoke("merge", *records, "--record", "merged", "--report", "json")
@@ -90,7 +118,7 @@ def test_a_part_has_its_own_cases_and_says_which_part_it_is() -> None:
     assert "1 of 2 cases ended" in again.output
 
 
-def test_it_does_not_matter_how_many_workers_a_part_has() -> None:
+def test_it_does_not_matter_how_many_workers_a_part_has(run_part: RunPart) -> None:
     one, two = run_part("1/2"), run_part("1/2", "-j", "2")
     assert (one / "outcome.json").read_bytes() == (two / "outcome.json").read_bytes()
 
@@ -112,7 +140,7 @@ def test_a_part_that_cannot_be(part: str, message: str) -> None:
     assert not Path("records").exists()
 
 
-def test_more_parts_than_cases_leave_parts_without_a_case() -> None:
+def test_more_parts_than_cases_leave_parts_without_a_case(run_part: RunPart) -> None:
     """A matrix of parts is written before anybody counts the cases: that is no failure."""
     empty = invoke("run", "bench.qos", "-k", "again", "--part", "3/3", "--record", "empty")
     assert empty.exit_code == 0
@@ -125,7 +153,7 @@ def test_more_parts_than_cases_leave_parts_without_a_case() -> None:
     assert (merged.exit_code, "1 pass; seed 0" in merged.output) == (0, True)
 
 
-def test_a_record_without_a_case_says_so_whoever_asks_for_its_cases() -> None:
+def test_a_record_without_a_case_says_so_whoever_asks_for_its_cases(run_part: RunPart) -> None:
     """It was an internal error, and `inconclusive` where the run had exited with 0."""
     empty = run_part("7/7")
     for more in ([], ["--part", "1/2"]):
@@ -150,7 +178,7 @@ def refusal(*records: Path, code: int = 2) -> str:
     return refused.output
 
 
-def test_a_part_that_is_missing(parts: list[Path]) -> None:
+def test_a_part_that_is_missing(parts: list[Path], run_part: RunPart) -> None:
     assert "1 part is missing: 1/2" in refusal(parts[1])
     eight = [run_part("1/4")]
     assert "3 parts are missing: 2/4, 3/4, 4/4" in refusal(*eight)
@@ -160,16 +188,16 @@ def test_a_part_that_is_there_twice(parts: list[Path]) -> None:
     assert f"part 1/2 is there 2 times: `{parts[0]}`, `{parts[0]}`" in refusal(*parts, parts[0])
 
 
-def test_parts_of_different_seeds(parts: list[Path]) -> None:
+def test_parts_of_different_seeds(parts: list[Path], run_part: RunPart) -> None:
     said = refusal(parts[0], run_part("2/2", "--seed", "7"))
     assert "are not parts of one run: the seed is `7` here and `0` there" in said
 
 
-def test_parts_of_different_divisions(parts: list[Path]) -> None:
+def test_parts_of_different_divisions(parts: list[Path], run_part: RunPart) -> None:
     assert "the number of parts is `3` here and `2` there" in refusal(parts[0], run_part("2/3"))
 
 
-def test_parts_of_different_options(parts: list[Path]) -> None:
+def test_parts_of_different_options(parts: list[Path], run_part: RunPart) -> None:
     assert "they were run with different options" in refusal(
         parts[0], run_part("2/2", "--keep-going")
     )
@@ -177,11 +205,11 @@ def test_parts_of_different_options(parts: list[Path]) -> None:
     assert "the limit of cells per trial is `1000000` here" in refusal(parts[0], limited)
 
 
-def test_parts_of_different_selections(parts: list[Path]) -> None:
+def test_parts_of_different_selections(parts: list[Path], run_part: RunPart) -> None:
     assert "different cases were selected" in refusal(parts[0], run_part("2/2", "-k", "loads"))
 
 
-def test_parts_of_different_texts(parts: list[Path]) -> None:
+def test_parts_of_different_texts(parts: list[Path], run_part: RunPart) -> None:
     Path("bench.qos").write_text(SPECIFICATION.replace("room = 4", "room = 5"))
     assert "`bench.qos` differs" in refusal(parts[0], run_part("2/2", "-v"))
 

@@ -1,6 +1,8 @@
 """Captures of cells of packets, decoded here: packets come out as they went in, byte for byte."""
 
+import contextlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,26 +52,38 @@ def records(path: Path) -> Iterator[bytes]:
             yield data
 
 
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory):
+    """Return what runs a trial with an AAL in a folder, once, with the captures of two links."""
+
+    @cache
+    def capture(aal: str) -> Path:
+        folder = tmp_path_factory.mktemp(aal)
+        with contextlib.chdir(folder):
+            Path("mixed.qos").write_text(SPEC.format(aal=aal), encoding="utf-8")
+            to = ("--record", "records", "--no-progress")
+            run = CliRunner().invoke(cli.qos, ["run", "mixed.qos", *to])
+            assert run.exit_code == 0, run.output
+            record = next(Path("records").iterdir())
+            for name, link, *options in (
+                ("cells", "left.wan -> right.wan"),
+                ("frames", "right.lan -> b"),
+                *([("joined", "left.wan -> right.wan", "--frames")] * (aal == "aal5")),
+            ):
+                asked = ["pcap", str(record), "mixed", link, "-o", f"{name}.pcapng", *options]
+                given = CliRunner().invoke(cli.qos, asked)
+                assert given.exit_code == 0, given.output
+        return folder
+
+    return capture
+
+
 @pytest.fixture
-def captured(tmp_path, monkeypatch):
+def captured(captures, monkeypatch):
     """Return the records of two links of a trial with an AAL: of cells, and of frames behind."""
 
     def capture(aal: str) -> tuple[list[bytes], list[bytes]]:
-        monkeypatch.chdir(tmp_path)
-        Path("mixed.qos").write_text(SPEC.format(aal=aal), encoding="utf-8")
-        run = CliRunner().invoke(
-            cli.qos, ["run", "mixed.qos", "--record", "records", "--no-progress"]
-        )
-        assert run.exit_code == 0, run.output
-        record = next(Path("records").iterdir())
-        for name, link, *options in (
-            ("cells", "left.wan -> right.wan"),
-            ("frames", "right.lan -> b"),
-            *([("joined", "left.wan -> right.wan", "--frames")] * (aal == "aal5")),
-        ):
-            asked = ["pcap", str(record), "mixed", link, "-o", f"{name}.pcapng", *options]
-            given = CliRunner().invoke(cli.qos, asked)
-            assert given.exit_code == 0, given.output
+        monkeypatch.chdir(captures(aal))
         return list(records(Path("cells.pcapng"))), list(records(Path("frames.pcapng")))
 
     return capture
@@ -85,11 +99,20 @@ def cell_of(record: bytes) -> tuple[int, int, bytes]:
 
 def divide(content: bytes, generator: int, width: int) -> int:
     """Return the rest of dividing a content by a generator without its first term."""
-    rest, top = 0, 1 << width - 1
+    rest, places = 0, (1 << width) - 1
     for byte in content:
-        for place in reversed(range(8)):
-            first = bool(rest & top) ^ (byte >> place & 1)
-            rest = rest << 1 & (1 << width) - 1 ^ (generator if first else 0)
+        ahead = rest >> width - 8 ^ byte
+        rest = rest << 8 & places ^ divide_byte(ahead, generator, width)
+    return rest
+
+
+@cache
+def divide_byte(byte: int, generator: int, width: int) -> int:
+    """Return the rest of a byte with as many zeros behind it as the rest is wide, bit by bit."""
+    rest, top = byte << width - 8, 1 << width - 1
+    for _ in range(8):
+        first = rest & top
+        rest = rest << 1 & (1 << width) - 1 ^ (generator if first else 0)
     return rest
 
 

@@ -17,7 +17,7 @@ FILES = [
     for path in sorted(ACCEPTED.glob("*.qos"))
     if PHASES.search(path.read_text(encoding="utf-8"))
 ]
-RUN = FILES if is_night() else spread(FILES, 3)
+RUN = FILES if is_night() else spread(FILES, 2)
 """`testcases/language/test_run.py` carries out the phases of each, without the command."""
 
 
