@@ -33,7 +33,7 @@ sys.dont_write_bytecode = False
 # The number of examples of cheap tests, defined only here. A test whose examples take long uses a
 # share of `settings().max_examples`. A change is judged by the same examples each time; at night
 # others are drawn. `quick` is for use while you work and for coverage, where kernels are Python.
-settings.register_profile("ordinary", max_examples=60, deadline=None, derandomize=True)
+settings.register_profile("ordinary", max_examples=30, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
 settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
 settings.load_profile("ordinary")  # unless another is asked for
@@ -54,7 +54,8 @@ os.environ.setdefault("QOS_CHECK", "plan")  # plans are held to `plan.legal` in 
 CALM = ("", "pass", "not applicable")
 """Of statements: what nobody asks the reason of."""
 
-SUITES = Path(__file__).parent / "suites"
+HERE = Path(__file__).parent
+SUITES = HERE / "suites"
 
 DIGESTS = stored()
 
@@ -112,6 +113,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--most", type=int, help="Run at most so many of a test's parameters, spread evenly."
     )
+    parser.addoption(
+        "--part", default="1/1", help="Run the tests of each second file, from the first: 1/2."
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -140,6 +144,20 @@ def select_items(config: pytest.Config, items: list[pytest.Item], some: list[pyt
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item in kept]
+
+
+@cache
+def files_of(part: str) -> frozenset[Path]:
+    """Return the files of a part of the tests, `1/2`: those that follow it have another one."""
+    number, parts = map(int, part.split("/"))
+    return frozenset(sorted(HERE.rglob("test_*.py"))[number - 1 :: parts])
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the files of other parts, as each process has one; nothing of them is imported."""
+    part = config.getoption("--part")
+    is_test = collection_path.suffix == ".py" and collection_path.name.startswith("test_")
+    return True if part != "1/1" and is_test and collection_path not in files_of(part) else None
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> pytest.Collector | None:
