@@ -419,6 +419,7 @@ NOTHING = [
             "pieces": "tcp.nothing_of_pieces",
             "beginners": "tcp.nothing_begun",
             "switches": "tcp.nothing_lost",
+            "clamps": "tcp.nothing_clamped",
         },
         {
             "slow_start.qos": {

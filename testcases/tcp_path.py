@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from connected import connected
 
+from qospec.elements.clamp_mss import ClampMss
 from qospec.elements.line import Line
 from qospec.engine.arrays import np
 from qospec.engine.element import Element
@@ -88,7 +89,8 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
     """Run a sender and a receiver over a path without queues; return what the probes have seen.
 
     The probes stand at the far ends: what would arrive at the receiver, and at the sender, each
-    half of a round trip after it was sent. There packets may be lost.
+    half of a round trip after it was sent. There packets may be lost. `clamps` are what the path
+    lets be announced, there and back.
     """
     held = given.get("held")
     # A line that fast could carry so much that windows of the usual length would hold nothing.
@@ -97,7 +99,9 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
     clock = line.build_clock(stamps=True)
     sent = traffic.describe_exchange(clock, clock)
     n = traffic.connections
-    ends = traffic.build_endpoints(Exchange(n, 0, n, 2 * n, sent))
+    clamps = given.get("clamps", (None, None))
+    carried = traffic.limit_segments(sent, clamps[::-1])
+    ends = traffic.build_endpoints(Exchange(n, 0, n, 2 * n, sent, carried))
     marked, marked_back = given.get("marked", ()), given.get("marked_back", ())
     probes = Probe(there, held, marked), Probe(back, marked=marked_back)
     nodes = (
@@ -109,8 +113,12 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
         Node("client", ends.client),
     )
     wires = [Wire(k, 0, (k + 1) % 6) for k in range(6)]
+    for k, mss in ((k, mss) for k, mss in zip((0, 3), clamps, strict=True) if mss):
+        wires[k] = Wire(k, 0, len(nodes))
+        wires.append(Wire(len(nodes), 0, k + 1))
+        nodes += (Node(f"clamp {k}", ClampMss(mss)),)
     wires += [Wire(2, 1, END), Wire(5, 1, END), Wire(5, 2, END)]
-    streams = [(sent, 0, 0), (sent.answers, n, 3)]
+    streams = [(carried, 0, 0), (carried.answers, n, 3)]
     sources = tuple(
         Source("ask", stream.loop, first, n, "even", stream.sizes, 0, node, 0, stream.encapsulation)
         for stream, first, node in streams

@@ -89,6 +89,22 @@ WRONG = [
         changes={"algorithm = dctcp": "algorithm = newreno"},
     ),
     Wrong(
+        "tcp.clamps_what_goes_out",
+        "clamps",
+        "segments.qos",
+        ("the_line_by_what_is_announced:most=1_000B",),
+        {"ceiling"},
+        changes={"back = clamp_mss { mss = most }": "back = clamp_mss { mss = most + 9_000 B }"},
+    ),
+    Wrong(
+        "tcp.clamps_with_headers",
+        "clamps",
+        "segments.qos",
+        ("the_line_by_what_is_announced:most=1_398B",),
+        {"ceiling"},
+        changes={"back = clamp_mss { mss = most }": "back = clamp_mss { mss = most - 40 B }"},
+    ),
+    Wrong(
         "tcp.acknowledges_each_piece",
         "pieces",
         "buffers.qos",

@@ -256,6 +256,11 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `build_transition` 
         return form
 
     @property
+    def most_announced_bytes(self) -> int | None:
+        """Return to what it lowers the MSS that TCP announces, for the planner; None: not."""
+        return None
+
+    @property
     def multiplexer(self) -> Element | None:
         """Return what merges its inputs at each output, if it is a router; the planner inserts it.
 

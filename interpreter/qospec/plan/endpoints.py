@@ -82,6 +82,7 @@ def _list_endpoints(flows: Sequence[Flow], members: Sequence[Member]) -> Iterato
                 members[answer].stream.first,
                 first,
                 flow.packets,
+                members[request].packets,
             )
             client, server = flow.traffic.build_endpoints(between)
             name = members[request].name

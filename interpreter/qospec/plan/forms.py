@@ -12,15 +12,21 @@ from qospec.catalogue.form import Form
 from qospec.catalogue.kinds import UnfitError
 from qospec.dataclass import NamedTuple
 from qospec.engine.source.sizes import CELLS
+from qospec.plan.tables import State, list_members
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from qospec.catalogue.kinds import Carried
     from qospec.engine.source.sizes import Sizes
+    from qospec.model.suite import Flow
     from qospec.plan.assembly import Drafts
-    from qospec.plan.tables import Hop, Member, Reach, Routes, State, Table
+    from qospec.plan.tables import Hop, Member, Reach, Routes, Table
     from qospec.protocol.encapsulation import Framing
+
+
+NO_LIMIT = 2**30
+"""More than any announcement."""
 
 
 class FormError(Exception):
@@ -270,6 +276,61 @@ def _find_framings(
     for state, framing in seen:
         found.setdefault(state.element, set()).add(framing)
     return found
+
+
+# ---- segments of TCP, behind gateways that lower what its ends announce
+
+
+def limit_segments(
+    members: tuple[Member, ...], flows: Sequence[Flow], drafts: Drafts, reach: Reach
+) -> tuple[Member, ...]:
+    """Return members whose packets are as large as their ends let each other send them.
+
+    Requests are limited by what comes back to their client, answers by what their server hears.
+    """
+    if all(draft.element.most_announced_bytes is None for draft in drafts.values()):
+        return members
+    limited = list(members)
+    for number, there, back in _list_exchanges(members, flows):
+        sent = flows[number].packets
+        assert sent is not None  # noqa: S101 -- what is answered in packets
+        found = _find_limit(drafts, reach, back), _find_limit(drafts, reach, there)
+        sent = flows[number].traffic.limit_segments(sent, found)
+        limited[there] = replace(members[there], packets=sent)
+        limited[back] = replace(members[back], packets=sent.answers)
+    return tuple(limited)
+
+
+def _list_exchanges(
+    members: Sequence[Member], flows: Sequence[Flow]
+) -> Iterator[tuple[int, int, int]]:
+    """Yield the numbers of a flow, of a member of its requests, and of that of their answers."""
+    for number, flow in enumerate(flows):
+        if flow.traffic.is_answered and flow.packets is not None:
+            requests = list_members(members, number, "user")
+            answers = list_members(members, number, "answers")
+            for there, back in zip(requests, answers, strict=True):
+                yield number, there, back
+
+
+def _find_limit(drafts: Drafts, reach: Reach, member: int) -> int | None:
+    """Return what remains of an announcement by all paths of a member; None: any does."""
+    onward: dict[State, list[Hop]] = {}
+    for hop in reach.hops.get(member, ()):
+        onward.setdefault(hop.before, []).append(hop)
+    ends, most = reach.ends.get(member, set()), dict[State, int]()
+    starts = [hop.before for hop in reach.hops.get(member, ())][:1] or [*ends]
+    waiting = [(start, NO_LIMIT) for start in starts]
+    while waiting:
+        state, limit = waiting.pop()
+        own = drafts[state.element].element.most_announced_bytes
+        limit = limit if own is None else min(limit, own)
+        if most.get(state, -1) >= limit:
+            continue
+        most[state] = limit
+        waiting += [(hop.after, limit) for hop in onward.get(state, ())]
+    found = max((most[end] for end in ends if end in most), default=NO_LIMIT)
+    return None if found == NO_LIMIT else found
 
 
 class Survey(NamedTuple):

@@ -382,7 +382,7 @@ def _build_sources(
         near, far = (network.hosts[end].tester for end in (member.origin, member.target))
         yield Source(
             name=member.name,
-            arrivals=flow.arrivals
+            arrivals=(packets and packets.loop) or flow.arrivals
             if flow.traffic.is_answered
             else skew(flow.traffic.begin(flow.arrivals), near.skew),
             first=member.stream.first,

@@ -14,7 +14,14 @@ from qospec.plan.changes import find_too_many_ways, list_stages, with_changes
 from qospec.plan.findings import feasibility, marks, warnings
 from qospec.plan.findings.classes import UsedClasses
 from qospec.plan.findings.uses import tell_at_use
-from qospec.plan.forms import FormError, Forms, Survey, build_sent_form, frame_elements
+from qospec.plan.forms import (
+    FormError,
+    Forms,
+    Survey,
+    build_sent_form,
+    frame_elements,
+    limit_segments,
+)
 from qospec.plan.offered import (
     MOST_ITEMS,
     build_members,
@@ -156,7 +163,8 @@ def _verify(
             formed[form] = survey and (survey, _check_forms(case, name, survey, problems))
         found = formed[form]
         if found is not None:
-            survey = found[0]._replace(members=members)
+            limited = limit_segments(members, case.flows, routes.drafts, routes.reach)
+            survey = found[0]._replace(members=limited)
             if _load_fits(case, name, survey, problems, formed=found[1]):
                 fitting.add(load)
     overall.report(problems)
@@ -260,6 +268,7 @@ def _survey(
     routes: Routes,
     problems: Problems,
 ) -> Survey | None:
+    members = limit_segments(members, case.flows, routes.drafts, routes.reach)
     sent = [build_sent_form(member) for member in members]
     try:
         return Survey(members, Forms(sent, routes, members), *routes)

@@ -38,7 +38,7 @@ from qospec.protocol.marks import CAPABLE
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from qospec.engine.endpoint.traffic import Exchange
+    from qospec.engine.endpoint.traffic import Exchange, Limits
     from qospec.engine.line.clock import Clock
     from qospec.engine.source.traffic import SentPackets
 
@@ -69,8 +69,6 @@ MOST_SEGMENTS = 2**22
 """Of all connections of a flow under way at once: 44 bytes of state for each, and 112 in flight."""
 NEVER_BYTES = 2**40
 """More than a window moves by."""
-LARGEST_FIRST_BYTES, LARGEST_FIRST_SEGMENTS = 14_600, 10
-"""Of the initial window. Source: RFC 6928, 2."""
 
 
 @traffic(
@@ -301,13 +299,42 @@ class Tcp(ExchangeTraffic):
         """Return the places for these, and for short ones between them: a power of two."""
         return 1 << (self._count_segments(mss) + 2).bit_length()
 
+    def limit_segments(self, sent: SentPackets, limits: Limits) -> SentPackets:
+        (answers, loop), (there, back) = (sent.answers, sent.loop), limits
+        assert answers is not None and loop is not None  # noqa: S101, PT018 -- of an exchange
+        mss = self._find_mss(sent)
+        if self.request and back is not None:
+            answers = self._limit_sizes(answers, mss, back)
+        if there is not None:
+            sent = self._limit_sizes(sent, mss, there)
+        least = min(self._limit(mss, limit) for limit in limits)
+        scaled = loop.scale(Fraction(mss, least))
+        return sent._replace(loop=scaled, answers=answers._replace(loop=scaled))
+
+    def _limit_sizes(self, sent: SentPackets, mss: int, limit: int) -> SentPackets:
+        """Return what is sent with smaller segments."""
+        full, least = (self._header_bytes + data for data in (mss, self._limit(mss, limit)))
+        sizes = tuple(sorted({least if size == full else size for size in sent.sizes.size_bytes}))
+        return sent._replace(sizes=Sizes(sizes, (1,) * len(sizes)))
+
+    def _limit(self, mss: int, limit: int | None) -> int:
+        """Return the MSS of a path that lets so much be announced."""
+        stamp = STAMP_BYTES if self.time_stamps else 0
+        return mss if limit is None else max(1, min(mss, limit - stamp))
+
+    def _find_mss(self, sent: SentPackets) -> int:
+        return sent.sizes.size_bytes[-1] - self._header_bytes
+
     def build_endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the client and the server."""
-        mss = exchange.sent.sizes.size_bytes[-1] - self._header_bytes
+        mss = self._find_mss(exchange.sent)
         sender, receiver = self._make_sender(exchange, mss), self._make_receiver(exchange, mss)
         if self.request is None or self.response is None:
             return Endpoints(sender, receiver)
-        back = exchange._replace(requests=exchange.answers, answers=exchange.requests)
+        carried = exchange.carried and exchange.carried.answers
+        back = exchange._replace(
+            requests=exchange.answers, answers=exchange.requests, carried=carried
+        )
         responds = replace(self._make_sender(back, mss), write_bytes=0, is_drawn=False)
         hears = self._make_receiver(back, mss)
         asked, answered = self.request, self.response
@@ -317,7 +344,6 @@ class Tcp(ExchangeTraffic):
         )
 
     def _make_sender(self, exchange: Exchange, mss: int) -> Sender:
-        first = max(2, min(LARGEST_FIRST_SEGMENTS, LARGEST_FIRST_BYTES // mss))
         return Sender(
             exchange,
             mss=mss,
@@ -326,8 +352,8 @@ class Tcp(ExchangeTraffic):
             write_bytes=self.write_size or 0,
             transfer_bytes=AS_SAID if self.request else self.transfer or 0,
             holds_short=self.nagle,
-            places=self._count_places(mss),
-            initial_window=self.initial_window or first,
+            places=self._count_places(self._find_mss(exchange.carried or exchange.sent)),
+            initial_window=self.initial_window or 0,
             least_rto_ps=self.min_rto,
             retries=self.retries,
             control=self._control,
@@ -344,8 +370,9 @@ class Tcp(ExchangeTraffic):
         return Receiver(
             exchange,
             buffer_bytes=self.receive_buffer,
-            ranges=self._count_places(mss) // 2 + 1,
-            enough_bytes=self.ack_every * mss if self.ack_every > 1 else 1,
+            ranges=self._count_places(self._find_mss(exchange.carried or exchange.sent)) // 2 + 1,
+            mss=mss,
+            ack_every=self.ack_every,
             transfer_bytes=self.transfer or 0,
             patience_ps=self.ack_timer,
             rule=self._make_window_rule(mss),
@@ -368,4 +395,4 @@ class Tcp(ExchangeTraffic):
         if self.windows == "bsd":
             return WindowRule(1, min(mss, quarter), 0, min(2 * mss, half))
         least = min(mss, half)
-        return WindowRule(least, 0, least, NEVER_BYTES)
+        return WindowRule(least, 0, least, 0)

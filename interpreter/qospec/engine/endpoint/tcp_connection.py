@@ -4,13 +4,15 @@ Sequence numbers count the bytes of a connection in 64 bits, so they never wrap:
 0, the first byte of data has 1. The column NUMBER of a packet to the receiver holds the number of
 its first byte, NO_DATA if it only acknowledges, PROBE if it asks for the window; that of an
 acknowledgement, the number of the byte that the receiver expects, 0 in answer to a SYN, and its
-column WINDOW how many bytes it takes from there on. FLAGS has ECHO in an acknowledgement if
-congestion was experienced, REDUCED in a segment if the window was reduced. STAMP is when a packet
-was sent, or of an acknowledgement, when that was of which it tells. Each of the columns from
-FIRST_BLOCK on holds what came out of order, the latest first: how far behind that number it begins,
-and its length in LENGTH_BITS bits; 0 of none. What is sent again has the bounds that it had at
-first. In a dialogue EXPECTS is what a packet acknowledges, beside the number of its data, so that
-its time stamps are elsewhere: STAMPED_AT when it was sent, and ECHOED that of which it tells.
+column WINDOW how many bytes it takes from there on, in WINDOW_BITS bits; above these a SYN and the
+answer to it have how much data their sender takes in a segment, before options. FLAGS has ECHO in
+an acknowledgement if congestion was experienced, REDUCED in a segment if the window was reduced.
+STAMP is when a packet was sent, or of an acknowledgement, when that was of which it tells. Each of
+the columns from FIRST_BLOCK on holds what came out of order, the latest first: how far behind that
+number it begins, and its length in LENGTH_BITS bits; 0 of none. What is sent again has the bounds
+that it had at first. In a dialogue EXPECTS is what a packet acknowledges, beside the number of its
+data, so that its time stamps are elsewhere: STAMPED_AT when it was sent, and ECHOED that of which
+it tells.
 """
 
 from __future__ import annotations
@@ -46,6 +48,10 @@ STAMPED_AT, ECHOED = (MORE + len(COLUMNS_OF_BATCHES) + place for place in range(
 """Behind the columns that have names: no batch carries them."""
 AS_SAID = -1
 """In place of the size of a transfer: of a dialogue, in which each end says something in turn."""
+WINDOW_BITS = 32
+WINDOW_MASK = (1 << WINDOW_BITS) - 1
+LARGEST_FIRST_BYTES, MOST_FIRST_SEGMENTS, LEAST_FIRST_SEGMENTS = 14_600, 10, 2
+"""Of the initial window. Source: RFC 6928, 2."""
 UNLIMITED = 2**40
 """The slow start threshold before the first loss, beyond any window."""
 SYN, FIRST_BYTE = 0, 1
@@ -126,8 +132,9 @@ then for each a ring of PLACES for the segments under way."""
     WHOLE,
     END,
     TOLD_WINDOW,
+    EFFECTIVE_MSS,
     OWN,
-) = range(DEADLINE, DEADLINE + 36)
+) = range(DEADLINE, DEADLINE + 37)
 OWN_FIELDS = 8
 COLUMNS = OWN + OWN_FIELDS
 """The columns of a row, named in RFC 9293, 5681 and 6298: SND.UNA, SND.NXT, the highest number sent
@@ -140,8 +147,9 @@ segments, counted from 0: the first under way, the next to send, the one behind 
 6675: bytes that are sacked, lost, and sent again; up to which segment those not sacked are lost;
 the bytes sacked from there on; the segment behind the last that is sacked; the first segment that
 may be sent again. WHOLE is the exchange under way, if it is a transfer or a dialogue, END behind
-what the application has to write so far, TOLD_WINDOW the window that was
-told last. From OWN on, OWN_FIELDS of the congestion control."""
+what the application has to write so far, TOLD_WINDOW the window that was told last, EFFECTIVE_MSS
+the most data of a segment (RFC 9293, 3.7.1: Eff.snd.MSS). From OWN on, OWN_FIELDS of the congestion
+control."""
 START, BEHIND, ITEM, STATUS, SEGMENT = range(5)
 """Of a segment: the number of its first byte, the one behind its last, its exchange, its status."""
 UNKNOWN, LOST, RESENT, REPEATED, SACKED = range(5)

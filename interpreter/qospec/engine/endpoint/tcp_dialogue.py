@@ -32,6 +32,7 @@ from qospec.engine.endpoint.tcp_connection import (
     CONNECTIONS,
     ECHO,
     ECHOED,
+    EFFECTIVE_MSS,
     END,
     ENDED,
     EXPECTS,
@@ -42,7 +43,6 @@ from qospec.engine.endpoint.tcp_connection import (
     GIVEN_UP,
     HAS_BEGUN,
     INITIAL_RTO_PS,
-    INITIAL_WINDOW,
     LEAST_RTO,
     MADE_AT_ONCE,
     NO_DATA,
@@ -66,9 +66,11 @@ from qospec.engine.endpoint.tcp_receiver import (
     RECEIVER,
     Receiver,
     announce,
+    note_segments,
     take_segment,
     wake_receiver,
 )
+from qospec.engine.endpoint.tcp_segment_size import compute_initial_window, note_mss
 from qospec.engine.endpoint.tcp_sender import (
     Sender,
     go_on,
@@ -207,9 +209,11 @@ def _receive(
     event = items, now_ps, out
     row, number = 1 + items[item, CONNECTION] - sender[FIRST_ACKNOWLEDGEMENT], items[item, NUMBER]
     send(out, RECEIVED, item, now_ps)
-    if number == SYN:
-        _open_passively(sender, row)
     expects = items[item, EXPECTS]
+    if number == SYN:
+        _open_passively(sender, row, items[item, WINDOW])
+    elif expects == SYN:
+        note_segments(receiver, row, items[item, WINDOW])
     if sender[STAMPED]:
         items[item, STAMP] = items[item, STAMPED_AT]
     take_segment(receiver, item, event)
@@ -254,12 +258,14 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 
 
 @kernel
-def _open_passively(state: Whole, row: int) -> None:
+def _open_passively(state: Whole, row: int, window: int) -> None:
     """Let a connection be open for what is sent to the end that has begun it."""
     table = view_rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
     if table[row, PHASE] == CLOSED:
+        note_mss(state, table, row, window)
         table[row, RTO] = max(INITIAL_RTO_PS, state[LEAST_RTO])
-        table[row, CONGESTION_WINDOW] = state[INITIAL_WINDOW]
+        mss = table[row, EFFECTIVE_MSS]
+        table[row, CONGESTION_WINDOW] = compute_initial_window(state, mss)
         begin_data(table, row)
 
 
@@ -344,6 +350,6 @@ def _acknowledge_by(sender: Whole, receiver: Whole, first: int, event: Event) ->
                 items[packet, STAMPED_AT] = items[packet, STAMP]
                 items[packet, ECHOED] = heard[row, receiving.RECENT]
             items[packet, EXPECTS] = heard[row, EXPECTED]
-            items[packet, WINDOW] = announce(receiver, heard, row)
+            items[packet, WINDOW] |= announce(receiver, heard, row)
             if heard[row, receiving.CONGESTED]:
                 items[packet, FLAGS] |= ECHO

@@ -13,6 +13,7 @@ from qospec.engine.endpoint.tcp_connection import (
     DUPLICATES,
     ECN,
     EDGE,
+    EFFECTIVE_MSS,
     END,
     FIRST,
     FIRST_BYTE,
@@ -28,7 +29,6 @@ from qospec.engine.endpoint.tcp_connection import (
     LONGEST_RTO_PS,
     LOST_TO,
     MARKS,
-    MSS,
     NEXT,
     NEXT_BYTE,
     OPEN,
@@ -153,7 +153,7 @@ def send_segments(state: Whole, table: Whole, row: int, event: Event) -> None:
     now_ps = event[1]
     end = allowed = table[row, ACKNOWLEDGED] + table[row, CONGESTION_WINDOW]
     if state[PROMPTS] and not table[row, RECOVERING]:
-        end += min(table[row, DUPLICATE], DUPLICATES - 1) * state[MSS]
+        end += min(table[row, DUPLICATE], DUPLICATES - 1) * table[row, EFFECTIVE_MSS]
     end = min(end, table[row, EDGE])
     while table[row, NEXT] < table[row, LAST]:
         place = find_segment(state, row, table[row, NEXT])
@@ -181,7 +181,7 @@ def _find_size(state: Whole, table: Whole, row: int, end: int) -> int:
     Short ones, of all that is written or of half of the largest window, only if nothing is under
     way, or if it does not matter what is. Source: RFC 1122, 4.2.3.4; RFC 9293, 3.7.4, 3.8.6.2.1.
     """
-    mss, usable = state[MSS], end - table[row, NEXT_BYTE]
+    mss, usable = table[row, EFFECTIVE_MSS], end - table[row, NEXT_BYTE]
     written = table[row, WRITTEN] - table[row, NEXT_BYTE]
     size_bytes = min(mss, usable, written)
     if table[row, LAST] - table[row, FIRST] >= state[PLACES]:
@@ -259,7 +259,7 @@ def _fill_pipe(state: Whole, table: Whole, row: int, event: Event) -> None:
     If there is nothing new, other holes before the last segment that has arrived. Source: RFC 6675,
     5, step C, and 4, NextSeg, rules 1 to 3.
     """
-    mss, now_ps = state[MSS], event[1]
+    mss, now_ps = table[row, EFFECTIVE_MSS], event[1]
     while compute_pipe(table, row) + mss <= table[row, CONGESTION_WINDOW]:
         segment = find_hole(state, table, row, table[row, LOST_TO])
         if segment < table[row, LOST_TO]:
@@ -322,7 +322,7 @@ def probe(state: Whole, table: Whole, row: int, event: Event) -> None:
     usable = min(table[row, EDGE], table[row, ACKNOWLEDGED] + table[row, CONGESTION_WINDOW])
     usable = min(usable, table[row, WRITTEN]) - table[row, NEXT_BYTE]
     if usable > 0:
-        _send_new(state, table, row, min(usable, state[MSS]), event)
+        _send_new(state, table, row, min(usable, table[row, EFFECTIVE_MSS]), event)
         return
     send_packet(state, row, PROBE, state[HEADER_BYTES], event)
     table[row, PROBED] += 1

@@ -24,7 +24,9 @@ from qospec.engine.endpoint.tcp_connection import (
     NO_DATA,
     PROBE,
     REDUCED,
+    STAMP_BYTES,
     SYN,
+    WINDOW_BITS,
     find_last_column,
 )
 from qospec.engine.endpoint.traffic import RECEIVED, Endpoint
@@ -59,14 +61,12 @@ if TYPE_CHECKING:
     MORE_OF_ACKNOWLEDGEMENTS,
     HEADER_BYTES,
     MARKS,
-    ENOUGH,
+    MSS,
+    ACK_EVERY,
     END,
     PATIENCE,
     BUFFER,
-    LEAST_MOVE,
     LEAST_WINDOW,
-    OPENED,
-    MUCH,
     READ_SIZE,
     READ_EVERY,
     SACKS,
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     STOP,
     ALARM_AT,
     RECEIVER,
-) = range(22)
+) = range(20)
 """The first numbers of the state: what the receiver is, and when its alarm goes off. A row for each
 connection follows, as one for the heap of deadlines, then one for the reader of each, then for each
 connection the RANGES that came out of order, ascending and apart, in RANGE numbers each: the first
@@ -85,12 +85,12 @@ number, the one behind the last, and which of all segments kept so far was the l
 CLASSIC, EXACT = 1, 2
 """How ECN tells of congestion: until the window was reduced, or of each segment."""
 ORDER, RANGE = 2, 3
-EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, ANSWERED, RECENT, KEPT, CONGESTED, COLUMNS = range(
-    DEADLINE, DEADLINE + 10
-)
+EXPECTED, UNACKNOWLEDGED, APART, READ, EDGE, ANSWERED, RECENT = range(DEADLINE, DEADLINE + 7)
+KEPT, CONGESTED, ENOUGH, LEAST_MOVE, OPENED, MUCH, COLUMNS = range(DEADLINE + 7, DEADLINE + 14)
 """The columns of a row: RCV.NXT; bytes in order that are not acknowledged; ranges in use; behind
 what the reader has read; RCV.NXT + RCV.WND as last announced; Last.ACK.sent and TS.Recent of RFC
-7323; how many segments came out of order so far; whether acknowledgements tell of congestion."""
+7323; how many segments came out of order so far; whether acknowledgements tell of congestion; for
+how many bytes in order one is sent at once, and when the window moves, see `WindowRule`."""
 
 
 class WindowRule(NamedTuple):
@@ -101,7 +101,7 @@ class WindowRule(NamedTuple):
         least_window: and only if the window then has at least so much.
         opened: It is announced at once if it had less than so much, and can move by so much; 0:
             not for that.
-        much: It is announced at once if it can move by so much.
+        much: It is announced at once if it can move by so much; 0: not for that.
     """
 
     least_move: int
@@ -117,7 +117,8 @@ class Receiver(Endpoint):
     Attributes:
         buffer_bytes: How much is kept for the reader.
         ranges: How many ranges can be apart.
-        enough_bytes: For how much in order an acknowledgement is sent at once.
+        mss: The most data of a segment, which the answer to a SYN announces.
+        ack_every: Of how many segments in order an acknowledgement is sent at once.
         transfer_bytes: Behind how much a connection ends, with which it is sent, too; 0: never.
         patience_ps: How long one waits for so much.
         rule: Of the window.
@@ -133,7 +134,8 @@ class Receiver(Endpoint):
     exchange: Exchange
     buffer_bytes: int
     ranges: int
-    enough_bytes: int
+    mss: int
+    ack_every: int
     transfer_bytes: int
     patience_ps: int
     rule: WindowRule
@@ -156,11 +158,12 @@ class Receiver(Endpoint):
             exchange.answers - exchange.requests,
             self.header_bytes,
             answers.marks,
-            self.enough_bytes,
+            self.mss,
+            self.ack_every,
             FIRST_BYTE + self.transfer_bytes,
             self.patience_ps,
             self.buffer_bytes,
-            *self.rule,
+            self.rule.least_window,
             self.read_bytes,
             self.read_every_ps,
             self.sacks,
@@ -175,6 +178,12 @@ class Receiver(Endpoint):
         clear_deadlines(table)
         table[:, EXPECTED] = table[:, READ] = FIRST_BYTE
         table[:, EDGE] = FIRST_BYTE + self.buffer_bytes
+        table[:, ENOUGH] = self.ack_every * self.mss if self.ack_every > 1 else 1
+        table[:, [LEAST_MOVE, OPENED, MUCH]] = (
+            self.rule.least_move,
+            self.rule.opened,
+            self.rule.much,
+        )
         last = find_last_column(sack=self.sacks, is_stamped=self.is_stamped, ecn=self.ecn)
         return Transition(state, _receive_segment, wake_receiver, within=count_columns(last))
 
@@ -205,6 +214,8 @@ def take_segment(state: Whole, item: int, event: Event) -> None:
     if state[STAMPED] and number <= table[row, ANSWERED]:
         table[row, RECENT] = max(table[row, RECENT], items[item, STAMP])  # RFC 7323, 4.3
     if number in (SYN, PROBE):
+        if number == SYN:
+            note_segments(state, row, items[item, WINDOW])
         _acknowledge(state, table, row, SYN if number == SYN else table[row, EXPECTED], event)
     elif number != NO_DATA:
         is_next = _take(state, table, row, number, end)
@@ -212,12 +223,28 @@ def take_segment(state: Whole, item: int, event: Event) -> None:
             table[row, READ] = table[row, EXPECTED]
         elif table[row, READ] < table[row, EXPECTED]:
             _await_reader(state, table, row, now_ps, out)
-        is_enough = table[row, UNACKNOWLEDGED] >= state[ENOUGH] or end == state[END]
+        is_enough = table[row, UNACKNOWLEDGED] >= table[row, ENOUGH] or end == state[END]
         is_enough = is_enough or is_told or _is_update_due(state, table, row)
         if is_next and not is_enough:
             _defer_acknowledgement(state, table, row, now_ps, out)
         else:
             _acknowledge(state, table, row, table[row, EXPECTED], event)
+
+
+@kernel
+def note_segments(state: Whole, row: int, window: int) -> None:
+    """Take segments to be no larger than those that the other end takes, by its SYN's column.
+
+    The window moves by no less than a segment that its own end sends (RFC 9293, 3.8.6.2.2), and
+    what it counts, two of which are acknowledged, are such segments, too, as in Linux; RFC 5681,
+    4.2, leaves it at what it has announced.
+    """
+    table = view_rows(state, RECEIVER, 1 + 2 * state[CONNECTIONS], COLUMNS)
+    most = max(1, (window >> WINDOW_BITS) - STAMP_BYTES * state[STAMPED])
+    table[row, ENOUGH] = min(table[row, ENOUGH], state[ACK_EVERY] * most)
+    table[row, LEAST_MOVE] = min(table[row, LEAST_MOVE], most)
+    table[row, OPENED] = min(table[row, OPENED], most)
+    table[row, MUCH] = min(table[row, MUCH], 2 * most)
 
 
 @kernel
@@ -319,8 +346,8 @@ def _read(state: Whole, table: Whole, row: int, event: Event) -> None:
 def _is_update_due(state: Whole, table: Whole, row: int) -> bool:
     """Return whether the window is announced now: it was closed and opens, or moves by much."""
     move = table[row, READ] + state[BUFFER] - table[row, EDGE]
-    is_opened = move >= state[OPENED] > table[row, EDGE] - table[row, EXPECTED]
-    return is_opened or move >= state[MUCH]  # type: ignore[no-any-return]
+    is_opened = move >= table[row, OPENED] > table[row, EDGE] - table[row, EXPECTED]
+    return is_opened or move >= table[row, MUCH] > 0  # type: ignore[no-any-return]
 
 
 @kernel
@@ -328,7 +355,7 @@ def announce(state: Whole, table: Whole, row: int) -> int:
     """Return the window as an acknowledgement announces it, for which nothing waits any more."""
     edge = table[row, READ] + state[BUFFER]
     is_wide = edge - table[row, EXPECTED] >= state[LEAST_WINDOW]
-    if is_wide and edge - table[row, EDGE] >= state[LEAST_MOVE]:
+    if is_wide and edge - table[row, EDGE] >= table[row, LEAST_MOVE]:
         table[row, EDGE] = edge
     meet_deadline(table, row)
     table[row, UNACKNOWLEDGED], table[row, ANSWERED] = 0, table[row, EXPECTED]
@@ -351,6 +378,8 @@ def _acknowledge(state: Whole, table: Whole, row: int, number: int, event: Event
     packet = make(items, out, connection, size_bytes, state[MARKS], now_ps)
     items[packet, NUMBER] = number
     items[packet, WINDOW] = window
+    if number == SYN:
+        items[packet, WINDOW] |= (state[MSS] + STAMP_BYTES * state[STAMPED]) << WINDOW_BITS
     if state[STAMPED]:
         items[packet, STAMP] = table[row, RECENT]
     if state[ECN] and table[row, CONGESTED]:

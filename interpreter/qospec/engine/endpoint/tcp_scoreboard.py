@@ -18,6 +18,7 @@ from qospec.engine.endpoint.tcp_connection import (
     COLUMNS,
     CONNECTIONS,
     DUPLICATES,
+    EFFECTIVE_MSS,
     FIRST,
     HIGHEST,
     LAST,
@@ -25,7 +26,6 @@ from qospec.engine.endpoint.tcp_connection import (
     LOST,
     LOST_BYTES,
     LOST_TO,
-    MSS,
     PLACES,
     REPEATED,
     RESEND,
@@ -105,7 +105,7 @@ def _note_lost(state: Whole, table: Whole, row: int) -> None:
         size_bytes, behind = state[place + BEHIND] - state[place + START], table[row, SACKED_BEHIND]
         if state[place + STATUS] == SACKED:
             behind -= size_bytes
-        if behind <= (DUPLICATES - 1) * state[MSS]:
+        if behind <= (DUPLICATES - 1) * table[row, EFFECTIVE_MSS]:
             return
         table[row, SACKED_BEHIND] = behind
         if state[place + STATUS] in (UNKNOWN, REPEATED):

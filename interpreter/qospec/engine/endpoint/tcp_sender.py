@@ -37,6 +37,7 @@ from qospec.engine.endpoint.tcp_connection import (
     DUPLICATES,
     ECHO,
     ECN,
+    EFFECTIVE_MSS,
     END,
     ENDED,
     FIRST,
@@ -48,7 +49,6 @@ from qospec.engine.endpoint.tcp_connection import (
     HEADER_BYTES,
     HIGHEST,
     INITIAL_RTO_PS,
-    INITIAL_WINDOW,
     IS_REDUCED,
     ITEM,
     LAST,
@@ -56,7 +56,6 @@ from qospec.engine.endpoint.tcp_connection import (
     LIMIT,
     LONGEST_RTO_PS,
     MADE_AT_ONCE,
-    MSS,
     NEXT,
     NEXT_BYTE,
     NO_DATA,
@@ -91,6 +90,8 @@ from qospec.engine.endpoint.tcp_connection import (
     TOLD_TIMEOUT,
     TRANSFER,
     WHOLE,
+    WINDOW_BITS,
+    WINDOW_MASK,
     find_last_column,
 )
 from qospec.engine.endpoint.tcp_output import (
@@ -113,6 +114,7 @@ from qospec.engine.endpoint.tcp_scoreboard import (
     note_first_lost,
     take_blocks,
 )
+from qospec.engine.endpoint.tcp_segment_size import compute_initial_window, find_announced, note_mss
 from qospec.engine.endpoint.traffic import RECEIVED, Endpoint
 from qospec.engine.event.transition import (
     CONNECTION,
@@ -155,7 +157,7 @@ class Sender(Endpoint):
             AS_SAID: what it says in turn, see `engine.endpoint.tcp_dialogue`.
         holds_short: Whether a short segment waits until nothing is under way (Nagle).
         places: The most segments under way, a power of two.
-        initial_window: In segments.
+        initial_window: In segments; 0: as many as RFC 6928 allows.
         least_rto_ps: The lower limit of the retransmission timeout.
         retries: How often in a row it expires before the connection is given up.
         control: Of the congestion window.
@@ -213,7 +215,7 @@ class Sender(Endpoint):
             self.transfer_bytes,
             self.holds_short,
             self.places,
-            self.initial_window * self.mss,
+            self.initial_window,
             self.least_rto_ps,
             self.retries,
             self.control.repairs_all,
@@ -230,6 +232,7 @@ class Sender(Endpoint):
         table = get_function(view_rows)(state, SENDER, 1 + count, COLUMNS)
         clear_deadlines(table)
         table[1:, TIMED_AT] = self._begin_ps(setting)
+        table[1:, EFFECTIVE_MSS] = self.mss
         table[1:, END] = FIRST_BYTE + max(0, self.transfer_bytes) if self.transfer_bytes else NO_END
         receive, wake = link_hooks(self.control.hooks, _receive_acknowledgement, wake_sender)
         return Transition(
@@ -291,9 +294,11 @@ def take_acknowledgement(state: Whole, item: int, has_data: int, event: Event) -
     row = 1 + items[item, CONNECTION] - state[FIRST_ACKNOWLEDGEMENT]
     number, phase = items[item, NUMBER], table[row, PHASE]
     if phase == OPENING and number == SYN:
+        note_mss(state, table, row, items[item, WINDOW])
         _open(state, table, row, event)
     if table[row, PHASE] == OPEN:
-        is_duplicate = not take_window(table, row, max(number, FIRST_BYTE), items[item, WINDOW])
+        window = items[item, WINDOW] & WINDOW_MASK
+        is_duplicate = not take_window(table, row, max(number, FIRST_BYTE), window)
         if state[SACK]:
             is_duplicate = take_blocks(state, table, row, items, item)
         is_told = _take_echo(state, table, row, items, item, now_ps)
@@ -352,7 +357,8 @@ def wake_sender(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 def _send_syn(state: Whole, table: Whole, row: int, event: Event) -> None:
     """Send a SYN, and wait for the answer."""
     now_ps = event[1]
-    send_packet(state, row, SYN, state[HEADER_BYTES], event)
+    packet = send_packet(state, row, SYN, state[HEADER_BYTES], event)
+    event[0][packet, WINDOW] = find_announced(state) << WINDOW_BITS
     set_deadline(table, row, now_ps + table[row, RTO], 0)
 
 
@@ -363,10 +369,11 @@ def _open(state: Whole, table: Whole, row: int, event: Event) -> None:
     meet_deadline(table, row)
     if table[row, RETRIED]:
         table[row, RTO] = max(RTO_AFTER_LOST_SYN_PS, state[LEAST_RTO])
-        table[row, CONGESTION_WINDOW] = state[MSS]
+        table[row, CONGESTION_WINDOW] = table[row, EFFECTIVE_MSS]
     else:
         _take_sample(state, table, row, now_ps - table[row, TIMED_AT], event)
-        table[row, CONGESTION_WINDOW] = state[INITIAL_WINDOW]
+        mss = table[row, EFFECTIVE_MSS]
+        table[row, CONGESTION_WINDOW] = compute_initial_window(state, mss)
     begin_data(table, row)
     send_packet(state, row, NO_DATA, state[HEADER_BYTES], event)
 
@@ -400,14 +407,14 @@ def _take_echo(state: Whole, table: Whole, row: int, items: Whole, item: int, no
     acknowledged_bytes = number - table[row, ACKNOWLEDGED]
     if acknowledged_bytes > 0:
         marked_bytes = acknowledged_bytes if is_told else 0
-        on_feedback(table, row, state[MSS], acknowledged_bytes, marked_bytes)
+        on_feedback(table, row, table[row, EFFECTIVE_MSS], acknowledged_bytes, marked_bytes)
     if not is_told:
         return False
     reduced_to = max(table[row, REDUCED_TO], table[row, RECOVER])
     if table[row, RECOVERING] or number <= reduced_to:
         return True
     under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED]
-    on_mark(table, row, state[MSS], under_way, now_ps)
+    on_mark(table, row, table[row, EFFECTIVE_MSS], under_way, now_ps)
     table[row, CONGESTION_WINDOW] = min(table[row, CONGESTION_WINDOW], table[row, THRESHOLD])
     table[row, REDUCED_TO], table[row, IS_REDUCED] = table[row, HIGHEST], 1
     return True
@@ -441,7 +448,7 @@ def _advance(
     else:
         table[row, DUPLICATE] = 0
         if table[row, CONGESTION_WINDOW] < state[LIMIT] and not is_told:
-            on_acknowledgement(table, row, state[MSS], number - begun, now_ps)
+            on_acknowledgement(table, row, table[row, EFFECTIVE_MSS], number - begun, now_ps)
     if number == table[row, HIGHEST]:
         meet_deadline(table, row)
     elif not is_timer_kept:
@@ -477,7 +484,7 @@ def _recover(state: Whole, table: Whole, row: int, bytes_acknowledged: int, even
     A partial one tells of another loss. The timer is set anew only for the first of them. Source:
     RFC 6582, 3.2, step 3; RFC 5681, 3.2, step 6, where any ends the recovery; RFC 6675, 5, step A.
     """
-    mss = state[MSS]
+    mss = table[row, EFFECTIVE_MSS]
     if state[SACK]:
         if table[row, ACKNOWLEDGED] >= table[row, RECOVER]:
             table[row, RECOVERING], table[row, DUPLICATE] = 0, 0
@@ -504,7 +511,7 @@ def _count_duplicate(state: Whole, table: Whole, row: int, event: Event) -> None
     is not what limited transmit has added. Source: RFC 5681, 3.2; RFC 6582, 3.2; RFC 6675, 5, steps
     1 to 4.
     """
-    mss = state[MSS]
+    mss = table[row, EFFECTIVE_MSS]
     table[row, DUPLICATE] += 1
     if table[row, DUPLICATE] == 1:
         table[row, PROMPTED] = 0
@@ -564,8 +571,11 @@ def _expire(state: Whole, table: Whole, row: int, event: Event) -> None:
         return
     if table[row, RETRIED] == 1:
         under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED]
-        on_timeout(table, row, state[MSS], under_way, now_ps)
-    table[row, CONGESTION_WINDOW], table[row, RECOVER] = state[MSS], table[row, HIGHEST]
+        on_timeout(table, row, table[row, EFFECTIVE_MSS], under_way, now_ps)
+    table[row, CONGESTION_WINDOW], table[row, RECOVER] = (
+        table[row, EFFECTIVE_MSS],
+        table[row, HIGHEST],
+    )
     table[row, RECOVERING] = table[row, DUPLICATE] = table[row, TIMED] = 0
     table[row, IS_REDUCED] = 1
     table[row, NEXT_BYTE], table[row, NEXT] = table[row, ACKNOWLEDGED], table[row, FIRST]

@@ -22,6 +22,10 @@ RECEIVED = 1
 """The output for what has arrived, of both ends; 0 leads to the line of their host."""
 
 
+Limits = tuple[int | None, int | None]
+"""The MSS that a path lets connections announce for what requests carry, and answers; None: any."""
+
+
 class Exchange(NamedTuple):
     """What the endpoints of a flow exchange between two hosts.
 
@@ -34,6 +38,7 @@ class Exchange(NamedTuple):
         answers: Of answers.
         exchanges: Of whole exchanges; -1 if none are counted.
         sent: What requests are; `sent.answers`, what answers are. Of cells, None.
+        carried: What they are on their path, if that limits segments; None: as they are sent.
     """
 
     connections: int
@@ -41,6 +46,7 @@ class Exchange(NamedTuple):
     answers: int
     exchanges: int
     sent: SentPackets
+    carried: SentPackets | None = None
 
 
 class Endpoint(Element):
@@ -87,6 +93,10 @@ class ExchangeTraffic(WithHeaders, Traffic):
     @abstractmethod
     def build_endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the elements of one client's host and its server's."""
+
+    def limit_segments(self, sent: SentPackets, limits: Limits) -> SentPackets:  # noqa: ARG002
+        """Return requests with their answers, on a path that limits what is announced."""
+        return sent
 
     def _fill_line(self, sizes: Sizes, clock: Clock, field: str) -> SentPackets:
         """Return packets of some sizes on a link, the largest as often as they fit.

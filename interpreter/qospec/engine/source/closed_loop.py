@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,11 @@ class ClosedLoop(Arrivals):
     rate: Fraction
     again: Fraction
     timeout_ps: int
+
+    def scale(self, factor: Fraction) -> ClosedLoop:
+        """Return that of more items, each of them smaller."""
+        at_once = -(-self.at_once * factor // 1)
+        return replace(self, at_once=at_once, rate=self.rate * factor, again=self.again * factor)
 
     def start(self, connections: int, phases: str, draws: Draws) -> None:
         """Have no state."""
