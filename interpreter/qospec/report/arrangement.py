@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from qospec.judge.verdict import NOT_APPLICABLE
 from qospec.report.charts.plot import list_varying, point
 from qospec.report.text import write_metric_name
 from qospec.report.words import describe_measured, describe_needed, describe_value, show_quantity
@@ -136,6 +137,8 @@ def _measure_longest(text: str, width: float = SMALL) -> float:
 def _write_cell(statement: Record | None, column: Record) -> float:
     if statement is None:
         return 0
+    if statement["verdict"] == NOT_APPLICABLE:
+        return len("n/a")
     got = describe_value(statement) or describe_measured(statement)
     below = list(_ends(statement))
     if column["bound"] is None:

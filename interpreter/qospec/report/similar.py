@@ -212,17 +212,17 @@ MOST_PRINTED = 40
 def choose_printed(document: Record, shown: Sequence[str]) -> list[str]:
     """Return which of the cases that are shown in detail are printed so, by id.
 
-    Of cases that fail alike it is the first; of each file also the first that passes, since tables
-    have the statements of all the others.
+    Of cases that fail alike it is the first; of each file also the one with the fewest flows of
+    those that pass, since tables have the statements of all the others.
     """
-    first = [group[0] for group in group_similar(list_attention(document))]
-    passing: dict[str, Record] = {}
+    chosen = [group[0] for group in group_similar(list_attention(document))]
+    passing: dict[str, list[Record]] = {}
     for test in list_tests(document):
-        for case in test["cases"]:
-            if case["ran"] and case["verdict"] not in PROBLEMS:
-                passing.setdefault(test["path"], case)
-    first += passing.values()
-    return [case["id"] for case in first if case["id"] in shown][:MOST_PRINTED]
+        passing.setdefault(test["path"], []).extend(
+            case for case in test["cases"] if case["ran"] and case["verdict"] not in PROBLEMS
+        )
+    chosen += [min(its, key=lambda case: len(case["metrics"])) for its in passing.values() if its]
+    return [case["id"] for case in chosen if case["id"] in shown][:MOST_PRINTED]
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

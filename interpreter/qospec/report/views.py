@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -246,6 +246,14 @@ def select_first_flows(metrics: Record) -> dict[str, Any]:
     return dict(islice(metrics.items(), MOST_FLOWS))
 
 
+def group_alike_flows(flows: Iterable[Record]) -> list[list[Record]]:
+    """Return the flows of a test, those beside each other that send the same together."""
+    return [
+        list(its)
+        for _, its in groupby(flows, lambda f: (f["traffic"], f.get("contract"), f.get("source")))
+    ]
+
+
 def arrange_columns(
     its: Sequence[Record], kinds: Sequence[str] = ("require", "expect")
 ) -> list[dict[str, Any]]:
@@ -402,6 +410,7 @@ def format_count(count: int, noun: str) -> str:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "attention": list_attention,
+    "alike_flows": group_alike_flows,
     "by_flow": build_flow_tables,
     "cases": list_cases,
     "columns": arrange_columns,

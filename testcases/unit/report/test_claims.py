@@ -158,7 +158,7 @@ def test_procedures_are_listed_with_their_tests(claiming):
         ("markdown", ["- not reproduced: **figure 3-15**: the text names no cause", "1 exact"]),
         ("html", ["not reproduced</span>", "the text names no cause", "<b>calibrated only</b>"]),
         ("html", ["criteria: 1 exact, 1 calibrated (not counted as reproduced)"]),
-        ("html", ['title="it applies when pvcs &gt; 10">not applicable</td>']),
+        ("html", ['<abbr title="not applicable: it applies when pvcs &gt; 10">n/a</abbr>']),
         ("junit", ['name="not reproduced" value="figure 3-15: the text names no cause"']),
         ("junit", ['name="not applicable" value="expect ', ': it applies when pvcs &gt; 10"']),
         ("junit", ['name="criteria" value="1 calibrated (not counted as reproduced)']),

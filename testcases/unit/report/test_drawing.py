@@ -128,10 +128,39 @@ def test_two_links_between_two_nodes_are_counted():
 
 def test_no_two_texts_stand_at_one_place_and_each_has_room():
     mesh = [[a, b] for a in "abcd" for b in "abcd" if a < b]
-    drawn = draw_topology(mesh, [line("149.8 Mbit/s @cell", "5 us", *mesh)])
+    rates = [line("149.8 Mbit/s @cell", f"{n} us", ends) for n, ends in enumerate(mesh, 1)]
+    drawn = draw_topology(mesh, rates)
     places = [(label["x"], label["y"]) for line in drawn["lines"] for label in line["labels"]]
     assert len(places) == len(set(places)) > 4
     lefts = sorted({box["x"] for box in drawn["boxes"]})
     rights = sorted({box["x"] + box["width"] for box in drawn["boxes"]})
     # 18 characters of some 6 px
     assert all(left - right > 18 * 6 for left, right in zip(lefts[1:], rights, strict=False))
+
+
+def test_what_many_lines_all_are_is_said_once():
+    links = [["a", "sw"], ["b", "sw"], ["sw", "c"], ["sw", "d"]]
+    alike = line("1 Gbit/s @line", "5 us", *links)
+    drawn = draw_topology(links, [alike])
+    assert drawn["each"] == "1 Gbit/s, 5 us"
+    assert [texts(one) for one in drawn["lines"]] == [[]] * 4
+    few = draw_topology(links[1:], [{**alike, "links": links[1:]}])
+    assert few["each"] == ""
+    assert [texts(one) for one in few["lines"]] == [["1 Gbit/s", "5 us"]] * 3
+    other = line("1 Gbit/s @line", "6 us", links.pop())
+    assert (
+        draw_topology([*links, other["links"][0]], [{**alike, "links": links}, other])["each"] == ""
+    )
+
+
+def test_texts_stand_where_their_line_does_not_go():
+    """Lines from three boxes to one: the upper one falls, the lower one rises."""
+    links = [["a", "x"], ["b", "x"], ["c", "x"], ["x", "y"]]
+    drawn = draw_topology(
+        links, [line("1 Gbit/s @line", f"{n} us", e) for n, e in enumerate(links, 1)]
+    )
+    for one, sides in zip(drawn["lines"], ("above", "between", "below", "between"), strict=True):
+        lifts = [label["y"] - one["points"][0][1] for label in one["labels"]]
+        assert len(lifts) == 2
+        assert ["above", "below"][lifts[1] > 0] == ("below" if sides == "between" else sides)
+        assert (lifts[0] > 0) == (sides == "below")

@@ -22,9 +22,12 @@ _MEMBER = re.compile(r"(?P<array>.+)\[(?P<index>\d+)\]\Z")
 CHARACTER, PADDING, BOX_HEIGHT, ROW, GAP, MARGIN = 7.2, 12, 30, 46, 52, 4
 SMALL_CHARACTER, BESIDE = 6.0, 6
 """Of the text at a line: the width of a character, and its distance from a box."""
-ABOVE, BELOW = -5, 13
+ABOVE, BELOW, LEADING = -5, 13, 13
+"""Of a text: where it stands above a line, and below it, and the distance of two on one side."""
 MOST_TEXTS = 2
 """Of how many rates that differ a line of several links is labelled."""
+MOST_REPEATED = 3
+"""How many lines that are all alike have each its text; of more, it is said once."""
 
 
 def draw_topology(links: Links, lines: Lines = ()) -> dict[str, Any]:
@@ -33,14 +36,17 @@ def draw_topology(links: Links, lines: Lines = ()) -> dict[str, Any]:
     `width`, `height`; `boxes` with `x`, `y` (of the corner), `width`, `height`, `label`, `end`
     (whether it has one neighbour); `lines` with `points` (x and y, from left to right) and
     `labels`: its rate and its delay, as `lines` of the record say, each a `text` at `x`, `y`, which
-    is the `start` or the `end` of it (`anchor`). Where they would overlap there are none.
+    is the `start` or the `end` of it (`anchor`). Where they would overlap there are none. `each` is
+    what all of many lines are, which then do not say it.
     """
     edges, labels, boxes = _fold_links(links)
     edges = _order_edges(edges)
     layers = _assign_layers(edges, labels)
     ways = _route_edges(edges, layers)
     rows = _order_rows(ways, layers)
-    return _place_boxes(ways, _write_texts(edges, boxes, lines), rows, labels)
+    each = _describe_each(lines, len(links)) if len(edges) > MOST_REPEATED else ""
+    texts = _write_texts(edges, boxes, () if each else lines)
+    return {**_place_boxes(ways, texts, rows, labels), "each": each}
 
 
 # ---- arrays
@@ -71,6 +77,15 @@ def _fold_links(links: Links) -> tuple[dict[Edge, int], dict[str, str], dict[str
         edge = (b, a) if (b, a) in edges else (a, b)
         edges[edge] = edges.get(edge, 0) + 1
     return edges, labels, first
+
+
+def _describe_each(lines: Lines, count: int) -> str:
+    """Return the rate and the delay of all lines; "" if they differ, or not all are known."""
+    if sum(len(line["links"]) for line in lines) < count:
+        return ""
+    kinds = {(line["rate"].replace(" @line", ""), line["delay"]) for line in lines}
+    (rate, delay), *others = sorted(kinds) or [("", "0 s")]
+    return "" if others else rate + f", {delay}" * (delay != "0 s")
 
 
 def _write_texts(
@@ -288,6 +303,18 @@ def _is_at_start(way: Sequence[str], degree: Mapping[str, int]) -> bool:
     return degree[way[0]] <= degree[way[-1]]
 
 
+def _choose_lifts(count: int, fall: float) -> list[int]:
+    """Return how far below a line its texts stand: on the side that it bends away from.
+
+    Args:
+        count: One or two.
+        fall: How far below this end the line goes on.
+    """
+    if fall > 0:
+        return [ABOVE - LEADING, ABOVE][-count:]
+    return [BELOW, BELOW + LEADING][:count] if fall < 0 else [ABOVE, BELOW][:count]
+
+
 def _draw_line(
     way: Sequence[str],
     boxes: Mapping[str, Mapping[str, Any]],
@@ -309,9 +336,11 @@ def _draw_line(
         if texts and end not in taken:
             taken.append(end)
             x = round(end[0] + (BESIDE if anchor == "start" else -BESIDE), 1)
+            beyond = points[1] if anchor == "start" else points[-2]
+            lifts = _choose_lifts(len(texts), beyond[1] - end[1])
             labels = [
                 {"text": text, "x": x, "y": round(end[1] + lift, 1), "anchor": anchor}
-                for text, lift in zip(texts, (ABOVE, BELOW), strict=False)
+                for text, lift in zip(texts, lifts, strict=True)
             ]
             return {"points": points, "labels": labels}
     return {"points": points, "labels": []}
