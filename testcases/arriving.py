@@ -1,8 +1,11 @@
-"""Arrivals that tests of queues and schedulers draw."""
+"""Arrivals that tests of queues and schedulers draw, and items as batches."""
 
 from collections.abc import Sequence
 
+import numpy as np
 from hypothesis import strategies as st
+
+from qospec.engine.items.batch import Batch, build_batch
 
 
 @st.composite
@@ -33,3 +36,17 @@ def draw_inputs(
             packets.append((at, draw(st.sampled_from(sizes)), name))
         found.append(packets)
     return found
+
+
+def build_items(items: Sequence[tuple[int, int, int, int]]) -> Batch:
+    """Return (at, sent, connection, size) as a batch."""
+    columns = list(zip(*items, strict=True)) or [(), (), (), ()]
+    kinds = (np.int64, np.int64, np.int32, np.int32)
+    at, sent, connection, size = (np.array(c, k) for c, k in zip(columns, kinds, strict=True))
+    return build_batch(
+        at_ps=at,
+        sent_ps=sent,
+        connection=connection,
+        size_bytes=size,
+        marks=np.zeros(len(at), np.uint32),
+    )

@@ -5,6 +5,7 @@ from math import floor
 
 import numpy as np
 import pytest
+from arriving import build_items
 from books import in_bytes
 from connected import connected
 from hypothesis import given
@@ -22,7 +23,7 @@ from qospec.engine.event.process import EventProcess, build_process
 from qospec.engine.event.transition import CONNECTION, DONE, SENT, SIZE, Transition, make, send
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.items.batch import FOREVER_PS, Batch, build_batch
+from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.contract import Contract
 from qospec.engine.kernel import kernel
 from qospec.engine.line.clock import Clock
@@ -45,20 +46,6 @@ CLOCKS = {
     ),
 }
 CONNECTIONS = connected((Contract("packets", Fraction(1), 0),) * 2)
-
-
-def batch(items) -> Batch:
-    """Return (at, number, connection, size) as a batch; its number is when it was sent."""
-    columns = list(zip(*items, strict=True)) or [(), (), (), ()]
-    kinds = (np.int64, np.int64, np.int32, np.int32)
-    at, sent, connection, size = (np.array(c, k) for c, k in zip(columns, kinds, strict=True))
-    return build_batch(
-        at_ps=at,
-        sent_ps=sent,
-        connection=connection,
-        size_bytes=size,
-        marks=np.zeros(len(at), np.uint32),
-    )
 
 
 @st.composite
@@ -91,7 +78,7 @@ def carried(node: Node, arrivals, cuts, queues):
     left, lost, before = [], set(), 0
     for until_ps in (*cuts, FOREVER_PS):
         came = [[i for i in items if before <= i[0] < until_ps] for items in arrivals]
-        step = process(tuple(map(batch, came)), until_ps)
+        step = process(tuple(map(build_items, came)), until_ps)
         left += step.departures[0].sent_ps.tolist()
         lost |= {int(n) for loss in step.losses for n in loss.batch.sent_ps}
         before = max(before, until_ps)
@@ -196,7 +183,7 @@ def test_the_shaper_itself_reports_what_waits_for_tokens(chunk_ps, window, expec
     items = [(0, 0, 0, 100), (0, 1, 0, 100), (0, 2, 0, 100), (170, 3, 0, 100)]
     for start in range(0, 400, chunk_ps):
         until = start + chunk_ps
-        process((batch([item for item in items if start <= item[0] < until]),), until)
+        process((build_items([item for item in items if start <= item[0] < until]),), until)
     assert watched.seen == {"pace": expected}
 
 
@@ -210,7 +197,7 @@ def test_of_two_copies_of_a_packet_the_one_that_finds_room_waits(until_ps):
     process = watched.wrap_process(EventProcess(node.element, setting).process, node)
     for early in (True, False):
         part = [item for item in items if (item[0] < until_ps) is early]
-        process((batch(part),), until_ps if early else FOREVER_PS)
+        process((build_items(part),), until_ps if early else FOREVER_PS)
     # the first is sent until 100, a copy until 120; the last finds an empty queue and an idle line
     assert watched.seen == {"q": Occupancy(1, 90, 90, 1, 90)}
 

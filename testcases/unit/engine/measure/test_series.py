@@ -6,11 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from arriving import build_items
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.engine.experiment import Intervals, MeasurementSpec
-from qospec.engine.items.batch import Batch, build_batch
+from qospec.engine.items.batch import Batch
 from qospec.engine.measure.samples import Samples
 from qospec.engine.measure.series import Series
 
@@ -36,16 +37,8 @@ def build_series(measurement, framing) -> Series:
 
 def batch(items) -> Batch:
     """Return (sent, delay, connection, size) in the order of arrival."""
-    rows = sorted((sent + delay, sent, connection, size) for sent, delay, connection, size in items)
-    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
-    kinds = (np.int64, np.int64, np.int32, np.int32)
-    at, sent, connection, size = (np.array(c, k) for c, k in zip(columns, kinds, strict=True))
-    return build_batch(
-        at_ps=at,
-        sent_ps=sent,
-        connection=connection,
-        size_bytes=size,
-        marks=np.zeros(len(at), np.uint32),
+    return build_items(
+        sorted((sent + delay, sent, connection, size) for sent, delay, connection, size in items)
     )
 
 
