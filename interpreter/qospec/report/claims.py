@@ -25,12 +25,14 @@ def find_only_claim(counts: Mapping[str, int]) -> str:
 
 
 def describe_counts(counts: Mapping[str, int]) -> str:
-    """Return counts in words: `3 exact, 1 shape; 2 not applicable`; "" without any of these."""
+    """Return counts in words: `3 exact, 1 shape; 2 not applicable`; "" without any of these.
+
+    Criteria without a claim are counted beside others: a test of no publication makes none.
+    """
     idle = counts.get(NOT_APPLICABLE)
-    if not idle and not any(counts.get(claim) for claim in CLAIMS):
-        return ""
+    claims = any(counts.get(claim) for claim in CLAIMS)
     applied = ", ".join(
-        f"{count} {said}" for claim, said in _WORDS.items() if (count := counts.get(claim))
+        f"{count} {said}" for name, said in _WORDS.items() if claims and (count := counts.get(name))
     )
     return "; ".join(filter(None, [applied, f"{idle} {NOT_APPLICABLE}" if idle else ""]))
 

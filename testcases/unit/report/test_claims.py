@@ -55,6 +55,7 @@ def test_one_line_says_so_and_what_does_not_count(claiming):
 def test_without_claims_there_is_no_sentence(document):
     assert describe_claims(document) == ""
     assert describe_counts(count_by_claim([])) == ""
+    assert describe_counts({"none": 7, "not applicable": 2}) == "2 not applicable"
 
 
 @pytest.mark.parametrize(
