@@ -1,6 +1,6 @@
 # Targets for developers. Each target sets up what it needs; `make` alone prints the list.
 .POSIX:
-.PHONY: help setup demo quick test site test-browser test-nightly test-seeds test-versions kernel test-kernel lint lock coverage digests nothing calibration torture bench ratios fuzz-language mutation extension dist clean
+.PHONY: help setup demo quick test site test-browser test-nightly test-seeds test-versions kernel test-kernel lint lock coverage digests nothing calibration torture bench ratios fuzz-language mutation extension tree-sitter dist clean
 
 BIN = .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
@@ -61,7 +61,7 @@ test-browser: setup ## Test reports in Chromium, on screen and printed; needs th
 	    { echo "test-browser needs the extra: $(BIN)/pip install --editable '.[browser]'" >&2; exit 1; }
 	$(BIN)/python -m pytest testcases/browser
 
-test-nightly: test-seeds coverage extension site ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; build the site; measure coverage and speed
+test-nightly: test-seeds coverage extension tree-sitter site ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; build the site; measure coverage and speed
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/unit/shrink testcases/unit/run/test_ndr.py testcases/unit/cli/test_schema.py \
 	    testcases/unit/cli/test_phases.py testcases/language/test_help.py testcases/wrong_devices \
@@ -142,6 +142,17 @@ extension: .venv/users ## Package the extension of VS Code as build/qospec.vsix;
 	    npx --yes $(VSCE) package $$version --no-git-tag-version --no-update-package-json \
 	        --allow-missing-repository --out ../../build/qospec.vsix && \
 	    cd ../.. && $(BIN)/python editors/extension.py build/qospec.vsix $$version
+
+TREE_SITTER = build/tree-sitter-0.27.1
+
+$(TREE_SITTER)/bin/tree-sitter:
+	cargo install --quiet --locked --no-default-features --root $(TREE_SITTER) tree-sitter-cli@$(TREE_SITTER:build/tree-sitter-%=%)
+
+tree-sitter: .venv/users $(TREE_SITTER)/bin/tree-sitter ## Build the tree-sitter grammar in build/grammar, and compare its trees with the parser's; needs cargo and cc
+	rm -rf build/grammar
+	$(BIN)/python editors/tree_sitter.py build/grammar
+	cd build/grammar && ../../$(TREE_SITTER)/bin/tree-sitter generate src/grammar.json
+	$(BIN)/python editors/tree_sitter.py build/grammar --compare $(TREE_SITTER)/bin/tree-sitter
 
 # One version of each package for all systems and all Pythons. What is locked stays, unless UPGRADE
 # is `--upgrade`, or `--upgrade-package NAME`.

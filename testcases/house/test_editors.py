@@ -5,6 +5,7 @@ import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from qospec.diagnostics import Problems
 from qospec.source import Source
@@ -84,6 +85,24 @@ def test_tokens_have_the_colours_of_what_they_are() -> None:
                 wrong.append(f"{path.name}: {kind} {text[start:end]!r}: {scope}")
     assert {"QUANTITY", "STRING", "NAME", "INT", "EXPECT", "AT", "POINT"} <= seen
     assert not wrong, "\n".join(wrong)
+
+
+def list_parts(rule: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a rule of the tree-sitter grammar, and all that it is made of."""
+    yield rule
+    for part in [*rule.get("members", ()), *([rule["content"]] if "content" in rule else ())]:
+        yield from list_parts(part)
+
+
+def test_the_grammar_of_trees_has_each_node_and_each_keyword() -> None:
+    """That its trees are the parser's is seen by `make tree-sitter`."""
+    rules = runpy.run_path(str(ROOT / "editors" / "tree_sitter.py"))["build"]()["rules"]
+    parts = [part for rule in rules.values() for part in list_parts(rule)]
+    words = {part["value"] for part in parts if part["type"] == "STRING"}
+    assert {word for word in words if word.isalpha()} == {*load_grammar().keywords}
+    named = {part["value"] for part in parts if part["type"] == "ALIAS"} | {*rules}
+    assert {rule.node for rule in load_grammar().rules if rule.node} <= named
+    assert {part["name"] for part in parts if part["type"] == "SYMBOL"} <= {*rules, "unit"}
 
 
 def test_the_extension_has_its_grammars_and_no_version_of_its_own() -> None:
