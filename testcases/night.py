@@ -9,7 +9,14 @@ from hypothesis import settings
 ONE_IN = 4
 MOST_CASES = 8
 """Of each test of a suite."""
-MOST_OF = {"data_plane": 2, "connections_at_random": 1, "interoperability": 3, "bursts_behind": 2}
+MOST_OF = {
+    "data_plane": 2,
+    "connections_at_random": 1,
+    "interoperability": 3,
+    "bursts_behind": 2,
+    "two_to_1": 2,
+    "three_to_1": 1,
+}
 """Of those whose cases take seconds each, as a minute of four ports does, 20 million cells."""
 FIFTH = 5
 
