@@ -43,9 +43,19 @@ def run(folder: Path, more: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of caches in which `fourfold` of an integer is."""
+    folder = tmp_path_factory.mktemp("filled")
+    assert run(folder, "print(fourfold(2))") == ["compiling", "8"]
+    return folder
+
+
 @pytest.mark.slow
-def test_a_kernel_is_compiled_once_below_the_folder_that_the_user_named(tmp_path: Path) -> None:
-    assert run(tmp_path, "print(fourfold(2))") == ["compiling", "8"]
+def test_a_kernel_is_compiled_once_below_the_folder_that_the_user_named(
+    filled: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     (folder,) = (tmp_path / "cache").iterdir()
     assert len(folder.name) == 16
     assert len(list(folder.rglob("*.nbc"))) == 2
@@ -169,18 +179,20 @@ def exchange(paths: list[Path]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", [cut, spoil, empty, exchange])
 def test_a_damaged_entry_is_thrown_away_and_made_again(
-    tmp_path: Path, damage: Callable[[list[Path]], None]
+    filled: Path, tmp_path: Path, damage: Callable[[list[Path]], None]
 ) -> None:
     program = "print(fourfold(2), fourfold(2.5))"
-    run(tmp_path, "print(fourfold(2))")
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     damage(sorted((tmp_path / "cache").rglob("*.nbc")))
     assert run(tmp_path, program) == ["compiling", "8 10.0"]
     assert run(tmp_path, program) == ["8 10.0"]
 
 
 @pytest.mark.slow
-def test_an_entry_of_something_else_is_thrown_away_and_made_again(tmp_path: Path) -> None:
-    run(tmp_path, "print(fourfold(2))")
+def test_an_entry_of_something_else_is_thrown_away_and_made_again(
+    filled: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     for path in (tmp_path / "cache").rglob("*.nbc"):
         body = pickle.dumps("of something else")
         path.write_bytes(hashlib.blake2b(body, digest_size=16).digest() + body)
@@ -220,9 +232,11 @@ def test_another_way_of_compiling_has_a_folder_of_its_own(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["cache", "cache/*"])
-def test_a_cache_that_others_can_write_to_is_not_loaded(tmp_path: Path, place: str) -> None:
+def test_a_cache_that_others_can_write_to_is_not_loaded(
+    filled: Path, tmp_path: Path, place: str
+) -> None:
     """What stands in a file there would run, as it does from a private folder."""
-    run(tmp_path, "print(fourfold(2))")
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     for path in (tmp_path / "cache").rglob("*.nbc"):
         body = f"cos\nmkdir\n(V{tmp_path / 'ran'}\ntR.".encode()
         path.write_bytes(hashlib.blake2b(body, digest_size=16).digest() + body)
