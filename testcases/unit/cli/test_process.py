@@ -226,7 +226,7 @@ def test_a_killed_worker_costs_one_case_a_second_try(tmp_path: Path) -> None:
     assert [case["verdict"] for case in outcome["cases"]] == ["pass"] * 5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_workers_report_once_that_kernels_are_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

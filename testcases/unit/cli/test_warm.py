@@ -25,7 +25,7 @@ test one on wire {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", [[], ["-j", "2"]])
+@pytest.mark.parametrize("jobs", [pytest.param([], marks=pytest.mark.nightly), ["-j", "2"]])
 def test_a_run_finds_what_was_compiled_before(tmp_path: Path, jobs: list[str]) -> None:
     path = tmp_path / "a.qos"
     path.write_text(SPEC, encoding="utf-8")
