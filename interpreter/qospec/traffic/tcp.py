@@ -97,10 +97,12 @@ class Tcp(ExchangeTraffic):
     once: their delay is the time from first sending one until it is acknowledged. Of a `transfer`
     the exchange is the whole of it.
 
-    Not modelled: the options of a SYN (windows above 65,535 bytes are scaled); that a server whose
-    FIN is not acknowledged sends it again; a fourth range of `sack`; the longer history of the
-    timeout that more samples in a round trip ask for (RFC 7323, 4.2); an octet of data in the probe
-    of a window (RFC 9293, 3.8.6.1). Sequence numbers have 64 bits. Captures show options as data.
+    Not modelled: the options of a SYN but for its MSS (windows above 65,535 bytes are scaled); path
+    MTU discovery, so that a path must take what its ends announce, see `clamp_mss`; that a server
+    whose FIN is not acknowledged sends it again; a fourth range of `sack`; the longer history of
+    the timeout that more samples in a round trip ask for (RFC 7323, 4.2); an octet of data in the
+    probe of a window (RFC 9293, 3.8.6.1). Sequence numbers have 64 bits. Captures show options as
+    data.
     """
 
     causes = ("timed_out",)
