@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from invoking import qos
 from seals import seal
 
-from qospec import cli
 from qospec.cli import exits
 
 BENCH = """qos 1
@@ -53,10 +53,6 @@ def spec(folder: Path, *tests: str) -> Path:
     path = folder / "a.qos"
     path.write_text(BENCH + "".join(tests), encoding="utf-8")
     return path
-
-
-def qos(*arguments: object) -> Result:
-    return CliRunner().invoke(cli.qos, [str(argument) for argument in arguments])
 
 
 def run(folder: Path, *tests: str, more: tuple[str, ...] = ()) -> Result:

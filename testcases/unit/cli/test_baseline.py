@@ -3,10 +3,8 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 from narrow import NARROW
-
-from qospec.cli import qos
 
 SPECIFICATION = (
     NARROW
@@ -18,10 +16,6 @@ SPECIFICATION = (
 }
 """
 )
-
-
-def invoke(*words: object) -> Result:
-    return CliRunner().invoke(qos, [*map(str, words), "--color", "never"])
 
 
 def write_and_run(text: str, *options: str) -> Path:

@@ -4,10 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 from narrow import NARROW
-
-from qospec.cli import qos
 
 SPECIFICATION = (
     NARROW
@@ -21,10 +19,6 @@ SPECIFICATION = (
 }
 """
 )
-
-
-def invoke(*words: object) -> Result:
-    return CliRunner().invoke(qos, [*map(str, words), "--color", "never"])
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from invoking import invoke
 from narrow import NARROW
-
-from qospec.cli import qos
 
 SPECIFICATION = (
     NARROW
@@ -31,10 +30,6 @@ test most_of on bench {
 )
 FAST = "loads:load=1Mbit_per_s-ip"
 SLOW = "loads:load=20Mbit_per_s-ip"
-
-
-def invoke(*words: object) -> Result:
-    return CliRunner().invoke(qos, [*map(str, words), "--color", "never"])
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-
-from qospec import cli
+from invoking import qos
 
 MARK = "c0ffee0badf00d"
 """Is in each key, whatever stands between its digits."""
@@ -115,10 +113,6 @@ QUIET = [
     "export a.qos::t --to otg -o x.yaml",
     "doctor",
 ]
-
-
-def qos(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.qos, list(arguments))
 
 
 def shows_key(text: str) -> bool:

@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from invoking import qos
 
-from qospec import cli
 from qospec.catalogue.kinds import discover
 from qospec.cli.commands.listing import HELP
 from qospec.reference.listing import COLLECTIONS
@@ -22,10 +21,6 @@ try:
 finally:
     print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
-
-
-def qos(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.qos, list(arguments))
 
 
 def test_there_is_a_command_for_each_noun() -> None:

@@ -7,10 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from invoking import qos
 from seals import seal
 
-from qospec import cli
 from qospec.cli import exits, options
 from qospec.diagnostics import Problems
 from qospec.formatting import format_text
@@ -60,10 +59,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.qos").write_text(SPECIFICATION, encoding="utf-8")
     return tmp_path
-
-
-def qos(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.qos, arguments)
 
 
 def run(*arguments: str) -> tuple[int, dict[str, str]]:

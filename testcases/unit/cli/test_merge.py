@@ -8,11 +8,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 from narrow import NARROW
 from seals import seal
 
-from qospec.cli import qos
 from qospec.record.outcome import conclude_outcome
 
 # Five cases: one fails, one is skipped, one searches, so that parts are not alike.
@@ -36,10 +35,6 @@ test again on bench {
 }
 """
 )
-
-
-def invoke(*words: str) -> Result:
-    return CliRunner().invoke(qos, [*map(str, words), "--color", "never"])
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
-from click.testing import CliRunner, Result
+from invoking import qos
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapNgReader
@@ -84,10 +84,6 @@ test phases on tunnel {
   expect half.h.received > 0 pkt
 }
 """
-
-
-def qos(*arguments: object) -> Result:
-    return CliRunner().invoke(cli.qos, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from invoking import qos
 from scapy.utils import RawPcapNgReader
 
-from qospec import cli
 from qospec.cli import exits
 
 SPEC = """qos 1
@@ -50,10 +49,6 @@ test sealed on secured {
 """
 HEADING = "VPI,VCI,key,secret"
 OAM, SECURITY = 0b101, 0xF2
-
-
-def qos(*arguments: object) -> Result:
-    return CliRunner().invoke(cli.qos, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")

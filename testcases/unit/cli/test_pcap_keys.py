@@ -6,13 +6,12 @@ import stat
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from invoking import qos
 from scapy.layers.inet import IP, defragment
 from scapy.layers.ipsec import ESP, SecurityAssociation
 from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapNgReader
 
-from qospec import cli
 from qospec.cli import exits
 
 BOTH_WAYS = """ {
@@ -52,10 +51,6 @@ topology library {
 test sealed on vpn"""
     + BOTH_WAYS
 )
-
-
-def qos(*arguments: object) -> Result:
-    return CliRunner().invoke(cli.qos, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,9 @@ from xml.etree import ElementTree as ET
 
 import duckdb
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 from narrow import NARROW
 
-from qospec.cli import qos
 from qospec.cli.commands import sql
 
 SPECIFICATION = (
@@ -25,10 +24,6 @@ SPECIFICATION = (
 """
 )
 CASE = "loads:load=20Mbit_per_s-ip"
-
-
-def invoke(*words: object) -> Result:
-    return CliRunner().invoke(qos, [*map(str, words), "--color", "never"])
 
 
 @pytest.fixture(scope="module")

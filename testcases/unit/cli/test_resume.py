@@ -6,12 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 from narrow import NARROW
 from seals import seal
 from torture import torture
 
-from qospec.cli import qos
 from qospec.record.store import Record
 
 # A case with draws, a search, a failure, and one that is skipped.
@@ -35,10 +34,6 @@ test never on bench {
 }
 """
 )
-
-
-def invoke(*words: object) -> Result:
-    return CliRunner().invoke(qos, [*map(str, words), "--color", "never"])
 
 
 @pytest.fixture(autouse=True)

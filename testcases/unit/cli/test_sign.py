@@ -8,13 +8,11 @@ import stat
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from invoking import invoke
 from narrow import NARROW
 from seals import seal
-
-from qospec.cli import qos
 
 SPECIFICATION = (
     NARROW
@@ -25,10 +23,6 @@ SPECIFICATION = (
 }
 """
 )
-
-
-def invoke(*words: object) -> Result:
-    return CliRunner().invoke(qos, [*map(str, words), "--color", "never"])
 
 
 @pytest.fixture(scope="module")

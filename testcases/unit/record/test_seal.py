@@ -9,17 +9,12 @@ from random import Random  # noqa: TID251 -- bits are drawn, not results
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 from seals import seal
 
-from qospec.cli import qos
 from qospec.record import store
 
 FILES = ("run.json", "cases/0001.json", "outcome.json", "timing.json", "report.html", "SHA256SUMS")
-
-
-def invoke(*words: object) -> Result:
-    return CliRunner().invoke(qos, [*map(str, words), "--color", "never"])
 
 
 @pytest.fixture

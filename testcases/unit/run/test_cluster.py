@@ -15,11 +15,11 @@ from typing import Any
 
 import distributed
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from distributed import LocalCluster
+from invoking import qos
 from narrow import NARROW
 
-from qospec import cli
 from qospec.backend import BackendError
 from qospec.backends.emulate import Emulate
 from qospec.backends.kernel_vt import KernelVt
@@ -100,10 +100,6 @@ def scheduler() -> Iterator[LocalCluster]:
 @pytest.fixture
 def place(scheduler: LocalCluster) -> str:
     return str(scheduler.scheduler_address).replace("tcp://", "dask://")
-
-
-def qos(*words: object) -> Result:
-    return CliRunner().invoke(cli.qos, [*map(str, words)])
 
 
 def run(path: Path, records: Path, *words: str) -> Result:
