@@ -44,9 +44,9 @@ def draw_topology(links: Links, lines: Lines = ()) -> dict[str, Any]:
     layers = _assign_layers(edges, labels)
     ways = _route_edges(edges, layers)
     rows = _order_rows(ways, layers)
-    each = _describe_each(lines, len(links)) if len(edges) > MOST_REPEATED else ""
-    texts = _write_texts(edges, boxes, () if each else lines)
-    return {**_place_boxes(ways, texts, rows, labels), "each": each}
+    common = _describe_each(lines, len(links)) if len(edges) > MOST_REPEATED else ""
+    texts = _write_texts(edges, boxes, () if common else lines)
+    return {**_place_boxes(ways, texts, rows, labels), "each": common}
 
 
 # ---- arrays
