@@ -309,17 +309,17 @@ class Tcp(ExchangeTraffic):
             answers = self._limit_sizes(answers, mss, back)
         if there is not None:
             sent = self._limit_sizes(sent, mss, there)
-        least = min(self._limit(mss, limit) for limit in limits)
-        scaled = loop.scale(Fraction(mss, least))
+        least = min(self._limit_mss(mss, limit) for limit in limits)
+        scaled = loop.split_items(Fraction(mss, least))
         return sent._replace(loop=scaled, answers=answers._replace(loop=scaled))
 
     def _limit_sizes(self, sent: SentPackets, mss: int, limit: int) -> SentPackets:
         """Return what is sent with smaller segments."""
-        full, least = (self._header_bytes + data for data in (mss, self._limit(mss, limit)))
+        full, least = (self._header_bytes + data for data in (mss, self._limit_mss(mss, limit)))
         sizes = tuple(sorted({least if size == full else size for size in sent.sizes.size_bytes}))
         return sent._replace(sizes=Sizes(sizes, (1,) * len(sizes)))
 
-    def _limit(self, mss: int, limit: int | None) -> int:
+    def _limit_mss(self, mss: int, limit: int | None) -> int:
         """Return the MSS of a path that lets so much be announced."""
         stamp = STAMP_BYTES if self.time_stamps else 0
         return mss if limit is None else max(1, min(mss, limit - stamp))

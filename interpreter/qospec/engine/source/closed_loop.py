@@ -34,7 +34,7 @@ class ClosedLoop(Arrivals):
     again: Fraction
     timeout_ps: int
 
-    def scale(self, factor: Fraction) -> ClosedLoop:
+    def split_items(self, factor: Fraction) -> ClosedLoop:
         """Return that of more items, each of them smaller."""
         at_once = -(-self.at_once * factor // 1)
         return replace(self, at_once=at_once, rate=self.rate * factor, again=self.again * factor)
