@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 BEGIN, ITEM = "begin", "item"
 """The events that no machine declares: an instance begins by itself, an item passes through."""
+DESTINATION = "destination"
+"""What conditions and values may use besides those that a machine declares: the address to which
+the packets of an instance's connection go, as a number; `NO_ADDRESS` if none is known."""
+NO_ADDRESS = -1
 IN, OUT = "in", "out"
 """The input for items that pass through, and the output that they leave by if no state says it."""
 DISCARD = "discard"
@@ -69,6 +73,9 @@ class Transition(NamedTuple):
         after_ps: How long the machine works on it before it does the rest.
         after: In place of it, a program that gives it; () for none.
         counts_in: The windows in which it counts.
+        start_all: The timers that it starts of all instances.
+        call: By port, programs of the addresses of the machines that the instance sends to by it
+            from then on.
         send: The port and the name of each message that it sends.
         start: The timers that it starts.
         stop: Those that it stops.
@@ -89,6 +96,8 @@ class Transition(NamedTuple):
     text: str = ""
     after: Code = ()
     counts_in: tuple[str, ...] = ()
+    start_all: tuple[str, ...] = ()
+    call: tuple[tuple[str, Code], ...] = ()
 
 
 class State(NamedTuple):
@@ -119,6 +128,7 @@ class Program:
         servers: On how many events it works at once, each of another instance.
         order: Which of the events that wait it takes next, of `ORDERS`.
         waiting: How many may wait; None: as many as come.
+        address: By which others call it; None if it has none.
     """
 
     name: str
@@ -136,6 +146,7 @@ class Program:
     servers: int = 1
     order: str = FIRST_COME
     waiting: int | None = None
+    address: int | None = None
 
     @property
     def transitions(self) -> tuple[Transition, ...]:

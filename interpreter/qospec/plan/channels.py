@@ -11,6 +11,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
+from qospec.catalogue.machine import NO_ADDRESS
+from qospec.check.records.addresses import number_address
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic, Label
 from qospec.engine.items.contract import Contract
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     Carried = tuple[tuple[str, Dimension], ...]
     """The values that a message carries, in order, with their dimensions."""
 
+UNSPECIFIED = ("", "0.0.0.0", "::")  # noqa: S104 -- nothing is bound to it
+"""Where packets go whose flow says nothing of it."""
 NETWORK_CONTROL = 48
 """The code point of messages in packets, CS6. Source: RFC 4594, 3.2."""
 ASKED: dict[str, tuple[tuple[str, Value], ...]] = {
@@ -136,7 +140,7 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
     names = dict.fromkeys(m.name for program in programs.values() for m in program.messages)
     carried = [len(m.values) for program in programs.values() for m in program.messages]
     first = min((member.stream.first for member in sent), default=_count_connections(members))
-    reference, nodes = first, []
+    reference, nodes, destinations = first, [], _list_destinations(members)
     references = first + sum(p.instances or 1 for p in programs.values() if _is_permanent(p))
     for node in lowered.nodes:
         number = by_path.get(node.path)
@@ -157,11 +161,28 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
             references,
             next((member.channel.size_bytes for member in mine if member.channel), CELL_BYTES),
             next((member.marks for member in mine), 0),
+            _find_called(program, mine, programs),
+            destinations,
         )
         if _is_permanent(program):
             reference += program.instances or 1
         nodes.append(node._replace(element=node.element.with_placement(placement)))
     return replace(lowered, nodes=tuple(nodes))
+
+
+def _list_destinations(members: Sequence[Member]) -> tuple[int, ...]:
+    """Return by connection of flows the number of the address to which its packets go.
+
+    It is empty if no flow says one.
+    """
+    found = [NO_ADDRESS] * _count_connections(members)
+    for member in members:
+        address = str(dict(member.asked).get("destination_address", ""))
+        is_said = address not in UNSPECIFIED
+        if is_said and member.channel is None and member.stream.is_sent:
+            first, number = member.stream.first, number_address(address)
+            found[first : first + member.stream.connections] = [number] * member.stream.connections
+    return tuple(found) if set(found) != {NO_ADDRESS} else ()
 
 
 def _is_permanent(program: Program) -> bool:
@@ -186,6 +207,20 @@ def _find_peers(
             for by, name in way.send:
                 if by == port and other.waits_for(other.inputs[member.channel.input], name):
                     found.setdefault((by, name), member.stream.first)
+    return found
+
+
+def _find_called(
+    program: Program, mine: Sequence[Member], programs: Mapping[int, Program]
+) -> dict[tuple[str, int], int]:
+    """Return, by port and address, the connection to the nearest machine that is called so."""
+    found: dict[tuple[str, int], int] = {}
+    for member in mine:
+        assert member.channel is not None  # noqa: S101 -- `mine` are messages
+        address = programs[member.channel.target].address
+        if address is not None:
+            port = program.outputs[member.channel.output]
+            found.setdefault((port, address), member.stream.first)
     return found
 
 

@@ -91,6 +91,8 @@ LABELS = {
     "output": DomainLabel("a name", "backup"),
     "sent messages": DomainLabel("a list of messages", "[callee.setup]"),
     "assignments": DomainLabel("a map from names to numbers", "{ free: free - 1 }"),
+    "addresses": DomainLabel("a map from ports to numbers", "{ net: whom }"),
+    "address of a machine": DomainLabel("a number or an address of packets", '"10.1.0.7"'),
     "contract": DomainLabel("a contract of cells", "cbr { pcr = 5_000 cell/s, cdvt = 250 us }"),
     "congestion": DomainLabel("a congestion control", "cubic"),
     "dropping": DomainLabel("a drop policy", "red { low = 16 pkt, high = 48 pkt, p = 10% }"),

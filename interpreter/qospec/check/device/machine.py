@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import REQUIRED, Parameter
 from qospec.catalogue.machine import (
     BEGIN,
+    DESTINATION,
     DISCARD,
     FIRST_COME,
     IN,
@@ -27,11 +28,12 @@ from qospec.catalogue.machine import (
 )
 from qospec.check.device import machine_transitions
 from qospec.check.device.machine_code import A_WINDOW, convert_to_whole, read_variables
-from qospec.check.device.machine_fields import LENGTH, MACHINE, READ_HERE, STATE
+from qospec.check.device.machine_fields import ADDRESSES, LENGTH, MACHINE, READ_HERE, STATE
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import describe_dimension
 from qospec.check.evaluate.loops import explain_misplaced
-from qospec.check.evaluate.values import Amount, Map, Poison
+from qospec.check.evaluate.values import Amount, Map, Poison, Text
+from qospec.check.records.addresses import number_address
 from qospec.check.records.fields import convert
 from qospec.check.records.record import evaluate_fields
 from qospec.check.records.spelling import explain_unknown_field
@@ -76,7 +78,7 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
     windows = _read_times("window", own.get("windows"), scope, evaluator)
     values = _read_variables("values", own.get("values"), scope, evaluator)
     counters = _read_variables("counters", own.get("counters"), scope, evaluator)
-    declared = _list_declared(values, counters, windows, own.get("windows"))
+    declared = _list_declared(values, counters, windows, own.get("windows"), node.name.span)
     known = machine_transitions.Known(
         tuple(fields.get("ports", ())),
         {message.name: message for message, _ in messages},
@@ -105,10 +107,11 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
         fields.get("servers", 1),
         fields.get("order", FIRST_COME),
         fields.get("waiting"),
+        _read_address(own.get("address"), scope, evaluator),
     )
     if evaluator.context.mistakes == before and not _is_incomplete(scope):
         _verify(node, states, own, program, evaluator)
-    given = {"instances": program.instances, "size": program.size, "waiting": program.waiting}
+    given = {name: getattr(program, name) for name in ("instances", "size", "waiting", "address")}
     unknown = any(name in own and value is None for name, value in given.items())
     unknown |= None in [*lengths.values(), *windows.values()]
     if evaluator.context.mistakes > before:
@@ -116,11 +119,26 @@ def build_machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Made
     return Made(program, not unknown, {n.text: n.span for _, n in messages} | known.sent)
 
 
+def _read_address(node: ast.Expression | None, scope: Scope, evaluator: Evaluator) -> int | None:
+    """Return the number of an address; None if there is none, or it is not known yet."""
+    value = None if node is None else evaluator.require_plain(node, scope)
+    if node is None or value is None or isinstance(value, Poison):
+        return None
+    domain = ADDRESSES[isinstance(value, Text)]
+    try:
+        address = convert(value, Parameter("address", domain, REQUIRED), MACHINE, node.span)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
+        return None
+    return number_address(address) if isinstance(address, str) else address
+
+
 def _list_declared(
     values: Sequence[_Variable],
     counters: Sequence[_Variable],
     windows: Iterable[str],
     node: ast.Expression | None,
+    span: Span,
 ) -> dict[str, tuple[ast.Name, str, Dimension | None]]:
     """Return what conditions may use, in order: its name, what it is, and what it measures."""
     declared = {
@@ -131,6 +149,7 @@ def _list_declared(
     if node is not None:
         for name in windows:
             declared.setdefault(name, (ast.Name(text=name, span=node.span), A_WINDOW, COUNT))
+    declared.setdefault(DESTINATION, (ast.Name(text=DESTINATION, span=span), "known", COUNT))
     return declared
 
 
@@ -239,9 +258,10 @@ def _read_length(what: str, name: str, value: object, span: Span) -> int | None:
             else getattr(value, "what", "")
         )
         raise make_error("E0202", f"the {what} `{name}` is a time, not {found}", span)
-    if value.value is not None and value.value <= 0:
+    least = "more than 0" if what == "window" else "0 s or more"
+    if value.value is not None and (value.value < 0 or (what == "window" and value.value == 0)):
         help_text = f"write a longer time, as in `{what}s = {EXAMPLES[what]}`"
-        raise make_error("E0205", f"the {what} `{name}` must be more than 0", span, help=help_text)
+        raise make_error("E0205", f"the {what} `{name}` must be {least}", span, help=help_text)
     length_ps: int | None = convert(value, Parameter(name, LENGTH, REQUIRED), MACHINE, span)
     return length_ps
 
@@ -257,6 +277,10 @@ def _read_variables(
             if isinstance(value, Amount):
                 initial = convert_to_whole(value.value or Fraction(0), value.dimension, span)
                 dimension = value.dimension
+            elif isinstance(value, Text):
+                parameter = Parameter(name.text, ADDRESSES[True], REQUIRED)
+                address = convert(value, parameter, MACHINE, span)
+                initial, dimension = number_address(address or ""), COUNT
             elif not isinstance(value, Poison):
                 raise make_error(
                     "E0204", f"`{name.text}` is a number, not {getattr(value, 'what', '')}", span
@@ -307,6 +331,7 @@ def _verify_names(
         ("a counter", {variable.name.text for variable in variables[1]}),
         (A_WINDOW, known.windows),
         ("an event of each machine", (BEGIN, ITEM)),
+        ("known of each item", (DESTINATION,)),
         ("what is counted of each machine", OBSERVED),
     )
     first: dict[str, str] = {}
@@ -377,7 +402,7 @@ def _verify(
     evaluator: Evaluator,
 ) -> None:
     _report_unreachable(node, states, program, evaluator)
-    started = {name for way in program.transitions for name in way.start}
+    started = {name for way in program.transitions for name in (*way.start, *way.start_all)}
     heard = {way.event for way in program.transitions}
     said = ("timer", ("starts", started, "start = [{}]"), ("handles", heard, "on {} -> …"))
     _report_unused(node, own.get("timers"), said, evaluator)
@@ -468,7 +493,7 @@ def _list_asked(program: Program) -> set[str]:
     codes = [
         code
         for way in program.transitions
-        for code in (way.where, way.after, *(code for _, code in way.assign))
+        for code in (way.where, way.after, *(code for _, code in (*way.assign, *way.call)))
     ]
     used = {number for code in codes for sign, number in code if sign == variable}
     return {name for number, (name, _) in enumerate(program.windows, first) if number in used}

@@ -88,6 +88,11 @@ def value_code(
     return _compile_number(name.text, node, dimension, known, evaluator)
 
 
+def compile_count(said: str, node: ast.Expression, known: Variables, evaluator: Evaluator) -> Code:
+    """Return the program of a number without a unit; () after a mistake, which is reported."""
+    return _compile_number(said, node, COUNT, known, evaluator)
+
+
 def compile_time(
     field: str, node: ast.Expression, known: Variables, evaluator: Evaluator
 ) -> Code | None:

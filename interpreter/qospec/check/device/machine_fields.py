@@ -9,9 +9,11 @@ from qospec.catalogue.machine import FIRST_COME, ORDERS, OUT
 
 MOST_INSTANCES = 1_000_000
 MOST_SERVERS = 1_000
+ADDRESSES = {False: Domain("integer", 0, 2**32 - 1), True: Domain("address")}
+"""Of a machine, by whether it is a text."""
 NAMES = Domain("names")
-LENGTH = Domain("time", 1, LONGEST_PS)
-"""Of a timer."""
+LENGTH = Domain("time", 0, LONGEST_PS)
+"""Of a timer, and of a window."""
 
 
 class MachineFields:
@@ -61,6 +63,8 @@ class MachineFields:
     """Which of the events that wait it takes next: `first_come`, or `last_come`."""
     waiting: int
     """How many events may wait; what more comes is lost, counted as `overflow`."""
+    address: object
+    """By which others `call` it: a number, or an address of packets."""
 
 
 class StateFields:
@@ -79,6 +83,10 @@ class TransitionFields:
     """The messages that it sends, each by a port: `[callee.setup]`."""
     start: object
     """The timers that it starts, anew if they run."""
+    start_all: object
+    """The timers that it starts of all instances that exist, anew if they run."""
+    call: object
+    """To whom the instance sends by a port from then on, by their `address`: `{ net: to }`."""
     stop: object
     """The timers that it stops."""
     count: object
@@ -116,6 +124,7 @@ MACHINE = _make_kind(
     Parameter("servers", Domain("integer", 1, MOST_SERVERS), 1),
     Parameter("order", Domain("choice", choices=ORDERS), FIRST_COME),
     Parameter("waiting", Domain("integer", 0, MOST_INSTANCES), None),
+    Parameter("address", Domain("address of a machine"), None),
 )
 STATE = _make_kind(
     "state",
@@ -130,9 +139,22 @@ TRANSITION = _make_kind(
     Parameter("after", Domain("time", 0, LONGEST_PS), 0),
     Parameter("send", Domain("sent messages"), None),
     Parameter("start", NAMES, ()),
+    Parameter("start_all", NAMES, ()),
+    Parameter("call", Domain("addresses"), None),
     Parameter("stop", NAMES, ()),
     Parameter("count", NAMES, ()),
     Parameter("set", Domain("assignments"), None),
 )
-READ_HERE = ("messages", "timers", "windows", "values", "counters", "forward", "send", "set")
+READ_HERE = (
+    "messages",
+    "timers",
+    "windows",
+    "values",
+    "counters",
+    "forward",
+    "send",
+    "set",
+    "call",
+    "address",
+)
 """Fields that are read as they are written: their names are those of the machine."""

@@ -5,8 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.machine import BEGIN, ITEM, Transition
-from qospec.check.device.machine_code import compile_condition, compile_time, value_code
+from qospec.catalogue.machine import BEGIN, DESTINATION, ITEM, Transition
+from qospec.check.device.machine_code import (
+    compile_condition,
+    compile_count,
+    compile_time,
+    value_code,
+)
 from qospec.check.device.machine_fields import READ_HERE, TRANSITION
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.loops import explain_misplaced
@@ -81,7 +86,7 @@ def build_transition(node: ast.Transition, known: Known, evaluator: Evaluator) -
         read_here = READ_HERE if after is None else (*READ_HERE, "after")
         others = [bind for bind in binds if bind.names[0].text not in read_here]
         given = evaluate_fields(TRANSITION, others, node.body, known.scope, evaluator)
-        named = (("start", known.timers, "timer"), ("stop", known.timers, "timer"))
+        named = [(field, known.timers, "timer") for field in ("start", "stop", "start_all")]
         for field, offered, what in (*named, ("count", known.windows, "window")):
             for name in given.get(field, ()):
                 help_text = LEAVE_MESSAGE if name in known.messages else ""
@@ -100,6 +105,8 @@ def build_transition(node: ast.Transition, known: Known, evaluator: Evaluator) -
         f"on {_read_text(node.name)}{said} -> {node.target.text}",
         after or (),
         tuple(dict.fromkeys(given.get("count", ()))),
+        tuple(dict.fromkeys(given.get("start_all", ()))),
+        tuple(_read_called(own.get("call"), known, evaluator)),
     )
 
 
@@ -188,7 +195,7 @@ def _read_assigned(
         except CheckError as mistake:
             evaluator.context.report(mistake)
             continue
-        numbers = [n for n in known.variables.numbers if n not in known.windows]
+        numbers = [n for n in known.variables.numbers if n not in {*known.windows, DESTINATION}]
         if name.text in known.windows:
             message = f"`{name.text}` is a window, which nothing sets"
             help_text = "leave it out"
@@ -203,6 +210,36 @@ def _read_assigned(
                 known.variables.numbers[name.text],
                 value_code(name, pair.value, known.variables, evaluator),
             )
+
+
+def _read_called(
+    node: ast.Expression | None, known: Known, evaluator: Evaluator
+) -> Iterator[tuple[str, Code]]:
+    """Yield each port by which another machine is called, and the program of its address.
+
+    Mistakes are reported.
+    """
+    if node is None:
+        return
+    if not isinstance(node, ast.MapLiteral):
+        first = known.ports[0] if known.ports else "line"
+        message = "`call` is a map from ports to the addresses of machines"
+        help_text = f"write `call = {{ {first}: 7 }}`"
+        evaluator.context.report(make_error("E0204", message, node.span, help=help_text))
+        return
+    seen = set[str]()
+    for pair in node.pairs:
+        try:
+            port = read_word(pair.key, "a port")
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
+            continue
+        _verify_known(port.text, port.span, known.ports, "port", evaluator)
+        if port.text in seen:
+            evaluator.context.report(make_error("E0102", f"duplicate key `{port.text}`", port.span))
+        elif port.text in known.ports:
+            seen.add(port.text)
+            yield port.text, compile_count(port.text, pair.value, known.variables, evaluator)
 
 
 def _verify_known(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import LONGEST_PS
-from qospec.catalogue.machine import OPERATIONS
+from qospec.catalogue.machine import NO_ADDRESS, OPERATIONS
 from qospec.engine.endpoint.deadlines import (
     DUE,
     find_earliest,
@@ -26,7 +26,9 @@ from qospec.engine.machine.state import (
     AFTER,
     ASSIGN,
     ASSIGNS,
+    AT_CALLED,
     AT_CHOICES,
+    AT_DESTINATIONS,
     AT_FOUND,
     AT_FREE,
     AT_INITIAL,
@@ -35,9 +37,7 @@ from qospec.engine.machine.state import (
     AT_LISTS,
     AT_LOG,
     AT_NEW,
-    AT_NOTES,
     AT_SENDS,
-    AT_SPANS,
     AT_STACK,
     AT_STATES,
     AT_TAKEN,
@@ -46,6 +46,9 @@ from qospec.engine.machine.state import (
     AT_WAYS,
     AT_WINDOWS,
     BY_ITEM,
+    CALL,
+    CALLED,
+    CALLS,
     CARRIED,
     CARRIES,
     CARRY,
@@ -53,6 +56,7 @@ from qospec.engine.machine.state import (
     CONTENT,
     COUNT,
     COUNTERS,
+    DESTINATIONS,
     ENTERED,
     EVENTS,
     FIRST_AT,
@@ -72,17 +76,10 @@ from qospec.engine.machine.state import (
     MARKS,
     MOST,
     NAME,
-    NEWEST,
-    NEXT_NOTE,
-    NOTE,
-    NOTE_COLUMNS,
     NOTED,
-    NOTED_AT,
-    NOTES,
     NUMBERED,
     OBSERVED,
     OF_PARTS,
-    OLDEST,
     OUTPUT,
     OVERFLOWN,
     PART,
@@ -102,9 +99,9 @@ from qospec.engine.machine.state import (
     SHORTEST,
     SINCE,
     SIZE_BYTES,
-    SPARE_NOTE,
-    SPARE_NOTES,
     START,
+    START_ALL,
+    START_ALLS,
     STARTS,
     STATE,
     STAYS,
@@ -126,6 +123,7 @@ from qospec.engine.machine.state import (
     WORK,
     WORKS,
 )  # fmt: skip
+from qospec.engine.machine.windows import count_within, find_empty_ps, forget, note_transition
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -141,6 +139,8 @@ NO_TIME = -(2**62)
 """In place of a time: something was divided by 0."""
 TOO_LARGE = 2**62
 """No result is as large as this, so that the sum or the difference of two is exact."""
+NEAREST, NOBODY = -1, -2
+"""In place of the connection by which an instance sends: to the nearest, or it called nobody."""
 ENDED = -1
 """In place of a state, in the log: an instance is no more."""
 MOST_CHANGES = 3
@@ -273,64 +273,15 @@ def load(state: Whole, row: int, now_ps: int) -> None:
         state[state[AT_VARIABLES] + k] = state[place + k]
     place = state[AT_VARIABLES] + state[VALUES] + state[COUNTERS]
     for k in range(state[WINDOWS]):
-        state[place + k] = 0 if row < 0 else _count_within(state, row, k, now_ps)
-
-
-# ---- windows
+        state[place + k] = 0 if row < 0 else count_within(state, row, k, now_ps)
 
 
 @kernel
-def _count_within(state: Whole, row: int, window: int, now_ps: int) -> int:
-    """Return how often an instance counted in a window; free the notes that are too old."""
-    since_ps = now_ps - state[state[AT_SPANS] + window]
-    at = state[AT_WINDOWS] + (row * state[WINDOWS] + window) * WINDOW
-    while state[at + NOTED] > 0:
-        if state[state[AT_NOTES] + state[at + OLDEST] * NOTE_COLUMNS + NOTED_AT] > since_ps:
-            break
-        _forget(state, at)
-    return state[at + NOTED]  # type: ignore[no-any-return]
-
-
-@kernel
-def _find_empty_ps(state: Whole, row: int) -> int:
-    """Return when all notes in the windows of an instance are too old; 0 if there are none."""
-    empty_ps = 0
-    for window in range(state[WINDOWS]):
-        at = state[AT_WINDOWS] + (row * state[WINDOWS] + window) * WINDOW
-        if state[at + NOTED] > 0:
-            noted_ps = state[state[AT_NOTES] + state[at + NEWEST] * NOTE_COLUMNS + NOTED_AT]
-            empty_ps = max(empty_ps, noted_ps + state[state[AT_SPANS] + window])
-    return empty_ps
-
-
-@kernel
-def _forget(state: Whole, at: int) -> None:
-    """Free the oldest note of a window, which has one."""
-    oldest = state[at + OLDEST]
-    note = state[AT_NOTES] + oldest * NOTE_COLUMNS
-    state[at + OLDEST], state[note + NEXT_NOTE] = state[note + NEXT_NOTE], state[SPARE_NOTE]
-    state[SPARE_NOTE] = oldest
-    state[SPARE_NOTES] += 1
-    state[at + NOTED] -= 1
-
-
-@kernel
-def _note_transition(state: Whole, row: int, way: int, now_ps: int) -> None:
-    """Count a transition in its windows; there is room."""
-    first = state[AT_LISTS] + state[way + NOTE]
-    for k in range(state[way + NOTES]):
-        at = state[AT_WINDOWS] + (row * state[WINDOWS] + state[first + k]) * WINDOW
-        spare = state[SPARE_NOTE]
-        note = state[AT_NOTES] + spare * NOTE_COLUMNS
-        state[SPARE_NOTE] = state[note + NEXT_NOTE]
-        state[SPARE_NOTES] -= 1
-        state[note + NOTED_AT] = now_ps
-        if state[at + NOTED] == 0:
-            state[at + OLDEST] = spare
-        else:
-            state[state[AT_NOTES] + state[at + NEWEST] * NOTE_COLUMNS + NEXT_NOTE] = spare
-        state[at + NEWEST] = spare
-        state[at + NOTED] += 1
+def load_destination(state: Whole, reference: int) -> None:
+    """Make it visible where the packets of a connection go, that an instance is of."""
+    known = reference >= 0 and reference < state[DESTINATIONS]
+    place = state[AT_VARIABLES] + state[VALUES] + state[COUNTERS] + state[WINDOWS]
+    state[place] = state[state[AT_DESTINATIONS] + reference] if known else NO_ADDRESS
 
 
 @kernel
@@ -383,14 +334,14 @@ def dismiss_idle(state: Whole, row: int, now_ps: int) -> None:
     for timer in range(state[TIMERS]):
         if deadlines[_find_row(state, timer, row), DUE] < FOREVER_PS:
             return
-    empty_ps = _find_empty_ps(state, row)
+    empty_ps = find_empty_ps(state, row)
     if empty_ps > now_ps:
         set_deadline(deadlines, _find_row(state, state[TIMERS], row), empty_ps, state[TIMERS])
         return
     for window in range(state[WINDOWS]):
         at = state[AT_WINDOWS] + (row * state[WINDOWS] + window) * WINDOW
         while state[at + NOTED] > 0:
-            _forget(state, at)
+            forget(state, at)
     state[state[AT_STATES] + COUNT] -= 1
     _record_entry(state, row, ENDED, now_ps)
     state[instance + STATE] = -1
@@ -464,6 +415,15 @@ def halt(state: Whole, timer: int, row: int) -> None:
 
 
 @kernel
+def _start(state: Whole, timer: int, row: int, now_ps: int) -> None:
+    """Start a timer of an instance, anew if it runs."""
+    deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
+    expires_ps = now_ps + state[state[AT_LENGTHS] + timer]
+    set_deadline(deadlines, _find_row(state, timer, row), expires_ps, timer)
+    deadlines[_find_row(state, timer, row), PUT_OFF] = 0
+
+
+@kernel
 def find_due_ps(state: Whole) -> int:
     """Return when a timer expires next; FOREVER_PS if none runs."""
     deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
@@ -515,8 +475,9 @@ def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole
         takes_ps = _evaluate(state, way, state[at + WORK], state[at + WORKS])
         if takes_ps < 0:
             state[UNTIMED] = 1 + way
+    _call(state, row, way)
     _assign(state, row, way)
-    _note_transition(state, row, at, now_ps)
+    note_transition(state, row, at, now_ps)
     instance = state[AT_INSTANCES] + row * count_columns(state)
     before, after = state[instance + STATE], state[at + TARGET]
     state[LAST] = before
@@ -528,6 +489,22 @@ def take(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Whole
         occupy(state, way, row, now_ps + takes_ps)
     else:
         finish(state, items, row, way, now_ps, out)
+
+
+@kernel
+def _call(state: Whole, row: int, way: int) -> None:
+    """Let an instance send to those that a transition calls, by what variables were before."""
+    at = state[AT_WAYS] + way * WAY
+    first = state[AT_LISTS] + state[at + CALL]
+    peers = state[AT_INSTANCES] + row * count_columns(state) + INSTANCE + state[VALUES]
+    for k in range(state[at + CALLS]):
+        port, place = state[first + 3 * k], first + 3 * k
+        address = _evaluate(state, way, state[place + 1], state[place + 2])
+        state[peers + port] = NOBODY
+        for n in range(state[CALLED]):
+            called = state[AT_CALLED] + 3 * n
+            if state[called] == port and state[called + 1] == address:
+                state[peers + port] = state[called + 2]
 
 
 @kernel
@@ -553,10 +530,12 @@ def finish(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Who
         halt(state, state[state[AT_LISTS] + state[at + HALT] + k], row)
     for k in range(state[at + STARTS]):
         timer = state[state[AT_LISTS] + state[at + START] + k]
-        expires_ps = now_ps + state[state[AT_LENGTHS] + timer]
-        deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
-        set_deadline(deadlines, _find_row(state, timer, row), expires_ps, timer)
-        deadlines[_find_row(state, timer, row), PUT_OFF] = 0
+        _start(state, timer, row, now_ps)
+    for k in range(state[at + START_ALLS]):
+        timer = state[state[AT_LISTS] + state[at + START_ALL] + k]
+        for other in range(state[INSTANCES]):
+            if find_state(state, other) >= 0:
+                _start(state, timer, other, now_ps)
     for k in range(state[at + SENDS]):
         _say(state, items, row, state[AT_SENDS] + (state[at + SEND] + k) * SENT, now_ps, out)
     dismiss_idle(state, row, now_ps)
@@ -567,7 +546,7 @@ def _say(state: Whole, items: Whole, row: int, at: int, now_ps: int, out: Whole)
     """Send a message, in all its parts, to who last spoke to the instance there, or the nearest."""
     instance = state[AT_INSTANCES] + row * count_columns(state)
     connection = state[instance + INSTANCE + state[VALUES] + state[at + PORT]]
-    if connection < 0:
+    if connection == NEAREST:
         connection = state[at + PEER]
     if connection < 0:
         state[UNHEARD] += 1

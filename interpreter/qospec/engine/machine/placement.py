@@ -25,6 +25,9 @@ class Placement(NamedTuple):
         references: How many there are in all; the first are those of the flows' connections.
         size_bytes: The size of each cell or packet of a message.
         marks: With which they are sent.
+        called: By port and address, the connection to the machine that is called so.
+        destinations: By connection of flows, the number of the address to which its packets go;
+            empty if no flow says one.
     """
 
     path: str
@@ -38,3 +41,5 @@ class Placement(NamedTuple):
     references: int
     size_bytes: int
     marks: int
+    called: Mapping[tuple[str, int], int] = {}
+    destinations: tuple[int, ...] = ()

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.machine import ANY, BEGIN, DEEPEST, ITEM, LAST_COME, Counts, Rest, StateCount
+from qospec.catalogue.machine import (
+    ANY,
+    BEGIN,
+    DEEPEST,
+    ITEM,
+    LAST_COME,
+    NO_ADDRESS,
+    Counts,
+    Rest,
+    StateCount,
+)
 from qospec.engine.arrays import np
 from qospec.engine.endpoint.deadlines import DEADLINE, DUE, clear_deadlines
 from qospec.engine.event.transition import MORE
@@ -51,19 +61,23 @@ on."""
     AT_WAYS, AT_CHOICES, AT_LISTS, AT_SENDS, AT_INPUTS, AT_NAMES, AT_FORWARD, AT_INITIAL,
     AT_VARIABLES, AT_STACK, AT_NEW, AT_INSTANCES, AT_TIMERS, AT_LENGTHS, AT_FREE, AT_FOUND,
     AT_STATES, AT_TAKEN, AT_REPLIES, AT_READ, AT_PARTIAL, AT_SPANS, AT_WINDOWS, AT_QUEUE, AT_NOTES,
-    AT_LOG, AT_SERVERS,
-) = range(49, 76)  # fmt: skip
-FIELDS = 76
+    AT_LOG, AT_SERVERS, AT_CALLED, AT_DESTINATIONS,
+) = range(49, 78)  # fmt: skip
+CALLED, DESTINATIONS = 78, 79
+"""How many pairs of a port and an address lead to a machine: by row of their table these two, and
+the connection to it; and of how many connections of flows it is known where they go."""
+FIELDS = 80
 
 (
     TARGET, AFTER, WHERE, WHERE_LENGTH, SEND, SENDS, START, STARTS, HALT, HALTS, ASSIGN, ASSIGNS,
-    BY_ITEM, WORK, WORKS, NOTE, NOTES,
-) = range(17)  # fmt: skip
+    BY_ITEM, WORK, WORKS, NOTE, NOTES, START_ALL, START_ALLS, CALL, CALLS,
+) = range(21)  # fmt: skip
 """A transition: the state that follows, how long it takes; where its condition begins, and how many
 pairs it has; likewise rows of messages, timers to start, timers to stop, and assignments, three
 numbers each; whether an item that passes causes it; likewise the program of how long it takes, and
-the windows in which it counts."""
-WAY = 17
+the windows in which it counts, the timers that it starts of all instances, and, three numbers each,
+ports by which it calls others."""
+WAY = 21
 UNTIL, WORKED_ON, WORKED_ROW, BEGAN = range(4)
 """A server: until when it works, on which transition (-1: none) of which instance; and how many the
 machine had begun to work on before."""
@@ -77,7 +91,7 @@ that waits for it, -1: none; where the numbers of the values that it carries beg
 SENT = 6
 STATE, REFERENCE, SINCE = range(3)
 """An instance: its state (-1: free), its reference, and since when it is in that state. Then come
-its values and, by port, the connection by which it sends, -1: the nearest."""
+its values and, by port, the connection by which it sends, -1: the nearest, -2: nobody."""
 INSTANCE = 3
 COUNT, MOST, ENTERED, STAYS, SUM, CARRY, SHORTEST, LONGEST, FIRST_AT, LAST_AT = range(10)
 """What is observed of a state; the sum of stays is `SUM + CARRY * LARGE` ps."""
@@ -207,13 +221,22 @@ class _Writer:
             AT_NAMES: [self._number_message(name) for name in placement.names],
             AT_FORWARD: self._list_forwards(),
             AT_INITIAL: initial,
-            AT_VARIABLES: initial + [n.initial for n in program.counters] + [0] * windows,
+            AT_VARIABLES: initial
+            + [n.initial for n in program.counters]
+            + [0] * windows
+            + [NO_ADDRESS],
             AT_SERVERS: [0, -1, 0, 0] * program.servers,
+            AT_DESTINATIONS: list(placement.destinations),
+            AT_CALLED: [
+                number
+                for (port, address), connection in placement.called.items()
+                for number in (program.ports.index(port), address, connection)
+            ],
             AT_STACK: [0] * (DEEPEST + 1),
             AT_NEW: [0] * (values + counters),
             AT_INSTANCES: [0] * (count * (INSTANCE + values + len(program.ports))),
             AT_TIMERS: [0] * (_count_deadlines(program) * TIMER),
-            AT_LENGTHS: [int(length or 1) for _, length in program.timers],
+            AT_LENGTHS: [int(length or 0) for _, length in program.timers],
             AT_FREE: [0] * count,
             AT_FOUND: [0] * placement.references,
             AT_STATES: [0] * (len(program.states) * OBSERVED),
@@ -265,6 +288,8 @@ class _Writer:
             REFERENCES: placement.references,
             BY_ITEMS: sum(way.event == ITEM for way in program.transitions),
             WINDOWS: len(program.windows),
+            CALLED: len(placement.called),
+            DESTINATIONS: len(placement.destinations),
             SPARE_NOTE: -1,
         }
 
@@ -352,6 +377,14 @@ class _Writer:
         yield from self._put_list([self._timers.index(name) for name in way.stop])
         yield from (start, len(way.assign), way.event == ITEM, *self._put_code(way.after))
         yield from self._put_list([self._windows.index(name) for name in way.counts_in])
+        yield from self._put_list([self._timers.index(name) for name in way.start_all])
+        called = [
+            number
+            for port, code in way.call
+            for number in (self._program.ports.index(port), *self._put_code(code))
+        ]
+        start, _ = self._put_list(called)
+        yield from (start, len(way.call))
 
 
 def with_more_room(state: Whole) -> Whole:

@@ -30,6 +30,7 @@ from qospec.engine.machine.interpreter import (
     find_state,
     finish,
     load,
+    load_destination,
     put_off,
     take,
     take_expired,
@@ -415,6 +416,7 @@ def _handle_event(
 ) -> None:
     """Let an event happen to an instance that exists."""
     load(state, row, now_ps)
+    load_destination(state, state[state[AT_INSTANCES] + row * count_columns(state) + REFERENCE])
     way = choose_transition(state, row, event)
     if way != NOTHING_HAPPENS:
         take(state, items, row, way, now_ps, out)
@@ -437,6 +439,7 @@ def _hear(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Wh
         return
     row, at_port = _find_row(state, reference), state[state[AT_INPUTS] + port]
     load(state, row, now_ps)
+    load_destination(state, reference)
     _read(state, items, item, message)
     way = choose_transition(state, row, message * state[PORTS] + at_port)
     if way == NOTHING_HAPPENS:
@@ -512,6 +515,7 @@ def _handle_passing(state: Whole, items: Whole, reference: int, now_ps: int, out
     """Let the passing of an item happen to the instance of its connection."""
     row = _find_row(state, reference)
     load(state, row, now_ps)
+    load_destination(state, reference)
     way = choose_transition(state, row, state[EVENTS] - 1)
     if way == NOTHING_HAPPENS:
         return
