@@ -220,7 +220,7 @@ NOTHING = [
     ),
     Nothing(
         "mpoa",
-        {"std.devices.mpoa": "mpoa.nothing"},
+        {"std.devices.mpoa": "mpoa.nothing", "std.devices.lane": "mpoa.no_lane"},
         {
             "routed.qos": {
                 "the tag on the router's line decides it": ("figure_3.short",),

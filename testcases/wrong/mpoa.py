@@ -3,6 +3,7 @@
 from replacing import Wrong
 
 MPOA = "std.devices.mpoa"
+LANE = "std.devices.lane"
 FLOWS = (
     "after_so_many_packets:vendor=cabletron,connections=1",
     "after_so_many_packets:vendor=cisco,connections=1",
@@ -279,5 +280,81 @@ WRONG = [
                 {"aal = aal5": "aal = aal3_4"},
             ),
         )
+    ),
+    Wrong(
+        "mpoa.client_calls_the_nearest",
+        LANE,
+        "emulated_lan.qos",
+        ("by_the_bus_at_first",),
+        {"called"},
+        changes={
+            """        set = { requests: requests + 1 }
+      }
+      on le_arp_response -> connecting {
+        send = [peer.setup]
+        call = { peer: destination }
+        stop = [repeat, more]
+        start = [t303]
+      }
+    }
+    state connecting""": """        set = { requests: requests + 1 }
+      }
+      on le_arp_response -> connecting {
+        send = [peer.setup]
+        stop = [repeat, more]
+        start = [t303]
+      }
+    }
+    state connecting"""
+        },
+    ),
+    Wrong(
+        "mpoa.client_sends_all_to_the_bus",
+        LANE,
+        "emulated_lan.qos",
+        ("a_station_that_nobody_has:unknown=1", "what_is_lost_is_repeated"),
+        {"by_the_bus", "the_others", "held"},
+        changes={"state holding {\n      forward = discard\n": "state holding {\n"},
+    ),
+    Wrong(
+        "mpoa.client_asks_once",
+        LANE,
+        "emulated_lan.qos",
+        ("what_is_lost_is_repeated",),
+        {"repeated", "by_the_bus"},
+        changes={
+            """on repeat -> holding {
+        send = [resolver.le_arp_request]
+        start = [repeat]
+        set = { requests: requests + 1 }
+      }""": "on repeat -> holding"
+        },
+    ),
+    Wrong(
+        "mpoa.client_does_not_flush",
+        LANE,
+        "emulated_lan.qos",
+        ("none_is_overtaken",),
+        {"in_order", "discarded"},
+        changes={
+            """state flushing {
+      forward = discard
+""": """state flushing {
+      forward = vcc
+"""
+        },
+    ),
+    Wrong(
+        "mpoa.client_keeps_what_is_unused",
+        LANE,
+        "emulated_lan.qos",
+        ("released_when_unused",),
+        {"each_time"},
+        changes={
+            "on unused -> idle { send = [peer.release], set = { sent: 0 } }": (
+                "on unused -> connected { start = [unused] }\n"
+                "      on peer.connect -> idle { send = [peer.release] }"
+            )
+        },
     ),
 ]
