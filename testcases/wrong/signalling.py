@@ -54,6 +54,22 @@ WRONG = [
         },
     ),
     Wrong(
+        "signalling.restart_clears_nothing",
+        EXCHANGES,
+        "calls.qos",
+        ("calls_after_a_restart",),
+        {"acknowledged", "cleared", "anew"},
+        changes={
+            """on ended -> releasing {
+        after = processing
+        send = [callee.release]
+        stop = [enquiry, t322]
+        start = [t308]
+        set = { free: free + rate }
+      }""": "on ended -> active"
+        },
+    ),
+    Wrong(
         "signalling.answers_no_release",
         EXCHANGES,
         "calls.qos",
