@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Problems, collect_candidates
 from qospec.source import Source
-from qospec.syntax.grammar import load_grammar
+from qospec.syntax.grammar import load_grammar, load_keywords
 from qospec.syntax.parser import parse_beginning
 from qospec.syntax.tokens import tokenize
 from qospec.units import list_units
@@ -72,7 +72,7 @@ def _is_within_text_or_comment(line: str) -> bool:
 
 def _parse(name: str, before: str, after: str) -> tuple[Automaton, list[str]]:
     """Return the automaton before a name, and what may make statement and file whole behind it."""
-    automaton, tokens = parse_beginning(Source(name, before))
+    automaton, tokens = parse_beginning(Source(name, _cut_beginning(before)))
     behind = tokenize(Source(name, after), Problems()).kinds[:-1]
     opened: list[str] = []
     for kind in (*tokens.kinds, *behind):
@@ -91,6 +91,19 @@ def _parse(name: str, before: str, after: str) -> tuple[Automaton, list[str]]:
     chosen = [*fitting[:1], *((start, rest) for start, rest in fitting[1:] if rest in _ALSO)]
     rests = [f"{start} {rest} {closing[len(start) :]}\n" for start, rest in chosen]
     return automaton, rests or [f" {closing}\n"]
+
+
+def _cut_beginning(before: str) -> str:
+    """Return the first line, and the declaration that a text ends in: the others take time."""
+    starts = [match.start() for match in _compile_declaration().finditer(before)]
+    return f"qos 1\n{before[starts[-1] :]}" if starts else before
+
+
+@cache
+def _compile_declaration() -> re.Pattern[str]:
+    """Return what begins a line if a declaration does; `let` may begin a statement, too."""
+    words = (word for word in load_keywords()["declaration"] if word != "let")
+    return re.compile(rf"^(?:{'|'.join(words)})(?= )", re.MULTILINE)
 
 
 @cache

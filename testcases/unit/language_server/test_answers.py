@@ -212,6 +212,21 @@ def test_a_place_in_damaged_text_is_answered() -> None:
     assert "topology" in found[0]
 
 
+@pytest.mark.parametrize(
+    "before", ["let a = 1 s\n", "topology t {\n  a = host\n}\n" * 9, "device d {\n  a ="]
+)
+@pytest.mark.parametrize("written", ["test x on t {\n  ", "test x ", "test x on t {\n  expect a "])
+def test_declarations_before_the_one_that_is_written_do_not_change_its_keywords(
+    before: str, written: str
+) -> None:
+    def offer(text: str) -> dict[str, str]:
+        return list_completions("a.qos", text, len(text), len)
+
+    alone = offer(f"qos 1\n{written}")
+    assert alone
+    assert offer(f"qos 1\n{before}\n{written}") == alone
+
+
 def test_a_file_in_yaml_is_answered_alike(project: tuple[Answers, Path, Path]) -> None:
     answers, library, suite = project
     text = write_yaml(Source("suite.qos", SUITE), Problems())
