@@ -125,7 +125,7 @@ def build_gallery() -> None:
         report(f"{suite}/{part}", name)
         rows.append(
             f"| {title} | [printed, errata, tests](declared/{name}.html)"
-            f" | [`{part}`](reports/{name}.html) |"
+            f" | [{part}](reports/{name}.html) |"
         )
     write(PurePosixPath(GALLERY), TEXT + "\n".join(rows) + "\n")
 
@@ -137,7 +137,8 @@ def main() -> None:
     lay_out_texts()
     build_gallery()
     configuration = shutil.copy(Path(__file__).with_name("zensical.toml"), BUILD)
-    call("zensical", "build", "--strict", "--config-file", configuration)
+    colouring = str(Path(__file__).with_name("highlighting.py"))
+    call("python", colouring, "build", "--strict", "--config-file", str(configuration))
     print(BUILD / "html" / "index.html")
 
 
