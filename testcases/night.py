@@ -16,8 +16,11 @@ MOST_OF = {
     "bursts_behind": 2,
     "two_to_1": 2,
     "three_to_1": 1,
+    **dict.fromkeys(("c_jitter_case_1", "c_jitter_case_2", "c_jitter_case_3"), 2),
+    "c_jitter_by_size": 1,
 }
-"""Of those whose cases take seconds each, as a minute of four ports does, 20 million cells."""
+"""Of those whose cases take seconds each, as do a hundred repeats, or a minute of four ports, 20
+million cells."""
 FIFTH = 5
 
 Item = TypeVar("Item")

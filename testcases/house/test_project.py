@@ -1,6 +1,8 @@
-"""This checkout as one project: `qos check` finds no problems."""
+"""This checkout as one project: no problems; by day each of its files is checked alone."""
 
 from pathlib import Path
+
+import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.check import check
@@ -10,6 +12,7 @@ from qospec.rendering import render_all
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.nightly
 def test_the_library_the_suites_and_what_is_accepted_check_clean(monkeypatch):
     monkeypatch.chdir(ROOT)
     problems = Problems()

@@ -251,7 +251,7 @@ def items_before_and_after_the_change(text: str) -> tuple[float, float]:
     return before * changed_ms / 1_000, later * (measured_ms - changed_ms) / 1_000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_fault_is_found_that_only_a_falling_load_shows(tmp_path):
     (folder := tmp_path / "found").mkdir()
     checked = Checked([STDLIB / "devices" / "broken" / "meters.qos"], discover())
