@@ -150,7 +150,7 @@ class ControlledDelay(Element):
 @kernel
 def find_lacking(state: Whole) -> int:
     """Return DONE, or what is lacking: each packet that waits may be dropped in the next event."""
-    if state[TAIL] - state[HEAD] == _count_places(state):
+    if state[TAIL] - state[HEAD] == count_places(state):
         return NO_PLACES
     counts = state[HIGHEST] + state[WAITING] + 1
     return NO_LAW if state[LAW] + counts >= state[RING] else DONE
@@ -159,7 +159,7 @@ def find_lacking(state: Whole) -> int:
 @kernel
 def append(state: Whole, items: Whole, queue: Whole, item: int, now_ps: int) -> None:
     """Let a packet wait at the end of a queue; there is a place for it."""
-    places, number = _count_places(state), state[TAIL]
+    places, number = count_places(state), state[TAIL]
     ring = view_rows(state, state[RING], places, WIDTH)
     place = number & places - 1
     ring[place, ITEM], ring[place, CAME], ring[place, UNTIL] = item, now_ps, NOT_YET
@@ -178,7 +178,7 @@ def append(state: Whole, items: Whole, queue: Whole, item: int, now_ps: int) -> 
 @kernel
 def remove(state: Whole, items: Whole, queue: Whole, now_ps: int) -> tuple[int, int]:
     """Take the first packet out of a queue; return it, and when it came."""
-    places = _count_places(state)
+    places = count_places(state)
     ring = view_rows(state, state[RING], places, WIDTH)
     place = queue[FIRST] & places - 1
     item = ring[place, ITEM]
@@ -230,27 +230,33 @@ def send_first(state: Whole, items: Whole, queue: Whole, now_ps: int, out: Whole
 
 @kernel
 def finish(state: Whole, now_ps: int, out: Whole) -> None:
-    """End an event: wake when the line is free, and report who waited.
+    """End an event: wake when the line is free, and report who waited."""
+    if report_gone(state, out):
+        wake_at(out, now_ps)
+    elif state[FREE] > now_ps:
+        wake_at(out, state[FREE])
+
+
+@kernel
+def report_gone(state: Whole, out: Whole) -> bool:
+    """Report who waited and is gone; return whether there is more, which is due at once, too.
 
     What came behind one that waits is reported after it, so there may be much to report at once.
-    The rest of it is due at once, too.
     """
-    if state[FREE] > now_ps:
-        wake_at(out, state[FREE])
-    places = _count_places(state)
+    places = count_places(state)
     ring = view_rows(state, state[RING], places, WIDTH)
     for _ in range(MOST_MADE):
         place = state[HEAD] & places - 1
         if state[HEAD] == state[TAIL] or ring[place, UNTIL] == NOT_YET:
-            return
+            return False
         if ring[place, CAME] < ring[place, UNTIL]:
             report_wait(out, 0, ring[place, CAME], ring[place, UNTIL])
         state[HEAD] += 1
-    wake_at(out, now_ps)
+    return True
 
 
 @kernel
-def _count_places(state: Whole) -> int:
+def count_places(state: Whole) -> int:
     """Return how many rows the ring has: a power of two."""
     return (len(state) - state[RING]) // WIDTH  # type: ignore[no-any-return]
 
