@@ -275,6 +275,10 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
         if kind.duty == "queue":
             noted = draw(_column(PIECES, batch.count))
             batch = batch.with_column("frame", np.array(noted, np.int64))
+        if len(arrivals) == len(element.inputs) - 1 and getattr(element, "hears_at", ""):
+            for name in ("number", "flags"):  # of pause frames: how long, and for which priorities
+                said = draw(_column([0, 2, 40], batch.count))
+                batch = batch.with_column(name, np.array(said, np.int64))
         if isinstance(element, Reassemble):
             batch = fragmented(setting, batch, draw(st.permutations(range(60))))
         if isinstance(element, AalReassemble):

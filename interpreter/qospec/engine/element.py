@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.form import Form
     from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Marks, Times
+    from qospec.engine.experiment import Told
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
@@ -121,6 +122,7 @@ class Setting(NamedTuple):
         path: Its path, for messages.
         number: Its number among the elements of the trial.
         clocks: For a queue with several outputs: the line that each feeds; None: no port is linked.
+        told: Who hears what it tells, of a queue that does; None: nobody.
     """
 
     contracts: tuple[Contract, ...]
@@ -138,6 +140,7 @@ class Setting(NamedTuple):
     path: str = "element"
     number: int = 0
     clocks: tuple[Clock | None, ...] = ()
+    told: Told | None = None
 
 
 class Element(ABC):  # noqa: B024 -- either of `process` and `build_transition` is needed
@@ -328,6 +331,16 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `build_transition` 
     def with_frames(self, frames: Framing) -> Element:
         """Return it, given what these frames have around packets, for the planner."""
         return self
+
+    @property
+    def tells_by(self) -> str:
+        """Return the output by which it tells queues to stop, which waits for no line; "": none."""
+        return ""
+
+    @property
+    def hears_at(self) -> str:
+        """Return the input at which it is told to stop; "": it does not stop."""
+        return ""
 
     # ---- what is proved of it, for `plan.proofs`
 

@@ -12,6 +12,8 @@ from qospec.dataclass import NamedTuple
 from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from qospec.engine.arrays import Marks
     from qospec.engine.element import Element
     from qospec.engine.items.contract import Contract
@@ -91,6 +93,18 @@ class Source(NamedTuple):
         return slice(self.first, self.first + self.connections)
 
 
+class Told(NamedTuple):
+    """Who hears what a queue tells.
+
+    Attributes:
+        connection: The index by which it is told.
+        bit_rate: That of the line by which it is told, on which times are counted.
+    """
+
+    connection: int
+    bit_rate: Fraction
+
+
 class Node(NamedTuple):
     """One element of the network.
 
@@ -108,6 +122,7 @@ class Node(NamedTuple):
             where no port is linked.
         tagged: The connections of which packets have the size with a tag where they leave, from
             the first index to that behind the last.
+        told: Who hears what it tells, of a queue that does; None: nobody.
     """
 
     path: str
@@ -120,6 +135,7 @@ class Node(NamedTuple):
     restarts_ps: tuple[int, ...] = ()
     clocks: tuple[Clock | None, ...] = ()
     tagged: tuple[tuple[int, int], ...] = ()
+    told: Told | None = None
 
 
 class Wire(NamedTuple):

@@ -147,6 +147,17 @@ _maps = st.integers(1, 3).flatmap(
         *(st.tuples(st.just(name), st.sampled_from([1, 2, 5, 60, 1_500])) for name in NAMES[:count])
     )
 )
+
+
+def _count_names(parameter: Parameter) -> st.SearchStrategy[tuple[tuple[str, int], ...] | None]:
+    """Draw a whole number for each name, within the bounds of the field."""
+    low, high = int(parameter.domain.low or 0), int(parameter.domain.high or 0)
+    counts = _maps.map(
+        lambda some: tuple((name, min(max(count, low), high)) for name, count in some)
+    )
+    return st.none() | counts if parameter.default is None else counts
+
+
 _windows = st.sampled_from(
     [
         (("a", (10**10,)),),
@@ -201,7 +212,7 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "choice": _draw_choices,
     "names": _draw_names,
     "weights": lambda _: _maps,
-    "counts": lambda _: _maps,
+    "counts": _count_names,
     "sizes": lambda _: _maps,
     "loads": lambda _: st.just((("a", LOAD_OF_EACH), ("b", LOAD_OF_EACH))),
     "bursts": lambda _: st.sampled_from([1_500, 3_000]).map(

@@ -77,6 +77,8 @@ def list_message_members(network: Network) -> Iterator[Member]:
         program = programs[port.element]
         sent = program.list_sent(port.name)
         for target, entry in reached:
+            if target not in programs:
+                continue  # it hears pause frames
             other = programs[target]
             if any(other.waits_for(other.inputs[entry], name) for name in sent):
                 yield _build_member(network, program, port, (target, entry))
@@ -266,7 +268,7 @@ def find_disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]
     reported = set[tuple[int, int, str]]()
     for member in survey.members:
         channel = member.channel
-        if channel is None:
+        if channel is None or channel.origin not in programs:
             continue
         sender, receiver = programs[channel.origin], programs[channel.target]
         by, to = sender.outputs[channel.output], receiver.inputs[channel.input]

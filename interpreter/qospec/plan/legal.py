@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qospec.plan.tables import Member
     from qospec.protocol.streams import Streams
 
-PASSES = ("lowering", "endpoints", "machines", "restarts", "measurement")
+PASSES = ("lowering", "endpoints", "machines", "pauses", "restarts", "measurement")
 """In order; each says what it adds to the elements that items can reach."""
 CHECKED = ("1", "plan")
 """The values of `QOS_CHECK` with which plans are checked; of elements, only with the first."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Diagnostic
 from qospec.engine.source.changing import compute_mean_items
 from qospec.plan.channels import list_message_members
+from qospec.plan.pauses import list_pause_members
 from qospec.plan.tables import Member, Way
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import set_marks
@@ -89,7 +90,7 @@ def _compute_line_bytes(form: Form, framed: Encapsulation | None) -> Fraction:
 def build_members(flows: tuple[Flow, ...], network: Network, run: Run) -> Iterator[Member]:
     """Yield the members of all flows, messages of machines, and wholes, numbered in a row."""
     drafted = [draft for flow in enumerate(flows) for draft in _list_members(*flow, network, run)]
-    drafted += list_message_members(network)
+    drafted += [*list_message_members(network), *list_pause_members(network)]
     drafted.sort(key=lambda member: member.stream.place)
     numbered = number_streams(member.stream for member in drafted)
     for member, stream in zip(drafted, numbered, strict=True):

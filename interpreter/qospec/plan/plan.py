@@ -37,6 +37,7 @@ from qospec.plan.endpoints import with_endpoints
 from qospec.plan.findings import feasibility
 from qospec.plan.lowering import Lowered, lower
 from qospec.plan.offered import MOST_ITEMS, count_items
+from qospec.plan.pauses import with_pauses
 from qospec.plan.phases import check_ends, gather_at_use, make_trials_between
 from qospec.plan.proofs.proofs import Proofs, prove
 from qospec.plan.survey import Overall, survey_network
@@ -350,6 +351,7 @@ def _lower_by_passes(
     passes: tuple[tuple[str, Callable[[Lowered], Lowered]], ...] = (
         ("endpoints", lambda lowered: with_endpoints(lowered, case.flows, members, network)),
         ("machines", lambda lowered: with_machines(lowered, members, network)),
+        ("pauses", lambda lowered: with_pauses(lowered, members, network)),
         ("restarts", lambda lowered: with_restarts(lowered, case.run)),
     )
     lowered = lower(network, survey, streams, places)

@@ -32,6 +32,7 @@ from qospec.plan.offered import (
 )
 from qospec.plan.passages import Passages
 from qospec.plan.paths import route_members
+from qospec.plan.pauses import find_unheard_pauses
 from qospec.plan.phases import (
     Examined,
     ExaminedPhase,
@@ -343,6 +344,7 @@ def _check_forms(case: Case, name: str, survey: Survey, problems: Problems) -> b
         *find_begun_together(case),
         *warnings.find_all_too_large(case, survey),
         *find_never_heard(case.networks[name], find_waits(survey.members, case.networks[name])),
+        *find_unheard_pauses(survey.members, case.networks[name]),
         *round_trips.find_short_timeouts(case, survey),
         *round_trips.find_begun_too_late(case),
     ]

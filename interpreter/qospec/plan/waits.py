@@ -92,7 +92,7 @@ def _list_ways(
     """Return where messages come that a machine sends by a port."""
     found: dict[_Place, list[_Place]] = {}
     for channel in (member.channel for member in members):
-        if channel is not None:
+        if channel is not None and channel.origin in programs:
             port = programs[channel.origin].outputs[channel.output]
             to = _Place(channel.target, programs[channel.target].inputs[channel.input])
             found.setdefault(_Place(channel.origin, port), []).append(to)

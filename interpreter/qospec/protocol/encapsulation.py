@@ -24,6 +24,10 @@ HIGHEST_VLAN = 4_094
 RESERVED_VLANS = (
     "a tag with the identifier 0 has a priority alone, and 4,095 is reserved (IEEE 802.1Q, 9.6)"
 )
+PAUSE_BYTES = 46
+"""What a pause frame, of 64 bytes, holds between its header and its check sequence: the size of a
+packet in it. Source: IEEE 802.3, annex 31B.
+"""
 LABEL_BYTES = 4
 """Of an entry of the label stack. Source: RFC 3032, 2.1."""
 

@@ -41,6 +41,15 @@ WIRES = {
         "  for i in 1 .. 3 {{\n    r[i - 1].rx -> e.entry[i]\n"
         "    e.exit[i] -> r[i - 1].tx\n  }}"
     ),
+    "pause_queue": (
+        "port r: {carries}\n  p.rx -> e.in\n  e.out -> q.tx\n  e.pause -> discard\n"
+        "  r.rx -> e.heard"
+    ),
+    "pause_queue.priorities": (
+        "port r: {carries}\n  sort = classify {{ high = {urgent}, low = otherwise }}\n"
+        "  p.rx -> sort\n  sort.high -> e.high\n  sort.low -> e.low\n"
+        "  e.out -> q.tx\n  e.pause -> discard\n  r.rx -> e.heard"
+    ),
     "credit": "out = fifo {{ limit = 64 {unit} }}\n  p.rx -> out -> e -> q.tx",
     "router": (
         "port r[4]: {carries}\n  for i in 0 .. 3 {{\n    out = fifo {{ limit = 64 {unit} }}\n"
@@ -68,7 +77,7 @@ WIRES = {
         "  for i in 1 .. 3 {{\n    r[i - 1].rx -> e.in[i]\n  }}\n  e -> out -> q.tx"
     ),
 }
-"""How an element is wired, by its duty, or by its name."""
+"""How an element is wired, by its duty, or by its name, or by that and a field of it."""
 OTHER_END = {"aal_segment": "aal_reassemble", "aal_reassemble": "aal_segment"}
 """What takes what an element makes, or makes what it takes: of the same fields but its timeout."""
 OF_CELLS = ("clp_first", "epd")
@@ -93,6 +102,9 @@ BESIDE = {
     "lose": "first = 4",
     "misinsert": "first = 4",
     "mmpp": "rate = 30_000 cell/s",
+    "pause_queue": "obeys = true, xoff = 64 pkt",
+    "pause_queue.obeys": "xoff = 20 pkt",
+    "pause_queue.xoff": "obeys = true",
     "packets": "rate = 64 kbit/s @ip",
     "reorder": "first = 4",
     "tamper": "first = 4",
@@ -190,7 +202,8 @@ def test_an_element_takes_its_examples(kind: Kind, field: str, tmp_path: Path) -
         text = file(carries, "delay { time = 1 us }", WIRES["element"], medium=text)
     else:
         traffic = SMALL if kind.name in OTHER_END else ""
-        text = file(carries, text, WIRES.get(kind.name) or WIRES[kind.duty], traffic)
+        named = WIRES.get(f"{kind.name}.{field}") or WIRES.get(kind.name)
+        text = file(carries, text, named or WIRES[kind.duty], traffic)
     assert refused(text, tmp_path) == []
 
 

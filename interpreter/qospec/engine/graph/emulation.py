@@ -366,6 +366,7 @@ def _build_setting(
         path=node.path,
         number=number,
         clocks=node.clocks,
+        told=node.told,
     )
 
 

@@ -462,7 +462,7 @@ class Recorder:
 
     def is_watched(self, node: Node) -> bool:
         """Return whether a statement uses what waits at a node, or what that tells of itself."""
-        if node.element.signals:
+        if node.element.signals and node.element.buffer is None:
             return node.path in self._measurement.machines
         is_told = node.element.makes and self.samples.needed
         return is_told or self.occupancies.is_recorded(node)
