@@ -322,6 +322,7 @@ NOTHING = [
             "meters": "packets.no_meters",
             "bridges": "packets.no_streams",
             "memories": "packets.no_memory",
+            "flow_control": "packets.no_pauses",
         },
         {
             "active_queues.qos": {
@@ -330,6 +331,18 @@ NOTHING = [
                     "between_the_thresholds.never_full",
                     "two_queues_one_probability.none_lost",
                 ),
+            },
+            "pauses.qos": {
+                NOTHING_LOST: (
+                    "a_class_alone.none",
+                    "a_class_alone.whole",
+                    "all_stop.none",
+                    "all_stop.whole",
+                    "both_ways.whole",
+                    "enough.whole",
+                    "one_less.little",
+                ),
+                "what waits for a slow line is late": ("all_stop.late",),
             },
             "time_sensitive.qos": {
                 NOTHING_LOST: ("a_frame_that_fits.none_lost", "in_order_of_arrival.none_lost"),

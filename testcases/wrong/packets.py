@@ -5,6 +5,8 @@ from replacing import Wrong
 QUEUES, METERS, BRIDGES, MEMORIES = "queues", "meters", "bridges", "memories"
 AQM, PROFILES, STREAMS = "active_queues.qos", "profiles.qos", "time_sensitive.qos"
 SHARED = "shared_memory.qos"
+FLOW_CONTROL, PAUSES = "flow_control", "pauses.qos"
+OVER_10_KM = "enough:room=19pkt,distance=10km"
 ORDER = "[nc1, af4, af3, af2, af1, be1]"
 
 WRONG = [
@@ -173,5 +175,50 @@ WRONG = [
         ("one_static",),
         {"threshold"},
         changes={"threshold = 300 pkt": "threshold = 301 pkt"},
+    ),
+    Wrong(
+        "packets.deaf",
+        FLOW_CONTROL,
+        PAUSES,
+        (OVER_10_KM, "both_ways:room=20pkt"),
+        {"whole"},
+        changes={
+            "told.frames -> out.heard": (
+                "gone = lose { probability = 100% }\n  told.frames -> gone -> out.heard"
+            )
+        },
+    ),
+    Wrong(
+        "packets.slow_to_obey",
+        FLOW_CONTROL,
+        PAUSES,
+        (OVER_10_KM, "both_ways:room=20pkt"),
+        {"whole"},
+        changes={
+            "told.frames -> out.heard": (
+                "late = delay { time = 12.31 us }\n  told.frames -> late -> out.heard"
+            )
+        },
+    ),
+    Wrong(
+        "packets.tells_early",
+        FLOW_CONTROL,
+        PAUSES,
+        (OVER_10_KM, "one_less:room=18pkt"),
+        {"used", "lost"},
+        changes={"limit = room, xoff = 10 pkt": "limit = room, xoff = 9 pkt"},
+    ),
+    Wrong(
+        "packets.bulk_first",
+        FLOW_CONTROL,
+        PAUSES,
+        ("a_class_alone",),
+        {"in_time"},
+        changes={
+            f"limit = {limit} pkt, {told}priorities = {{ urgent: 5, bulk: 3 }}": (
+                f"limit = {limit} pkt, {told}priorities = {{ urgent: 3, bulk: 5 }}"
+            )
+            for limit, told in (("100_000", ""), ("20", "xoff = 10 pkt, "))
+        },
     ),
 ]
