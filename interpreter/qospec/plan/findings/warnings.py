@@ -217,17 +217,22 @@ def find_unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
     """Yield each meter and shaper whose rate exceeds that of all lines before it together."""
     before = list_feeders(survey.drafts)
     for index in sorted(survey.reach.any):
-        instance = survey.drafts[index].instance
-        bucket = survey.drafts[index].element.token_bucket
-        if bucket is None or instance.span is None:
+        instance, element = survey.drafts[index].instance, survey.drafts[index].element
+        if instance.span is None:
             continue
-        lines = _find_lines_before(index, survey, before)
-        most_bps = sum(lines.values(), Fraction(0))
-        if lines and bucket.rate.layer and bucket.rate.amount > most_bps:
+        shared = element.token_bucket if len(set(element.token_buckets)) < 2 else None  # noqa: PLR2004
+        buckets = element.token_buckets if shared is None else (shared,)
+        for number, bucket in enumerate(buckets):
+            lines = _find_lines_before(index, survey, before, None if shared else number)
+            most_bps = sum(lines.values(), Fraction(0))
+            if not lines or not bucket.rate.layer or bucket.rate.amount <= most_bps:
+                continue
             carried = f"{format_value(most_bps, RATE)} in all"
+            of_input = "" if shared else f" for `{element.inputs[number]}`"
             yield Diagnostic(
                 "W0612",
-                f"`{bucket.rate_name}` of `{instance.path}` exceeds what the lines before it carry",
+                f"`{bucket.rate_name}`{of_input} of `{instance.path}` exceeds what the lines before"
+                " it carry",
                 instance.span,
                 notes=(f"they carry {carried}: {', '.join(sorted(lines))}",),
                 help="give it a rate that can be exceeded, or leave it out",
@@ -235,20 +240,29 @@ def find_unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
 
 
 def _find_lines_before(
-    index: int, survey: Survey, before: dict[int, list[int]]
+    index: int, survey: Survey, before: dict[int, list[int]], number: int | None = None
 ) -> dict[str, Fraction]:
-    """Return the bits/s of the last lines on all paths to an element."""
-    found, waiting, seen = dict[str, Fraction](), [index], {index}
+    """Return the bits/s of the last lines on all paths to an element, or to one of its inputs."""
+    found, seen = dict[str, Fraction](), {index}
+    waiting = [
+        feeder
+        for feeder in before[index]
+        if number is None
+        or any(
+            (edge.end, edge.to, edge.input) == ("element", index, number)
+            for edge in survey.drafts[feeder].edges
+        )
+    ]
     while waiting:
-        for feeder in before[waiting.pop()]:
-            if feeder in seen or feeder not in survey.reach.any:
-                continue
-            seen.add(feeder)
-            draft = survey.drafts[feeder]
-            if draft.clock is None:
-                waiting.append(feeder)
-            else:
-                found[draft.line or draft.instance.path] = Fraction(draft.clock.bit_rate)
+        feeder = waiting.pop()
+        if feeder in seen or feeder not in survey.reach.any:
+            continue
+        seen.add(feeder)
+        draft = survey.drafts[feeder]
+        if draft.clock is None:
+            waiting += before[feeder]
+        else:
+            found[draft.line or draft.instance.path] = Fraction(draft.clock.bit_rate)
     return found
 
 
