@@ -160,7 +160,10 @@ def _read_number(
     dimension, factor = NUMERIC[parameter.domain.name]
     name = parameter.alias or parameter.name
     if not isinstance(value, Amount):
-        raise _explain_wrong_type(name, describe_dimension(dimension), value.what, span)
+        expected, help_text = describe_dimension(dimension), ""
+        if isinstance(value, Boolean) and parameter.domain.name == "integer":
+            help_text = "write `1`, or how many there are" if value.value else "write `0`"
+        raise _explain_wrong_type(name, expected, value.what, span, help_text)
     if value.dimension != dimension and value.value != 0:
         raise _explain_dimension(parameter, value, span)
     if value.dimension == dimension and parameter.domain.name in ("rate", "data"):
