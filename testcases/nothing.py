@@ -323,6 +323,7 @@ NOTHING = [
             "bridges": "packets.no_streams",
             "memories": "packets.no_memory",
             "flow_control": "packets.no_pauses",
+            "weighted": "packets.no_weights",
         },
         {
             "active_queues.qos": {
@@ -344,6 +345,7 @@ NOTHING = [
                 ),
                 "what waits for a slow line is late": ("all_stop.late",),
             },
+            "weighted_turns.qos": {"of the first class only": ("two_strict.all",)},
             "time_sensitive.qos": {
                 NOTHING_LOST: ("a_frame_that_fits.none_lost", "in_order_of_arrival.none_lost"),
                 AT_MOST: ("no_longer_than_it_may.in_time",),

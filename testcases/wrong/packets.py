@@ -6,6 +6,7 @@ QUEUES, METERS, BRIDGES, MEMORIES = "queues", "meters", "bridges", "memories"
 AQM, PROFILES, STREAMS = "active_queues.qos", "profiles.qos", "time_sensitive.qos"
 SHARED = "shared_memory.qos"
 FLOW_CONTROL, PAUSES = "flow_control", "pauses.qos"
+WEIGHTED, TURNS = "weighted", "weighted_turns.qos"
 OVER_10_KM = "enough:room=19pkt,distance=10km"
 ORDER = "[nc1, af4, af3, af2, af1, be1]"
 
@@ -175,6 +176,30 @@ WRONG = [
         ("one_static",),
         {"threshold"},
         changes={"threshold = 300 pkt": "threshold = 301 pkt"},
+    ),
+    Wrong(
+        "packets.alike",
+        WEIGHTED,
+        TURNS,
+        ("four_to_one:high=24,more=50%,less=50%,high_passes=80%,low_passes=20%",),
+        {"high", "low"},
+        changes={"af3: 64, af2: 16": "af3: 16, af2: 16"},
+    ),
+    Wrong(
+        "packets.as_printed",
+        WEIGHTED,
+        TURNS,
+        ("one_to_one:more=40%", "one_to_one:more=50%"),
+        {"high", "low"},
+        changes={"be1: 1, be0: 1": "be1: 4, be0: 1"},
+    ),
+    Wrong(
+        "packets.halves",
+        WEIGHTED,
+        TURNS,
+        ("mixed:kind=weighted.weights_of_1_10",),
+        {"part[5]", "part[6]"},
+        changes={"be1: 4, be0: 1": "be1: 1, be0: 4"},
     ),
     Wrong(
         "packets.deaf",
