@@ -15,7 +15,7 @@ from night import is_night
 
 FUZZ = Path(__file__).parents[1] / "fuzz"
 SEED = 1
-INPUTS = 150 if is_night() else 40
+INPUTS = 150 if is_night() else 25
 
 
 @pytest.fixture
