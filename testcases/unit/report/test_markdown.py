@@ -34,14 +34,15 @@ def test_a_reader_of_markdown_sees_no_markup_of_the_record(document, timing):
 
 @pytest.mark.slow
 def test_a_comment_is_never_too_long_and_counts_what_it_leaves_out(large):
-    large["tests"][3]["covers"] = [f"requirement {n}: {'x' * 100}" for n in range(1_000)]
+    large["tests"][3]["covers"] = [f"requirement {n}: {'x' * 100}" for n in range(250)]
+    large["cases"] = large["cases"][:400]
     for case, word in zip(large["cases"], itertools.permutations("abcdefg"), strict=False):
         case["errors"] = ["".join(word)] if case["verdict"] == "fail" else []
     text = render(large, {}, "markdown")
     assert len(text) <= 65_000
     shown = text.count("\n### ")
-    assert 50 < shown < 500
-    assert f"and {500 - shown} more cases; the record has them all" in text
+    assert 50 < shown < 200
+    assert f"and {200 - shown} more cases; the record has them all" in text
     assert "more requirements\n" in text
 
 
