@@ -159,7 +159,6 @@ def list_units() -> list[str]:
 
 
 @functools.cache
-@functools.cache
 def find_base_unit(dimension: Dimension) -> str:
     """Return the base unit of a dimension: `s`, `bit/s`, or `1` for a ratio."""
     return _build_compound(BASE_UNITS, dimension.exponents)

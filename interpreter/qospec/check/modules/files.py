@@ -42,7 +42,8 @@ def find_files(path: Path, exclude: Sequence[Path] = ()) -> Sequence[Path]:
             "E0106",
             f"there is no .qos file in {_name_folder(path)}",
             locate_file(path),
-            help="name a file, or a folder that holds .qos files",
+            help="name a file, or a folder that holds .qos files"
+            + "; `qos init NAME` makes a project to begin with" * (path == Path()),
         )
     return found
 

@@ -136,6 +136,13 @@ def test_a_folder_with_the_name_of_a_file_is_a_folder(tmp_path, reported):
     assert [problem.code for problem in reported(tmp_path)] == ["E0101"]
 
 
+def test_who_has_no_file_yet_is_told_how_to_begin(tmp_path, monkeypatch, reported):
+    monkeypatch.chdir(tmp_path)
+    (problem,) = reported(Path())
+    assert problem.message == "there is no .qos file in this folder"
+    assert "`qos init NAME`" in problem.help
+
+
 def test_a_name_too_long_for_the_system(tmp_path, reported):
     assert [problem.code for problem in reported(tmp_path / ("a" * 300))] == ["E0108"]
 
