@@ -2,7 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
+from functools import cache
 from random import Random  # noqa: TID251 -- of what Hypothesis draws
 
 import pytest
@@ -36,11 +36,13 @@ device switch {
 """
 
 
-@pytest.fixture
-def device(tmp_path: Path):
+@pytest.fixture(scope="module")
+def device(tmp_path_factory: pytest.TempPathFactory):
+    @cache
     def read(text: str):
-        (tmp_path / "switches.qos").write_text(text, encoding="utf-8")
-        checked = Checked([tmp_path / "switches.qos"], discover())
+        folder = tmp_path_factory.mktemp("device")
+        (folder / "switches.qos").write_text(text, encoding="utf-8")
+        checked = Checked([folder / "switches.qos"], discover())
         assert not checked.problems.errors
         (only,) = list_devices(checked)
         return only
@@ -48,7 +50,13 @@ def device(tmp_path: Path):
     return read
 
 
-def drawn(device) -> list[Scenario]:
+@pytest.fixture(scope="module")
+def drawn(device):
+    """Return what draws scenarios of a device by itself, once for all tests."""
+    return cache(lambda text: draw_scenarios(device(text)))
+
+
+def draw_scenarios(device) -> list[Scenario]:
     """Return scenarios of a device by itself, equal ones each time."""
     found = []
     how = settings(max_examples=DRAWN, database=None, phases=(Phase.generate,))
@@ -68,33 +76,31 @@ def test_a_port_is_known_from_which_a_wire_leads_to_another(device):
 
 
 @pytest.mark.slow
-def test_flows_come_mostly_by_ports_behind_which_there_is_something(device):
-    origins = Counter(flow.origin for scenario in drawn(device(ONE_WAY)) for flow in scenario.flows)
+def test_flows_come_mostly_by_ports_behind_which_there_is_something(drawn):
+    origins = Counter(flow.origin for scenario in drawn(ONE_WAY) for flow in scenario.flows)
     assert origins[0] > 1.5 * origins[1] > 0
 
 
 @pytest.mark.slow
-def test_flows_come_by_all_ports_behind_which_there_is_something(device):
-    origins = Counter(
-        flow.origin for scenario in drawn(device(TWO_WAYS)) for flow in scenario.flows
-    )
+def test_flows_come_by_all_ports_behind_which_there_is_something(drawn):
+    origins = Counter(flow.origin for scenario in drawn(TWO_WAYS) for flow in scenario.flows)
     assert 3 / 4 < origins[0] / origins[1] < 4 / 3
 
 
 @pytest.mark.slow
-def test_flows_to_one_host_are_as_frequent_as_flows_both_ways(device):
+def test_flows_to_one_host_are_as_frequent_as_flows_both_ways(drawn):
     """What shares a queue shows in the former, and what shares a processor in the latter."""
-    some = [scenario for scenario in drawn(device(TWO_WAYS)) if len(scenario.flows) > 1]
+    some = [scenario for scenario in drawn(TWO_WAYS) if len(scenario.flows) > 1]
     ways = Counter(len({flow.origin for flow in scenario.flows}) for scenario in some)
     assert ways[1] > len(some) / 4
     assert ways[2] > len(some) / 4
 
 
 @pytest.mark.slow
-def test_a_load_that_changes_is_drawn_and_fits_its_links(device):
+def test_a_load_that_changes_is_drawn_and_fits_its_links(device, drawn):
     """A point refuses what a first link cannot carry, so few examples may ask for that."""
     switch = device(TWO_WAYS)
-    some = drawn(switch)
+    some = drawn(TWO_WAYS)
     changing = [scenario for scenario in some if scenario.changes]
     assert len(some) / 12 < len(changing) < len(some) / 4
     subject = DeviceTarget(switch, switch._checked)
