@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from bisect import bisect_left
 from collections import Counter
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -347,3 +348,14 @@ class Survey(NamedTuple):
     drafts: Drafts
     tables: dict[int, Table]
     reach: Reach
+
+
+def copy_survey(survey: Survey) -> Survey:
+    """Return a survey of which a plan may change the elements, and where items pass them."""
+    drafts = {}
+    for index, draft in survey.drafts.items():
+        drafts[index] = own = copy(draft)
+        own.edges, own.queues = list(draft.edges), list(draft.queues)
+    reach = copy(survey.reach)
+    reach.any = {index: set(members) for index, members in survey.reach.any.items()}
+    return survey._replace(drafts=drafts, tables=dict(survey.tables), reach=reach)

@@ -40,7 +40,7 @@ from qospec.plan.offered import MOST_ITEMS, count_items
 from qospec.plan.pauses import with_pauses
 from qospec.plan.phases import check_ends, gather_at_use, make_trials_between
 from qospec.plan.proofs.proofs import Proofs, prove
-from qospec.plan.survey import Overall, survey_network
+from qospec.plan.survey import KnownSurveys, Overall, survey_network
 from qospec.plan.tables import group_by_flow
 from qospec.plan.waits import Waits, find_waits
 from qospec.protocol.streams import INSERTED, Population, Streams
@@ -68,11 +68,19 @@ class Bounds:
 
 
 class Planning(NamedTuple):
-    """What cases are planned with; `overall` takes what is so in all cases, if that is asked."""
+    """What cases are planned with.
+
+    Attributes:
+        bounds: What a plan may cost.
+        problems: What does not fit.
+        overall: Takes what is so in all cases, if that is asked.
+        known: What is known of other cases of the test, if it has several.
+    """
 
     bounds: Bounds
     problems: Problems
     overall: Overall | None = None
+    known: KnownSurveys | None = None
 
 
 @dataclass(frozen=True)
@@ -177,8 +185,9 @@ def plan(
     """
     plans = []
     overall = Overall() if whole else None
-    planning = Planning(bounds, problems, overall)
     for test in checked.suite.tests:
+        known = KnownSurveys() if len(test.cases) > 1 else None
+        planning = Planning(bounds, problems, overall, known)
         for case in test.cases:
             found = (
                 CasePlan(test.name, case, {}, 0)
@@ -293,7 +302,7 @@ def _plan_network(
     case: Case, network: Network, name: str, seed: tuple[str, ...], planning: Planning
 ) -> Planned | None:
     problems = planning.problems
-    survey = survey_network(case, name, problems, planning.overall)
+    survey = survey_network(case, name, problems, planning.overall, planning.known)
     if survey is None:
         return None
     members = survey.members

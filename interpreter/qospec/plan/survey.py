@@ -19,6 +19,7 @@ from qospec.plan.forms import (
     Forms,
     Survey,
     build_sent_form,
+    copy_survey,
     frame_elements,
     limit_segments,
 )
@@ -46,7 +47,7 @@ from qospec.plan.tags import insert_tags
 from qospec.plan.waits import find_never_heard, find_waits
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Collection, Hashable, Iterator, Sequence
 
     from qospec.diagnostics import Diagnostic
     from qospec.model.checked import CheckedSuite
@@ -84,30 +85,101 @@ class Overall:
         tell_at_use(found, self._known.values(), problems)
 
 
+class KnownSurveys:
+    """What was found of cases that have a network, and differ from others in rates alone.
+
+    Routes do not depend on rates and sizes, so cases that differ in nothing else share them. What
+    arrives where does not depend on rates: cases of a test that differ only in these share it.
+    """
+
+    def __init__(self) -> None:
+        self._networks: dict[int, Network] = {}
+        self._routes: dict[Hashable, Routes | None] = {}
+        self._formed: dict[Hashable, tuple[Survey, bool] | None] = {}
+        self._fitting: set[Hashable] = set()
+
+    @property
+    def networks(self) -> Collection[Network]:
+        """Return the networks, which are kept so that no other gets the identity of one."""
+        return self._networks.values()
+
+    def find_routes(
+        self, case: Case, name: str, members: tuple[Member, ...], problems: Problems
+    ) -> Routes | None:
+        """Return the routes of a case's members; None if there are none, which is told once."""
+        network = case.networks[name]
+        self._networks[id(network)] = network
+        key = (id(network), tuple(map(_build_route_key, members)))
+        if key not in self._routes:
+            self._routes[key] = _find_routes(case, network, members, problems)
+        return self._routes[key]
+
+    def find_form(
+        self,
+        case: Case,
+        name: str,
+        members: tuple[Member, ...],
+        routes: Routes,
+        problems: Problems,
+    ) -> Survey | None:
+        """Return what arrives where; None if that, or the rates, do not fit, which is told once."""
+        sent = tuple(map(_build_size_key, members))
+        latencies = feasibility.list_flows_with_latencies(case, name)
+        load = (id(routes), sent, latencies, *_list_load_keys(case, members, routes))
+        form = (id(routes), sent, latencies, name, case.run.payload, *_list_place_keys(case))
+        fits = load in self._fitting
+        if form not in self._formed:
+            survey = _survey(case, case.networks[name], members, routes, problems)
+            is_formed = fits or (survey is not None and _check_forms(case, name, survey, problems))
+            self._formed[form] = survey and (survey, is_formed)
+        found = self._formed[form]
+        if found is None:
+            return None
+        limited = limit_segments(members, case.flows, routes.drafts, routes.reach)
+        survey = found[0]._replace(members=limited)
+        if not fits and not _load_fits(case, name, survey, problems, formed=found[1]):
+            return None
+        self._fitting.add(load)
+        return survey
+
+
 def survey_network(
-    case: Case, name: str, problems: Problems, overall: Overall | None = None
+    case: Case,
+    name: str,
+    problems: Problems,
+    overall: Overall | None = None,
+    known: KnownSurveys | None = None,
 ) -> Survey | None:
     """Return the routes of a case's items in one of its networks.
 
     None if they do not fit; `problems` then says why. What they are is added to `overall`, if it is
-    given.
+    given. What is `known` of other cases is taken from there, and copied, since a plan consumes it.
     """
     found, network = Problems(), case.networks[name]
-    survey = _survey_network(case, name, found, overall)
+    survey = _survey_network(case, name, found, overall, known)
     tell_at_use(found, [network], problems)
-    return survey
+    return survey if survey is None or known is None else copy_survey(survey)
 
 
 def _survey_network(
-    case: Case, name: str, problems: Problems, overall: Overall | None
+    case: Case, name: str, problems: Problems, overall: Overall | None, known: KnownSurveys | None
 ) -> Survey | None:
     network = case.networks[name]
     members = tuple(build_members(case.flows, network, case.run))
-    within = _check_testers(case, network, members, problems)
-    routes = _find_routes(case, network, members, problems) if within else None
-    if routes is not None and overall is not None:
+    if not _check_testers(case, network, members, problems):
+        return None
+    routes = (
+        _find_routes(case, network, members, problems)
+        if known is None
+        else known.find_routes(case, name, members, problems)
+    )
+    if routes is None:
+        return None
+    if overall is not None:
         overall.add(case, name, members, routes)
-    survey = None if routes is None else _survey(case, network, members, routes, problems)
+    if known is not None:
+        return known.find_form(case, name, members, routes, problems)
+    survey = _survey(case, network, members, routes, problems)
     if survey is None:
         return None
     formed = _check_forms(case, name, survey, problems)
@@ -122,52 +194,27 @@ def verify(
     Nor trials that would send more than `most_items`.
 
     Returns the cases that are run.
-
-    Routes do not depend on rates and sizes, so cases that differ in nothing else share them. What
-    arrives where does not depend on rates: cases of a test that differ only in these share it.
     """
-    found = Problems()
-    networks: dict[int, Network] = {}
-    examined = _verify(checked, found, most_items, networks)
-    tell_at_use(found, networks.values(), problems)
+    found, known = Problems(), KnownSurveys()
+    examined = _verify(checked, found, most_items, known)
+    tell_at_use(found, known.networks, problems)
     return examined
 
 
 def _verify(
-    checked: CheckedSuite, problems: Problems, most_items: int, networks: dict[int, Network]
+    checked: CheckedSuite, problems: Problems, most_items: int, known: KnownSurveys
 ) -> list[Examined]:
-    """Return the cases that are run, and add their networks; see `verify`."""
-    known: dict[Hashable, Routes | None] = {}
-    formed: dict[Hashable, tuple[Survey, bool] | None] = {}
-    fitting: set[Hashable] = set()
+    """Return the cases that are run, and add what is found of them; see `verify`."""
     overall = Overall()
     examined: list[Examined] = []
     plain = _list_plain_cases(checked, problems, examined, most_items)
     for case, name, network in ((one, *named) for one in plain for named in one.networks.items()):
-        networks[id(network)] = network
         members = tuple(build_members(case.flows, network, case.run))
-        key = (id(network), tuple(map(_build_route_key, members)))
-        if key not in known:
-            known[key] = _find_routes(case, network, members, problems)
-        routes = known[key]
+        routes = known.find_routes(case, name, members, problems)
         if routes is None or not _check_testers(case, network, members, problems):
             continue
         overall.add(case, name, members, routes)
-        sent = tuple(map(_build_size_key, members))
-        latencies = feasibility.list_flows_with_latencies(case, name)
-        load = (id(routes), sent, latencies, *_list_load_keys(case, members, routes))
-        if load in fitting:
-            continue
-        form = (id(routes), sent, latencies, name, case.run.payload, *_list_place_keys(case))
-        if form not in formed:
-            survey = _survey(case, network, members, routes, problems)
-            formed[form] = survey and (survey, _check_forms(case, name, survey, problems))
-        found = formed[form]
-        if found is not None:
-            limited = limit_segments(members, case.flows, routes.drafts, routes.reach)
-            survey = found[0]._replace(members=limited)
-            if _load_fits(case, name, survey, problems, formed=found[1]):
-                fitting.add(load)
+        known.find_form(case, name, members, routes, problems)
     overall.report(problems)
     return examined
 
