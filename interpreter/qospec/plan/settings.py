@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import (
@@ -156,6 +157,7 @@ def _name(value: Any, domain: str) -> str:
     return f"{kind.name} {{ {', '.join(f'{n} = {t.text}' for n, t in terms if not t.usual)} }}"
 
 
+@lru_cache(4_096)  # flows and cases of a sweep have most values in common
 def _format_quantity(value: int | Fraction, domain: str) -> str:
     """Return a number with its unit, exact where it has few digits."""
     domain = "time" if domain == "curve" else domain

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from qospec.check.declarations import find_traffic
 from qospec.check.device.body import build_element
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.evaluate.values import Value
+    from qospec.protocol.encapsulation import Encapsulation
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -107,13 +109,18 @@ def _measure_lengths(sending: Sending) -> tuple[tuple[str, Fraction], ...]:
     packets = sending.packets
     if packets is None:
         return (("cell", Fraction(CELL_BYTES)), ("payload", Fraction(CELL_PAYLOAD_BYTES)))
+    return _measure_packets(packets.sizes, packets.encapsulation, packets.transport_bytes)
+
+
+@lru_cache(1_024)  # flows and cases of a sweep have few sizes
+def _measure_packets(
+    sizes: Any, framed: Encapsulation, transport_bytes: int
+) -> tuple[tuple[str, Fraction], ...]:
     return tuple(
         (
             layer,
-            packets.sizes.compute_mean(
-                lambda size, layer=layer: packets.encapsulation.count_layer_bytes(
-                    size, layer, packets.transport_bytes
-                )
+            sizes.compute_mean(
+                lambda size, layer=layer: framed.count_layer_bytes(size, layer, transport_bytes)
             ),
         )
         for layer in PACKET_LAYERS

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 
 from qospec.dataclass import dataclass
 from qospec.protocol.atm import CELL_BYTES
@@ -44,7 +45,7 @@ class Clock:
             return self
         return replace(self, encapsulation=framed.with_tag_settled(tagged=tagged))
 
-    @property
+    @cached_property
     def byte_time_ps(self) -> Fraction:
         """Return the time of one byte."""
         return 8 * PS_PER_S / self.bit_rate
@@ -60,7 +61,7 @@ class Clock:
         framed = self.encapsulation
         return "cell" if framed is None or framed.per_cell_bytes else "line"
 
-    @property
+    @cached_property
     def carried_marks(self) -> int:
         """Return the bits of marks for which its frames have a field; all for cells."""
         framed = self.encapsulation
@@ -70,25 +71,25 @@ class Clock:
         lost = (m.mask for name, m in fields if name in WITHIN or not framed.carries_mark(name))
         return ALL_BITS - SIZE_RANGE.mask - sum(lost)
 
-    @property
+    @cached_property
     def slot_ps(self) -> Fraction:
         """Return the time of the smallest item, such as a cell."""
         framed = self.encapsulation
         size_bytes = CELL_BYTES if framed is None else framed.count_line_bytes(IPV4_HEADER_BYTES)
         return size_bytes * self.byte_time_ps
 
-    @property
+    @cached_property
     def least_ps(self) -> int:
         """Return the least delay: the smallest item's time, and the propagation."""
         return int(self.slot_ps) + self.arrival_ps
 
-    @property
+    @cached_property
     def lead_ps(self) -> int:
         """Return the delay of a frame's first bit, behind the preamble, in whole ps."""
         framed = self.encapsulation
         return 0 if framed is None else round(framed.preamble_bytes * self.byte_time_ps)
 
-    @property
+    @cached_property
     def arrival_ps(self) -> int:
         """Return the delay of the last bit's arrival after the line is free for the next item.
 
