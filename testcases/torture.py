@@ -4,8 +4,8 @@
 
 Each run is ended at a random instant, its record is resumed, which may be ended again, and compared
 with that of an undisturbed run. So is that of a run of which a worker elsewhere was killed. A
-record of which a random bit is flipped must be refused. Prints how much was tried, survived, and
-differs, and fails if anything differs.
+record of which a random bit is flipped must be refused. Cases of every second run share files.
+Prints how much was tried, survived, and differs, and fails if anything differs.
 """
 
 import argparse
@@ -52,6 +52,11 @@ def fail(descriptor):
 os.fsync = fail
 """
 """Lets so many files be written, and then none."""
+JOINED = """
+from qospec.record import ended, store
+store.MOST_ALONE, ended.TOGETHER_S = 3, 0.2
+"""
+"""Lets cases share files, as those of a long run do."""
 TIMES = ("timing.json", "report.html", "SHA256SUMS")
 """Files that depend on times."""
 LONGEST_S = 600
@@ -113,12 +118,13 @@ def find_record(folder: Path) -> Path | None:
 class Torture:
     """Ends runs of a project, and lets them go on."""
 
-    def __init__(self, root: Path, draw: Random) -> None:
-        """Run the project once, undisturbed."""
-        self._root, self._draw = root, draw
+    def __init__(self, root: Path, draw: Random, before: str = "") -> None:
+        """Run the project once, undisturbed; `before` is done first in the process of each run."""
+        self._root, self._draw, self._before = root, draw, before
+        self._root.mkdir()
         self._whole = self._prepare("whole")
         began_s = time.monotonic()
-        start(self._whole, "bench.qos").wait()
+        start(self._whole, "bench.qos", before=before).wait()
         self._longest_s = time.monotonic() - began_s
         record = find_record(self._whole)
         assert record is not None, "the undisturbed run left no record"
@@ -135,7 +141,7 @@ class Torture:
         folder = self._prepare(f"killed-{number}")
         words = ["bench.qos"]
         while True:
-            process = start(folder, *words)
+            process = start(folder, *words, before=self._before)
             time.sleep(self._draw.uniform(0, self._longest_s))
             process.kill()
             process.wait()
@@ -147,12 +153,13 @@ class Torture:
     def fail(self, number: int) -> bool:
         """Fill the disk of a run; return whether the record is the same once there is room."""
         folder = self._prepare(f"failed-{number}")
-        start(folder, "bench.qos", before=FAILING.format(number=self._draw.randrange(60))).wait()
+        failing = FAILING.format(number=self._draw.randrange(60))
+        start(folder, "bench.qos", before=self._before + failing).wait()
         begun = find_record(folder) is not None
         return self._finish(folder, ["--resume", "last"] if begun else ["bench.qos"])
 
     def _finish(self, folder: Path, words: list[str]) -> bool:
-        start(folder, *words).wait()
+        start(folder, *words, before=self._before).wait()
         record = find_record(folder)
         if record is None or read_all(record) != read_all(self.record):
             return False
@@ -166,7 +173,7 @@ class Torture:
         """
         folder = self._prepare(f"bereaved-{number}")
         with start_cluster() as (address, watchman):
-            run = start(folder, "bench.qos", "--on", address)
+            run = start(folder, "bench.qos", "--on", address, before=self._before)
             time.sleep(self._draw.uniform(0, self._longest_s))
             victim = self._draw.choice(list_workers(watchman))
             os.kill(victim, signal.SIGKILL)
@@ -192,11 +199,13 @@ class Torture:
 def torture(kills: int, failures: int, workers: int, flips: int, seed: int) -> list[Score]:
     """Return how many of so many runs and records ended as they should."""
     with tempfile.TemporaryDirectory() as folder:
-        victim = Torture(Path(folder), Random(seed))  # noqa: S311
-        killed = sum(victim.kill(number) for number in range(kills))
-        failed = sum(victim.fail(number) for number in range(failures))
-        bereaved = sum(victim.bereave(number) for number in range(workers))
-        flipped = sum(victim.flip() for _ in range(flips))
+        draw, most = Random(seed), max(kills, failures, workers)  # noqa: S311
+        plain = Torture(Path(folder) / "plain", draw)
+        joined = Torture(Path(folder) / "joined", draw, JOINED) if most > 1 else plain
+        killed = sum((plain, joined)[number % 2].kill(number) for number in range(kills))
+        failed = sum((plain, joined)[number % 2].fail(number) for number in range(failures))
+        bereaved = sum((plain, joined)[number % 2].bereave(number) for number in range(workers))
+        flipped = sum((plain, joined)[number % 2].flip() for number in range(flips))
     return [
         Score("kills", kills, killed),
         Score("full disks", failures, failed),
