@@ -114,6 +114,8 @@ def format_named(format_or_path: str | Path) -> Format:
     known = [path.stem for path in sorted(REPORTS.glob("*.j2"))]
     near = suggest_name(name, known)
     help_ = f"did you mean `{near}`?" if near else f"there are {', '.join(known)}"
+    if name == "pdf":
+        help_ = f"a browser prints `html` as PDF; {help_}"
     raise ReportError(
         f"no report format is named `{name}`: {help_}, or give the path of a .j2 file"
     )

@@ -139,6 +139,7 @@ def test_what_was_measured_is_written_as_parquet() -> None:
         (["SELEC 1"], 2, "the query fails: Parser Error"),
         (["SELECT colour FROM cases"], 2, 'the query fails: Binder Error: Referenced column "colo'),
         (["FROM names"], 2, "Table with name names does not exist"),  # no variable of the program
+        (["FROM names"], 2, "there are `cases`, `statements` and `measurements`"),
         (["SELEC 1", "-o", "made.csv"], 2, "the query fails: Parser Error"),
         (["FROM cases", "-o", "made.xls"], 2, "its ending says the format: .parquet, .csv, .json"),
         (["FROM cases", "-o", "none/made.csv"], 4, "cannot write `none/made.csv`"),

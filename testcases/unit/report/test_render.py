@@ -286,8 +286,9 @@ def test_a_template_declares_what_it_makes(document, template, declaration, mess
         ("htm", "no report format is named `htm`: did you mean `html`?"),
         (
             "pdf",
-            "no report format is named `pdf`: there are codequality, csv, github, html, json",
+            "no report format is named `pdf`: a browser prints `html` as PDF; there are codeq",
         ),
+        ("doc", "no report format is named `doc`: there are codequality, csv, github, html, json"),
         ("none.j2", "none.j2: cannot be read: No such file"),
     ],
 )

@@ -53,6 +53,9 @@ def sql(query: str, records: tuple[str, ...], target: str, *, as_json: bool) -> 
         connection.execute(query)
         names = [column[0] for column in connection.description or ()]
         rows = connection.fetchall() if names else []
+    except duckdb.CatalogException as error:
+        *others, last = (f"`{name}`" for name in TABLES)
+        exits.end_for_user(f"the query fails: {error}; there are {', '.join(others)} and {last}")
     except duckdb.Error as error:
         exits.end_for_user(f"the query fails: {error}")
     if as_json:
