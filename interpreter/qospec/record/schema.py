@@ -134,7 +134,7 @@ def _is_place(value: Any) -> bool:
 TIME = Checked("a time as `2026-11-21T10:11:12Z`", _is_time)
 DURATION = Checked("a number of seconds", _is_duration)
 PLACE = Checked("a place as `path:line:column`", _is_place)
-COUNT = Checked("a whole number, not negative", lambda value: _is_whole(value, GREATEST))
+COUNT = Checked("a whole number of at least 0", lambda value: _is_whole(value, GREATEST))
 SOURCE = Checked("a path of the library or of the project", _is_source)
 EXACT_NUMBER = Checked(
     f"an exact number as `-12` or `1/4096`, of at most {MOST_WRITTEN:_} digits", _is_exact
