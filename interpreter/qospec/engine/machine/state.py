@@ -200,6 +200,16 @@ class _Writer:
 
     def write_state(self) -> Whole:
         """Return all of them behind the fields, without what changes."""
+        tables, fields = self._build_tables(), [0] * FIELDS
+        for number, value in self._compute_fields(self._program.instances or 1).items():
+            fields[number] = value
+        place = FIELDS
+        for at, table in tables.items():
+            fields[at] = place
+            place += len(table)
+        return np.array([*fields, *(n for table in tables.values() for n in table)], np.int64)
+
+    def _build_tables(self) -> dict[int, list[int]]:
         program, placement = self._program, self._placement
         count = program.instances or 1
         ways = [number for way in program.transitions for number in self._write_way(way)]
@@ -209,7 +219,7 @@ class _Writer:
         replies = [
             placement.replies.get(placement.first + n, -1) for n in range(placement.connections)
         ]
-        tables = {
+        return {
             AT_WAYS: ways,
             AT_CHOICES: self._list_choices(),
             AT_READ: self._read(),
@@ -227,11 +237,7 @@ class _Writer:
             + [NO_ADDRESS],
             AT_SERVERS: [0, -1, 0, 0] * program.servers,
             AT_DESTINATIONS: list(placement.destinations),
-            AT_CALLED: [
-                number
-                for (port, address), connection in placement.called.items()
-                for number in (program.ports.index(port), address, connection)
-            ],
+            AT_CALLED: self._list_called(),
             AT_STACK: [0] * (DEEPEST + 1),
             AT_NEW: [0] * (values + counters),
             AT_INSTANCES: [0] * (count * (INSTANCE + values + len(program.ports))),
@@ -249,14 +255,13 @@ class _Writer:
             AT_NOTES: [],
             AT_LOG: [],
         }
-        fields = [0] * FIELDS
-        for number, value in self._compute_fields(count).items():
-            fields[number] = value
-        place = FIELDS
-        for at, table in tables.items():
-            fields[at] = place
-            place += len(table)
-        return np.array([*fields, *(n for table in tables.values() for n in table)], np.int64)
+
+    def _list_called(self) -> list[int]:
+        return [
+            number
+            for (port, address), connection in self._placement.called.items()
+            for number in (self._program.ports.index(port), address, connection)
+        ]
 
     def _compute_fields(self, count: int) -> dict[int, int]:
         program, placement = self._program, self._placement
