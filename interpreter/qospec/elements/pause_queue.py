@@ -262,7 +262,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
         return NO_PLACES
     _serve(state, items, now_ps, out)
     if port == state[CLASSES]:
-        _obey(state, items, item, now_ps)
+        _stop_classes(state, items, item, now_ps)
         consume(out, item)
     else:
         row = view_part(state, state[ROWS] + port * ROW, ROW)
@@ -312,7 +312,7 @@ def _serve(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
 
 
 @kernel
-def _obey(state: Whole, items: Whole, item: int, now_ps: int) -> None:
+def _stop_classes(state: Whole, items: Whole, item: int, now_ps: int) -> None:
     """Stop the classes that a pause frame names, for as long as it says; 0: they go on."""
     until_ps = now_ps + _measure_quanta(state, items[item, NUMBER])
     for number in range(state[CLASSES]):
