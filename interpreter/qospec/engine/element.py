@@ -29,12 +29,13 @@ from qospec.protocol.marks import CLP
 from qospec.protocol.streams import KindName
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from qospec.calculus.curve import Curve
     from qospec.calculus.guarantee import Arrival
     from qospec.catalogue.form import Form
     from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Marks, Times
-    from qospec.engine.experiment import Told
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
@@ -97,6 +98,18 @@ class Step(NamedTuple):
     consumed: tuple[Batch, ...] = ()
     resized: tuple[tuple[Batch, Batch], ...] = ()
     services: tuple[Times, Times] | None = None
+
+
+class Told(NamedTuple):
+    """Who hears what a queue tells.
+
+    Attributes:
+        connection: The index by which it is told.
+        bit_rate: That of the line by which it is told, on which times are counted.
+    """
+
+    connection: int
+    bit_rate: Fraction
 
 
 class Setting(NamedTuple):

@@ -12,10 +12,8 @@ from qospec.dataclass import NamedTuple
 from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from qospec.engine.arrays import Marks
-    from qospec.engine.element import Element
+    from qospec.engine.element import Element, Told
     from qospec.engine.items.contract import Contract
     from qospec.engine.line.clock import Clock
     from qospec.engine.queue.drop_policy import Waiting
@@ -91,18 +89,6 @@ class Source(NamedTuple):
     def indices(self) -> slice:
         """Return the indices of its connections."""
         return slice(self.first, self.first + self.connections)
-
-
-class Told(NamedTuple):
-    """Who hears what a queue tells.
-
-    Attributes:
-        connection: The index by which it is told.
-        bit_rate: That of the line by which it is told, on which times are counted.
-    """
-
-    connection: int
-    bit_rate: Fraction
 
 
 class Node(NamedTuple):

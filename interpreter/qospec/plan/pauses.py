@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic
-from qospec.engine.experiment import Told
+from qospec.engine.element import Told
 from qospec.engine.items.contract import Contract
 from qospec.plan.assembly import assemble
 from qospec.plan.channels import ASKED

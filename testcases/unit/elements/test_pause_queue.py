@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.pause_queue import PauseQueue
-from qospec.engine.experiment import Told
+from qospec.engine.element import Told
 from qospec.engine.items.batch import COLUMNS
 from qospec.engine.line.clock import Clock
 
