@@ -142,15 +142,16 @@ def _may_items_move(programs: Iterable[Program]) -> bool:
 
 
 def is_meant(hang: Hang, statements: Iterable[Statement]) -> bool:
-    """Return whether a statement asks for the state in which a machine waits: it may be meant.
+    """Return whether a statement asks how many are in the state at the end: it may be meant.
 
-    An invariant does not: it says what always holds.
+    An invariant does not: it says what always holds. Nor does what asks how often the state was
+    entered, or how long stays lasted: those that go on for ever are left out of these.
     """
-    begins = f"{OF_STATES}{hang.state}."
+    asked = f"{OF_STATES}{hang.state}.count"
     return any(
         counted.network == hang.network
         and counted.path == hang.machine
-        and counted.observed.startswith(begins)
+        and counted.observed == asked
         for statement in statements
         if statement.kind != "invariant"
         for counted in list_counted(statement.expression)
