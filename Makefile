@@ -10,16 +10,18 @@ help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile
 
 # The first Python that is new enough; 3.11 first, since the locks were tested with it. Modules are compiled here, since an
-# environment may forbid Python to keep what it compiles at a start, and then each `qos check` takes twice as long.
+# environment may forbid Python to keep what it compiles at a start, and then each `qos check` takes twice as long. That
+# takes one processor, and so does pip.
 .venv/users: requirements-users.lock setup.cfg setup.py pyproject.toml
 	@for python in python3.11 python3.12 python3.13 python3.14 python3 none; do \
 	    $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && break; \
 	done; \
 	if [ $$python = none ]; then echo 'qospec needs Python 3.11 or later, with its venv module' >&2; exit 1; fi; \
 	$$python -m venv .venv
-	$(INSTALL) --require-hashes --requirement requirements-users.lock
-	$(INSTALL) --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m compileall -q interpreter/qospec
+	$(BIN)/python -m compileall -q interpreter/qospec & compiling=$$!; \
+	$(INSTALL) --require-hashes --requirement requirements-users.lock && \
+	$(INSTALL) --no-deps --no-build-isolation --editable . || { kill $$compiling; exit 1; }; \
+	wait $$compiling
 	@touch $@
 
 # The same versions and more, so nothing is installed twice, and kernels can be compiled beside that, which takes one
