@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Problems
-from qospec.plan import channels, round_trips, slots
+from qospec.plan import channels, round_trips
 from qospec.plan.assembly import assemble
 from qospec.plan.changes import find_too_many_ways, list_stages, with_changes
-from qospec.plan.findings import feasibility, marks, warnings
+from qospec.plan.findings import feasibility, marks, slots, warnings
 from qospec.plan.findings.classes import UsedClasses
+from qospec.plan.findings.slots import Arbitrations
 from qospec.plan.findings.uses import tell_at_use
 from qospec.plan.forms import (
     FormError,
@@ -41,7 +42,6 @@ from qospec.plan.phases import (
     gather_at_use,
     make_trials_between,
 )
-from qospec.plan.slots import Arbitrations
 from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Routes
 from qospec.plan.tags import insert_tags
 from qospec.plan.waits import find_never_heard, find_waits
