@@ -13,7 +13,7 @@ from figures import Figure
 REPEATS = 3
 OF_AN_ELEMENT, OF_A_DEVICE = 1_000, 300
 """Examples."""
-TINY = {"REPEATS": 1, "OF_AN_ELEMENT": 50, "OF_A_DEVICE": 10}
+TINY = {"REPEATS": 1, "OF_AN_ELEMENT": 200, "OF_A_DEVICE": 60}
 
 PROPERTY = """qos 1
 property policed {

@@ -82,7 +82,8 @@ def endpoints_at(
     found: list[tuple[Element, tuple[int, int]]] = []
     for conversation in conversations:
         client, server = conversation.echo.build_endpoints(conversation.exchange)
-        n, requests, answers, _, _ = conversation.exchange
+        exchange = conversation.exchange
+        answers, requests, n = exchange.answers, exchange.requests, exchange.connections
         if host == conversation.client:
             found.append((client, (answers, answers + n)))
         if host == conversation.server:
