@@ -7,6 +7,7 @@ each for one outlet.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import NamedTuple
@@ -14,7 +15,7 @@ from qospec.engine.arrays import np
 from qospec.engine.element import BrokenPromiseError
 from qospec.engine.event import drive as events
 from qospec.engine.event.counting import Counting, Outlet, count_nothing
-from qospec.engine.event.places import DUE_PS, Places, schedule
+from qospec.engine.event.places import DUE_PS, PLACE, Places, schedule
 from qospec.engine.event.transition import (
     DONE,
     FREE,
@@ -59,8 +60,8 @@ if TYPE_CHECKING:
 OUTBOX_ROWS = 1 << 15
 POOL_ROWS = 1 << 10
 """At first; doubled as needed."""
-MOST_EVENTS = 1 << 22
-"""Events after which Python looks whether anything goes on."""
+MOST_EVENTS, MOST_EVENTS_OF_PYTHON = 1 << 22, 1 << 16
+"""Events after which Python looks whether anything goes on, of compiled kernels and of others."""
 MOST_ITEMS = 1 << 23
 """Items under way at once, in 512 MB."""
 ROUNDS = 1_000
@@ -308,30 +309,45 @@ class Component:
     def _run(self, feed: Batch, until_ps: int, deliver: Callable[[int, Batch], None]) -> None:
         """Run all events before a time."""
         report, now_ps, idle, gone = self._working.report, -1, 0, 0
-        limits = (until_ps, MOST_EVENTS)
+        most = MOST_EVENTS if self._compiled else MOST_EVENTS_OF_PYTHON
+        limits = (until_ps, most)
         report[events.EVENTS] = 0
         while True:
-            code = events.drive(
-                self._places, self._wiring, feed, self._elements, self._working, limits
-            )
+            with self._blame_next():
+                code = events.drive(
+                    self._places, self._wiring, feed, self._elements, self._working, limits
+                )
             gone += self._deliver(deliver) + self._settle()
             if code == events.IDLE:
                 return
             if code == events.POOL:
                 self._enlarge_pool()
             elif code == events.PYTHON:
-                self._answer(feed)
+                with self._blame_next():
+                    self._answer(feed)
             elif code == events.REPLENISH:
                 self._replenish(int(report[events.NODE]), int(report[events.REASON]))
             elif code == events.BUDGET:
                 due_ps = int(self._places.due[1, DUE_PS])
                 goes_on = gone > 0 or now_ps < due_ps < self._stop_ps
-                idle = 0 if goes_on else idle + MOST_EVENTS
+                idle = 0 if goes_on else idle + most
                 if self.inside and idle > ROUNDS * self.inside:
                     raise EndlessError(self.inside, self._paths)
+                if due_ps == now_ps and not self.inside:
+                    raise BrokenPromiseError(self._paths[report[events.NODE]], "wakes without end")
                 now_ps, gone, report[events.EVENTS] = due_ps, 0, 0
             elif code > events.REPLENISH:
                 complain(code, self._paths[report[events.NODE]], int(report[events.REASON]))
+
+    @contextmanager
+    def _blame_next(self) -> Iterator[None]:
+        """Say whose event is next if it uses what no array has; compiled kernels do not notice."""
+        try:
+            yield
+        except IndexError as error:
+            path = self._paths[self._places.node[self._places.due[1, PLACE]]]
+            what = "uses a column that it does not state, or a row that its state has not"
+            raise BrokenPromiseError(path, what) from error
 
     def _answer(self, feed: Batch) -> None:
         """Let an element answer the next event whose transition is Python's."""

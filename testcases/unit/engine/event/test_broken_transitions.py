@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from qospec.engine.element import BrokenPromiseError
+from qospec.engine.event import component
 from qospec.engine.event.component import (
     POOL_ROWS,
     Component,
@@ -146,6 +147,30 @@ def with_number(number: int, arrive, wake=None) -> Transition:
 def test_an_alarm_without_a_kernel_for_it():
     with pytest.raises(BrokenPromiseError, match="`q1` sets an alarm, and has no `wake`"):
         ran(with_number(0, pass_on), with_number(5, set_alarm))
+
+
+def write_beyond(state, items, item, port, now_ps, out):
+    items[item, 99] = 1
+    return DONE
+
+
+@kernel
+def wake_again(state, items, now_ps, out):
+    wake_at(out, now_ps)
+    return DONE
+
+
+def test_a_column_that_it_does_not_state():
+    """Compiled, it would write behind the array."""
+    with pytest.raises(BrokenPromiseError, match="`q0` uses a column that it does not state"):
+        ran(with_number(0, write_beyond))
+
+
+def test_an_alarm_at_one_moment_for_ever(monkeypatch):
+    monkeypatch.setattr(component, "MOST_EVENTS", 100)
+    monkeypatch.setattr(component, "MOST_EVENTS_OF_PYTHON", 100)
+    with pytest.raises(BrokenPromiseError, match="`q0` wakes without end"):
+        ran(with_number(0, set_alarm, wake_again))
 
 
 def test_an_alarm_in_the_past():
