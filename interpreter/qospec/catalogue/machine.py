@@ -25,6 +25,8 @@ DESTINATION = "destination"
 """What conditions and values may use besides those that a machine declares: the address to which
 the packets of an instance's connection go, as a number; `NO_ADDRESS` if none is known."""
 NO_ADDRESS = -1
+TOO_LARGE = 2**62
+"""A machine calculates with numbers below this."""
 IN, OUT = "in", "out"
 """The input for items that pass through, and the output that they leave by if no state says it."""
 DISCARD = "discard"

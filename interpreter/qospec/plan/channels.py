@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from qospec.catalogue.machine import NO_ADDRESS
+from qospec.catalogue.machine import NO_ADDRESS, TOO_LARGE
 from qospec.check.records.addresses import number_address
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic, Label
@@ -25,7 +25,7 @@ from qospec.protocol.marks import set_marks
 from qospec.protocol.streams import NO_FLOW, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from qospec.catalogue.machine import Program
     from qospec.model.expression import Value
@@ -143,6 +143,7 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
     carried = [len(m.values) for program in programs.values() for m in program.messages]
     first = min((member.stream.first for member in sent), default=_count_connections(members))
     reference, nodes, destinations = first, [], _list_destinations(members)
+    numbers = _number_densely(programs.values(), destinations)
     references = first + sum(p.instances or 1 for p in programs.values() if _is_permanent(p))
     for node in lowered.nodes:
         number = by_path.get(node.path)
@@ -165,6 +166,7 @@ def with_machines(lowered: Lowered, members: Sequence[Member], network: Network)
             next((member.marks for member in mine), 0),
             _find_called(program, mine, programs),
             destinations,
+            numbers,
         )
         if _is_permanent(program):
             reference += program.instances or 1
@@ -185,6 +187,22 @@ def _list_destinations(members: Sequence[Member]) -> tuple[int, ...]:
             first, number = member.stream.first, number_address(address)
             found[first : first + member.stream.connections] = [number] * member.stream.connections
     return tuple(found) if set(found) != {NO_ADDRESS} else ()
+
+
+def _number_densely(programs: Iterable[Program], destinations: Iterable[int]) -> dict[int, int]:
+    """Return, by number of an address that is too large for a machine, the one in its place.
+
+    Machines calculate with numbers below 2^62, and most addresses of IPv6 are beyond. Those that a
+    network names are numbered in their order, up to that: so they compare as addresses do.
+    """
+    named = set(destinations)
+    for program in programs:
+        named |= {variable.initial for variable in (*program.values, *program.counters)}
+        called = [code for way in program.transitions for _, code in way.call]
+        named |= {number for code in called for _, number in code}
+        named |= set() if program.address is None else {program.address}
+    large = sorted(number for number in named if number >= TOO_LARGE)
+    return dict(zip(large, range(TOO_LARGE - len(large), TOO_LARGE), strict=True))
 
 
 def _is_permanent(program: Program) -> bool:

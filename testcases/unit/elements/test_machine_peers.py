@@ -174,6 +174,32 @@ def test_the_destination_of_packets_is_an_address(verdicts, address, known, numb
     assert verdicts(text) == ["pass"] * 3
 
 
+@pytest.mark.parametrize(
+    ("address", "known", "number"),
+    [
+        ("2001:db8::2", 2, 2**62 - 1),
+        ("2001:db8::3", 0, 2**62 - 1),
+        ("::3", 0, 2**32 + 3),
+    ],
+)
+def test_an_address_of_ipv6_is_one(verdicts, address, known, number):
+    """Its number has 128 bits: machines have smaller ones, in the order of the addresses."""
+    text = BY_DESTINATION.replace("10.0.0.2", "2001:db8::2")
+    text = text.replace("values = { next: 0 }", 'values = { next: 0, home: "2001:db8::1" }')
+    text = text.replace("on item ->", "on item where home != destination ->")
+    text = text.replace("ADDRESS", f', family = ipv6, destination_address = "{address}"')
+    text = text.replace("KNOWN", str(known)).replace("NUMBER", str(number))
+    assert verdicts(text) == ["pass"] * 3
+
+
+def test_a_machine_that_asks_no_address_bears_any(verdicts):
+    text = BY_DESTINATION.replace("call = { net: destination }", "")
+    text = text.replace("set = { last: destination }", "").replace("counters = { last: whom }", "")
+    text = text.replace("ADDRESS", ', family = ipv6, destination_address = "2001:db8::1"')
+    text = text.replace(" and a.ask.last == NUMBER", "").replace("KNOWN", "2")
+    assert verdicts(text) == ["pass"] * 3
+
+
 ALONE = """
 device box {{
   port line: packet

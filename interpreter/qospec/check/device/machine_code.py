@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.machine import DEEPEST, OPERATIONS
+from qospec.catalogue.machine import DEEPEST, OPERATIONS, TOO_LARGE
 from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.criteria import build_condition
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from qospec.units import Dimension
 
 A_WINDOW = "a window"
-LARGEST = 2**62
-"""Numbers are below this."""
 _PUSHING = {name: OPERATIONS.index(name) for name in ("constant", "variable")}
 
 
@@ -143,7 +141,7 @@ def convert_to_whole(value: Fraction, dimension: Dimension | None, span: Span) -
             span,
             help="write a whole number of cells, bits, picoseconds or the like",
         )
-    if abs(amount) >= LARGEST:
+    if abs(amount) >= TOO_LARGE:
         raise make_error("E0205", "this number is too large for a machine", span)
     return int(amount)
 

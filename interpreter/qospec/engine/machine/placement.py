@@ -28,6 +28,7 @@ class Placement(NamedTuple):
         called: By port and address, the connection to the machine that is called so.
         destinations: By connection of flows, the number of the address to which its packets go;
             empty if no flow says one.
+        numbers: By number of an address that is too large to calculate with, the one in its place.
     """
 
     path: str
@@ -43,3 +44,4 @@ class Placement(NamedTuple):
     marks: int
     called: Mapping[tuple[str, int], int] = {}
     destinations: tuple[int, ...] = ()
+    numbers: Mapping[int, int] = {}

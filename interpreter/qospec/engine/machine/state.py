@@ -207,7 +207,10 @@ class _Writer:
         for at, table in tables.items():
             fields[at] = place
             place += len(table)
-        return np.array([*fields, *(n for table in tables.values() for n in table)], np.int64)
+        numbers = [n for table in tables.values() for n in table]
+        if self._placement.numbers:
+            numbers = [self._placement.numbers.get(n, n) for n in numbers]
+        return np.array([*fields, *numbers], np.int64)
 
     def _build_tables(self) -> dict[int, list[int]]:
         program, placement = self._program, self._placement
