@@ -168,7 +168,8 @@ class Record(Value):
         if domain in NESTED and (own := self._build_nested(NESTED[domain], field.value, scope)):
             return own
         if domain == "names" and isinstance(field.value, ast.ListLiteral):
-            return List(tuple(evaluator.evaluate_word(item, scope) for item in field.value.items))
+            words = field.value.items  # a timer or a port may be called as a field is
+            return List(tuple(evaluator.evaluate_word(word, field.scope) for word in words))
         listed = _LISTED.get(domain, "")
         value = evaluator.evaluate_one_of(
             listed, field.value, scope, may_be_kind=bool(listed) or domain in NESTED
