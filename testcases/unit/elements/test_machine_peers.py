@@ -192,6 +192,12 @@ def test_an_address_of_ipv6_is_one(verdicts, address, known, number):
     assert verdicts(text) == ["pass"] * 3
 
 
+def test_an_address_is_called_as_it_is_written(verdicts):
+    text = BY_DESTINATION.replace("net: destination", 'net: "10.0.0.2"')
+    text = text.replace("ADDRESS", "").replace("KNOWN", "2").replace("NUMBER", "-1")
+    assert verdicts(text) == ["pass"] * 3
+
+
 def test_a_machine_that_asks_no_address_bears_any(verdicts):
     text = BY_DESTINATION.replace("call = { net: destination }", "")
     text = text.replace("set = { last: destination }", "").replace("counters = { last: whom }", "")
@@ -274,3 +280,35 @@ def test_an_address_is_a_number_or_one_of_packets(planned, problems, written, sa
     body = f"{written}\n state idle {{ on begin -> idle }}"
     assert not planned(ALONE.format(body=body, criterion="a.m.idle.count == 1"))
     assert any(said in f"{problem.message} {problem.help}" for problem in problems.errors)
+
+
+@pytest.mark.parametrize("word", ["start", "stop", "count", "start_all"])
+def test_a_timer_may_be_called_as_a_field_is(verdicts, word):
+    body = f"""
+    timers = {{ {word}: 1 ms, other: 2 ms }}
+    state idle {{ on begin -> up {{ start = [other, {word}] }} }}
+    state up {{ on {word} -> done {{ stop = [other, {word}] }}, on other -> done }}
+    state done {{ on other -> wrong }}
+    state wrong {{}}
+"""
+    criterion = "a.m.done.first_entered within 1 ns of 1 ms and a.m.wrong.count == 0"
+    assert verdicts(ALONE.format(body=body, criterion=criterion)) == ["pass"]
+
+
+@pytest.mark.parametrize(
+    ("written", "does", "said"),
+    [
+        ("", "stop = [count]", "no timer `count`"),
+        ("", "start_all = [stop]", "no timer `stop`"),
+        ("", "count = [stop]", "no window `stop`"),
+        ("timers = { t: 1 s }", "start = [t], stop = [t, start]", "no timer `start`"),
+        ("ports = [order]", "", "by the port `order`"),
+        ("ports = [net]", 'call = { net: "10.0.0.0/8" }', "is not an address"),
+        ("ports = [net]", "call = { net: 3 s }", "the address by `net` is a number, not a time"),
+        ("ports = [net]", "call = { net: true }", "the address by `net` is a number"),
+    ],
+)
+def test_what_a_transition_names_is_declared(planned, problems, written, does, said):
+    body = f"{written}\n state idle {{ on begin -> idle {{ {does} }} }}"
+    assert not planned(ALONE.format(body=body, criterion="a.m.idle.count == 1"))
+    assert any(said in problem.message for problem in problems.errors)

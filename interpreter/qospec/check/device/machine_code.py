@@ -11,7 +11,8 @@ from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.criteria import build_condition
 from qospec.check.evaluate.dimensions import NUMBER, describe_dimension
 from qospec.check.evaluate.scope import Scope, bind_known
-from qospec.check.evaluate.values import POISON, Amount, Deferred, Poison
+from qospec.check.evaluate.values import POISON, Amount, Deferred, Poison, Text
+from qospec.check.records.addresses import number_address, read_address
 from qospec.dataclass import NamedTuple
 from qospec.model.expression import Attribute, Constant, Operation
 from qospec.units import COUNT, PS_PER_S, TIME, format_number
@@ -83,11 +84,22 @@ def value_code(
     dimension = known.dimensions[name.text]
     if dimension is None:
         return ()
-    return _compile_number(name.text, node, dimension, known, evaluator)
+    return _compile_number(f"`{name.text}`", node, dimension, known, evaluator)
 
 
-def compile_count(said: str, node: ast.Expression, known: Variables, evaluator: Evaluator) -> Code:
-    """Return the program of a number without a unit; () after a mistake, which is reported."""
+def compile_address(
+    port: str, node: ast.Expression, known: Variables, evaluator: Evaluator
+) -> Code:
+    """Return the program of an address that is called; () after a mistake, which is reported."""
+    said = f"the address by `{port}`"
+    try:
+        value = evaluator.evaluate(node, known.scope)
+        if isinstance(value, Text):
+            number = number_address(read_address(value, "address", node.span))
+            return ((_PUSHING["constant"], number),)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
+        return ()
     return _compile_number(said, node, COUNT, known, evaluator)
 
 
@@ -97,7 +109,7 @@ def compile_time(
     """Return the program of a time that depends on variables; None if it does not."""
     if not node.list_names_used() & known.numbers.keys():
         return None
-    return _compile_number(field, node, TIME, known, evaluator, divides=True)
+    return _compile_number(f"`{field}`", node, TIME, known, evaluator, divides=True)
 
 
 def _compile_number(
@@ -115,11 +127,11 @@ def _compile_number(
         if isinstance(value, Poison):
             return ()
         if not isinstance(value, Amount | Deferred):
-            raise make_error("E0204", f"`{said}` is a number, not {value.what}", node.span)
+            raise make_error("E0204", f"{said} is a number, not {value.what}", node.span)
         if value.dimension != dimension and not arithmetic.is_literal_zero(value):
             raise make_error(
                 "E0202",
-                f"`{said}` is {describe_dimension(dimension)}, not "
+                f"{said} is {describe_dimension(dimension)}, not "
                 f"{describe_dimension(value.dimension)}",
                 node.span,
                 label=f"this is {describe_dimension(value.dimension)}",

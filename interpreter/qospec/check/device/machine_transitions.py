@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.machine import BEGIN, DESTINATION, ITEM, Transition
 from qospec.check.device.machine_code import (
+    compile_address,
     compile_condition,
-    compile_count,
     compile_time,
     value_code,
 )
@@ -239,7 +239,7 @@ def _read_called(
             evaluator.context.report(make_error("E0102", f"duplicate key `{port.text}`", port.span))
         elif port.text in known.ports:
             seen.add(port.text)
-            yield port.text, compile_count(port.text, pair.value, known.variables, evaluator)
+            yield port.text, compile_address(port.text, pair.value, known.variables, evaluator)
 
 
 def _verify_known(
