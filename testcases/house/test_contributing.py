@@ -64,6 +64,7 @@ def test_a_subject_that_is_right(history: Path, subject: str) -> None:
         ("plan: refuse " + "x" * 60, "73 characters, at most 72"),
         ("Refuse a path that leads back", "not of the form"),
         ("plan: refuse a path.", "not of the form"),
+        ("plan: Refuse a path that leads back", "not of the form"),
         ("plan: refused a path that leads back", "`refused` is not an imperative"),
         ("plan: refuses a path that leads back", "`refuses` is not an imperative"),
         ("plan: refusing a path that leads back", "`refusing` is not an imperative"),
