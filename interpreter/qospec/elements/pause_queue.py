@@ -108,15 +108,17 @@ class PauseQueue(Element):
 
     One with `xoff` sends such a frame by its output `pause` once so much waits, again after half of
     the time of `quanta` for as long as it has to, and one that lets go on once less than `xon`
-    waits. Who hears it is the nearest queue that obeys, on the way of what leaves there.
+    waits. Who hears it is the nearest other queue that obeys, on the way of what leaves there. The
+    quanta are those of the line of who hears it.
 
     With `priorities` it has an input for each class, a queue of its own; the class of the highest
     priority that waits and is not stopped goes first. Each class is stopped by itself, and tells
     only its own priority. What finds no room in its class is lost as `overflow`.
 
     Not modelled: other schedulers among the classes; the time that a MAC takes to obey, for which a
-    `delay` ahead of `heard` may stand; a frame for several priorities. After the end of a trial no
-    frame is repeated, so that what waits in a circle of queues comes to an end.
+    `delay` ahead of `heard` may stand; a frame for several priorities; that bridges pass no pause
+    frame on: it goes over several links to the nearest queue that obeys. After the end of a trial
+    no frame is repeated, so that what waits in a circle of queues comes to an end.
     """
 
     causes = ("overflow",)
@@ -196,6 +198,10 @@ class PauseQueue(Element):
     @property
     def hears_at(self) -> str:
         return HEARD if self._is_stopped else ""
+
+    @property
+    def pause_priorities(self) -> frozenset[int]:
+        return frozenset(priority for _, priority in self.priorities or ())
 
     @property
     def idle_fields(self) -> frozenset[str]:

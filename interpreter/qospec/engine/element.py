@@ -355,6 +355,11 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `build_transition` 
         """Return the input at which it is told to stop; "": it does not stop."""
         return ""
 
+    @property
+    def pause_priorities(self) -> frozenset[int]:
+        """Return the priorities that it tells or is told to stop; empty: all together."""
+        return frozenset()
+
     # ---- what is proved of it, for `plan.proofs`
 
     def guarantee_service(

@@ -1,4 +1,4 @@
-"""Pause frames: who hears what a queue tells, and at which rate it is told.
+"""Pause frames: who hears what a queue tells, and at which rate it counts.
 
 A frame goes by wires and lines, as messages of machines do, to the nearest queue that obeys.
 """
@@ -22,6 +22,7 @@ from qospec.protocol.streams import NO_FLOW, Stream
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from qospec.engine.experiment import Node
     from qospec.model.suite import Network
     from qospec.plan.assembly import Drafts
     from qospec.plan.lowering import Lowered
@@ -43,14 +44,19 @@ def list_pause_members(network: Network) -> Iterator[Member]:
     for number, (origin, member) in enumerate(zip(telling, members, strict=True)):
         walk = MemberRouting(drafts, made, network.entries, number, member, {})
         ends = walk.list_machines(find_start(member, network))
-        heard = next((end for end in ends if _is_heard(drafts, *end)), None)
+        heard = next((end for end in ends if _is_heard(drafts, origin, *end)), None)
         if heard is not None:
             yield _build_member(network, origin, heard)
 
 
-def _is_heard(drafts: Drafts, element: int, number: int) -> bool:
-    found = drafts[element].element
-    return found.inputs[number] == found.hears_at
+def _is_heard(drafts: Drafts, origin: int, element: int, number: int) -> bool:
+    """Return whether what a queue tells stops something where it comes to an input.
+
+    A queue that stops itself would stop nobody who sends to it, so it is none that hears it.
+    """
+    told, found = drafts[origin].element.pause_priorities, drafts[element].element
+    obeys = origin != element and found.inputs[number] == found.hears_at
+    return obeys and (not told or not told.isdisjoint(found.pause_priorities))
 
 
 def _build_member(network: Network, origin: int, target: tuple[int, int]) -> Member:
@@ -77,29 +83,18 @@ def with_pauses(lowered: Lowered, members: Sequence[Member], network: Network) -
         if channel is None or not network.elements[channel.origin].element.tells_by:
             continue
         path = network.elements[channel.origin].path
-        number = next(n for n, node in enumerate(nodes) if node.path == path)
-        bit_rate = _find_bit_rate(lowered, number, channel.output)
+        hearing = network.elements[channel.target].path
+        numbers = {node.path: number for number, node in enumerate(nodes)}
+        bit_rate = _get_bit_rate(nodes[numbers[hearing]])
+        number = numbers[path]
         nodes[number] = nodes[number]._replace(told=Told(member.stream.first, bit_rate))
     return replace(lowered, nodes=tuple(nodes))
 
 
-def _find_bit_rate(lowered: Lowered, number: int, output: int) -> Fraction:
-    """Return the rate of the first line by which a node's frames leave: the pauses count its bits.
-
-    There is one, as no circle is without a line.
-    """
-    waiting, seen = [(number, output)], {number}
-    while waiting:
-        node, left = waiting.pop(0)
-        for wire in lowered.wires:
-            if wire.node != node or wire.to < 0 or wire.to in seen or left not in (-1, wire.output):
-                continue
-            clock = lowered.nodes[wire.to].clock
-            if clock is not None:
-                return clock.bit_rate
-            seen.add(wire.to)
-            waiting.append((wire.to, -1))
-    raise ValueError(f"{lowered.nodes[number].path} leads to no line")
+def _get_bit_rate(node: Node) -> Fraction:
+    """Return the rate of the line that a queue feeds, whose bits it counts while it is stopped."""
+    clock = node.clock or next(clock for clock in node.clocks if clock is not None)
+    return clock.bit_rate
 
 
 def find_unheard_pauses(members: Sequence[Member], network: Network) -> Iterator[Diagnostic]:

@@ -299,6 +299,11 @@ def _find_telling(part: Part) -> str:
     return "" if part.element is None else part.element.tells_by
 
 
+def _is_pausing(part: Part) -> bool:
+    """Return whether it is a queue that sends, or obeys, pause frames."""
+    return part.element is not None and bool(part.element.tells_by or part.element.hears_at)
+
+
 def _is_served(template: Template, part: Part, end: End) -> bool:
     if end.kind != "element":
         return end.kind == "port"
@@ -325,7 +330,9 @@ def _report_unserved(
     if end.kind == "element":
         other = template.parts[end.part]
         what, way_out = other.path, f"move `{other.path}` before `{part.path}`"
-        if other.kind.duty == "scheduler" and part.kind.build.needs_line:
+        if other.kind.duty == "scheduler" and _is_pausing(part):
+            way_out = "name its classes by `priorities`: it sends the highest that waits first"
+        elif other.kind.duty == "scheduler" and part.kind.build.needs_line:
             way_out = (
                 "queue by `fifo` before a scheduler, with a drop policy such as `red`"
                 if part.kind.duty == "queue"
@@ -410,10 +417,13 @@ def _report_cycle(names: list[str], place: Span, context: Context) -> None:
 def verify_time(template: Template, context: Context) -> None:
     """Report a cycle of elements that take no time: it would loop forever at one instant."""
     after: dict[int, list[int]] = {}
+    instant: set[int] = set()
     for origin, end in template.wires.items():
-        if origin.part >= 0 and end.kind == "element":
+        if origin.part < 0 or _takes_time(template.parts[origin.part], origin.output):
+            continue
+        if end.kind == "element":
             after.setdefault(origin.part, []).append(end.part)
-    instant = {index for index, part in enumerate(template.parts) if not _takes_time(part)}
+            instant.add(origin.part)
     done: set[int] = set()
     for start in sorted(instant):
         circle = _find_cycle(start, after, instant, done)
@@ -458,7 +468,9 @@ def _find_cycle(
     return []
 
 
-def _takes_time(part: Part) -> bool:
-    if part.kind.is_served or part.kind.duty == "line" or part.element is None:
+def _takes_time(part: Part, output: str) -> bool:
+    if part.element is None:
         return True
+    if part.kind.is_served or part.kind.duty == "line":
+        return output != part.element.tells_by or not output
     return bool(part.element.find_lookahead_ps(None) > 0)
