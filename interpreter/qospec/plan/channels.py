@@ -305,6 +305,35 @@ def find_disagreements(network: Network, survey: Survey) -> Iterator[Diagnostic]
                 )
 
 
+def find_shared_addresses(network: Network, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each two machines of one address that another can call by the same port."""
+    programs = list_programs(network)
+    first: dict[tuple[int, str, int], int] = {}
+    reported = set[tuple[int, int]]()
+    for member in survey.members:
+        channel = member.channel
+        if channel is None or channel.origin not in programs or channel.target not in programs:
+            continue
+        caller, address = programs[channel.origin], programs[channel.target].address
+        port = caller.outputs[channel.output]
+        if address is None or all(port != by for way in caller.transitions for by, _ in way.call):
+            continue
+        other = first.setdefault((channel.origin, port, address), channel.target)
+        pair = min(other, channel.target), max(other, channel.target)
+        if other != channel.target and pair not in reported:
+            reported.add(pair)
+            one, two = (network.elements[number] for number in pair)
+            span = two.span or one.span
+            assert span is not None  # noqa: S101 -- a machine is written in a device
+            yield Diagnostic(
+                "E0424",
+                f"`{one.path}` and `{two.path}` have the same address",
+                span,
+                notes=(f"`{network.elements[channel.origin].path}` calls by it",),
+                help="give each machine that can be called there an address of its own",
+            )
+
+
 def _find_carried(program: Program, name: str) -> Carried:
     message = program.find_message(name)
     dimensions = {value.name: value.dimension for value in program.values}

@@ -374,6 +374,7 @@ def _check_forms(case: Case, name: str, survey: Survey, problems: Problems) -> b
         *feasibility.find_repeated_keys(case, survey),
         *warnings.find_unfit_schedulers(case.networks[name], survey),
         *channels.find_disagreements(case.networks[name], survey),
+        *channels.find_shared_addresses(case.networks[name], survey),
     ]
     doubtful = [
         *warnings.find_short_quanta(case.networks[name], survey),

@@ -113,8 +113,12 @@ def test_a_machine_is_asked_by_its_address(verdicts, whom, asked, done):
 
 
 BY_DESTINATION = (
-    NETWORK.format(
-        address='"10.0.0.2"',
+    NETWORK.replace("number: Int", "text: Text")
+    .replace("number = 1,", 'text = "10.0.0.2",')
+    .replace("number = 2,", 'text = "10.9.0.2",')
+    .replace("number = 3,", 'text = "10.9.0.3",')
+    .format(
+        address="text",
         hosts="x, y = host\n  link x -- a.inner via media.gigabit_ethernet\n"
         "  link a.outer -- y via media.gigabit_ethernet",
     )
@@ -312,3 +316,28 @@ def test_what_a_transition_names_is_declared(planned, problems, written, does, s
     body = f"{written}\n state idle {{ on begin -> idle {{ {does} }} }}"
     assert not planned(ALONE.format(body=body, criterion="a.m.idle.count == 1"))
     assert any(said in problem.message for problem in problems.errors)
+
+
+def test_two_machines_of_one_address_are_refused(planned, problems):
+    """Which of them is called would depend on how near they are."""
+    text = BY_NUMBER.replace("number = 3", "number = 1").replace("WHOM", "1")
+    for name in ("ONE", "TWO", "THREE", "REACHED"):
+        text = text.replace(name, "0")
+    planned(text)
+    assert [problem.message for problem in problems.errors] == [
+        "`one.answer` and `three.answer` have the same address"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "ends"),
+    [("", False), (" where idle_again == 1", True)],
+)
+def test_a_timer_of_no_length_that_starts_itself_is_refused(planned, problems, first, ends):
+    body = f"""timers = {{ t: 0 s }}
+    counters = {{ idle_again: 1 }}
+    state idle {{ on begin -> s {{ start = [t] }} }}
+    state s {{ on t{first} -> s {{ start = [t] }} }}"""
+    planned(ALONE.format(body=body, criterion="a.m.s.count == 1"))
+    said = [p.message for p in problems.errors]
+    assert said == ["the timer `t` of 0 s starts itself without end"] * (not ends)
