@@ -64,8 +64,11 @@ test-browser: setup ## Test reports in Chromium, on screen and printed; needs th
 	$(BIN)/python -m pytest testcases/browser
 
 test-nightly: test-seeds coverage extension tree-sitter site ## Run suites at ten seeds, models and properties on more random examples, calibration, versions; build the site; measure coverage and speed
-	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
-	    testcases/unit/traffic testcases/unit/shrink testcases/unit/run/test_ndr.py testcases/unit/cli/test_schema.py \
+	$(BIN)/python -m pytest testcases/unit/calculus testcases/unit/check testcases/unit/ciphers testcases/unit/dropping \
+	    testcases/unit/elements testcases/unit/engine testcases/unit/fuzz testcases/unit/judge testcases/unit/methods \
+	    testcases/unit/metrics testcases/unit/protocol testcases/unit/record testcases/unit/report testcases/unit/search \
+	    testcases/unit/shrink testcases/unit/traffic testcases/unit/voice testcases/unit/test_document.py \
+	    testcases/unit/test_units.py testcases/unit/run/test_ndr.py testcases/unit/cli/test_schema.py \
 	    testcases/unit/cli/test_phases.py testcases/language/test_help.py testcases/wrong_devices \
 	    testcases/properties -m 'not nightly' --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 	$(BIN)/python -m pytest -m nightly --hypothesis-profile nightly --numprocesses 2 --dist worksteal

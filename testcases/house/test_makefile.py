@@ -66,7 +66,7 @@ def test_what_is_more_at_night_is_run_at_night() -> None:
     ]
     assert "pytest -m nightly --hypothesis-profile nightly" in recipe
     folder = ROOT / "testcases"
-    importing = re.compile(r"^from night import", re.MULTILINE)
-    more = {p for p in folder.glob("*/**/test_*.py") if importing.search(p.read_text("utf-8"))}
+    drawing = re.compile(r"^(?:from night import| *@given\b)", re.MULTILINE)
+    more = {p for p in folder.glob("*/**/test_*.py") if drawing.search(p.read_text("utf-8"))}
     assert more
     assert [path for path in more if not {path, *path.parents} & {*listed}] == []
