@@ -41,11 +41,12 @@ class CaseWriter:
         """Write a case, now or soon; `number` is its place in the plan, from 1.
 
         Raises:
-            RecordError: It cannot be written.
+            RecordError: It cannot be written, or what was due before could not.
         """
         if not self._joins:
             self._record.add(number, case)
             return
+        self._raise_failure()
         if not self._held:
             self._number, self._since_s = number, time.monotonic()
         self._held.append(case)
@@ -65,12 +66,15 @@ class CaseWriter:
 
     def write_held(self) -> None:
         """Write what has been held back; raises RecordError as `add` does."""
-        failure, self._failure = self._failure, None
-        if failure is not None:
-            raise failure
+        self._raise_failure()
         held, self._held = self._held, []
         if held:
             self._record.add_joined(self._number, held)
+
+    def _raise_failure(self) -> None:
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
 
     @property
     def _is_due(self) -> bool:
