@@ -125,16 +125,17 @@ class KnownSurveys:
         """Return what arrives where; None if that, or the rates, do not fit, which is told once."""
         sent = tuple(map(_build_size_key, members))
         latencies = feasibility.list_flows_with_latencies(case, name)
-        load = (id(routes), sent, latencies, *_list_load_keys(case, members, routes))
-        form = (id(routes), sent, latencies, name, case.run.payload, *_list_place_keys(case))
+        form = (id(routes), sent, latencies, name, case.run.payload, *_list_flow_keys(case))
+        load = (form, *_list_load_keys(case, members, routes))
         fits = load in self._fitting
         if form not in self._formed:
             survey = _survey(case, case.networks[name], members, routes, problems)
-            is_formed = fits or (survey is not None and _check_forms(case, name, survey, problems))
+            is_formed = survey is not None and _check_forms(case, name, survey, problems)
             self._formed[form] = survey and (survey, is_formed)
         found = self._formed[form]
         if found is None:
             return None
+        _check_beginnings(case, problems)
         limited = limit_segments(members, case.flows, routes.drafts, routes.reach)
         survey = found[0]._replace(members=limited)
         if not fits and not _load_fits(case, name, survey, problems, formed=found[1]):
@@ -183,6 +184,7 @@ def _survey_network(
     if survey is None:
         return None
     formed = _check_forms(case, name, survey, problems)
+    _check_beginnings(case, problems)
     return survey if _load_fits(case, name, survey, problems, formed=formed) else None
 
 
@@ -346,18 +348,34 @@ def _build_size_key(member: Member) -> Hashable:
 
 
 def _list_load_keys(case: Case, members: tuple[Member, ...], routes: Routes) -> Iterator[Hashable]:
-    """Yield what the load of lines may depend on, and the use of associations that end."""
-    yield () if case.run.overload else tuple(map(compute_cell_rate, case.flows))
+    """Yield what the load of lines, or what policers find, may depend on beside forms.
+
+    And the use of associations that end.
+    """
+    may_be_policed = any(member.contract.category != "packets" for member in members)
+    unloaded = case.run.overload and not may_be_policed
+    yield () if unloaded else tuple(map(compute_cell_rate, case.flows))
+    yield may_be_policed and case.run.measure_ps
     yield tuple(member.contract for member in members)
     yield any(draft.element.rekeying for draft in routes.drafts.values()) and tuple(
         list_stages(case)
     )
 
 
-def _list_place_keys(case: Case) -> Iterator[Hashable]:
-    """Yield what messages say of flows, and where: the same in all cases of a test, as a rule."""
+def _list_flow_keys(case: Case) -> Iterator[Hashable]:
+    """Yield what messages say of flows, and where: the same in all cases of a test, as a rule.
+
+    And how long an endpoint waits.
+    """
     for flow in case.flows:
         yield flow.name, flow.span, flow.packets and flow.packets.size_field, *flow.places.items()
+        yield flow.arrivals.timeout_ps if flow.traffic.is_answered else None
+
+
+def _check_beginnings(case: Case, problems: Problems) -> None:
+    """Warn of flows that begin together, or too late: of each case, as the times are its own."""
+    for problem in (*find_begun_together(case), *round_trips.find_begun_too_late(case)):
+        problems.add(problem)
 
 
 def _check_forms(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
@@ -389,12 +407,10 @@ def _check_forms(case: Case, name: str, survey: Survey, problems: Problems) -> b
         *warnings.find_idle_faults(case, survey),
         *warnings.find_idle_contracts(case, survey),
         *warnings.find_taken_for_one(case, survey),
-        *find_begun_together(case),
         *warnings.find_all_too_large(case, survey),
         *find_never_heard(case.networks[name], find_waits(survey.members, case.networks[name])),
         *find_unheard_pauses(survey.members, case.networks[name]),
         *round_trips.find_short_timeouts(case, survey),
-        *round_trips.find_begun_too_late(case),
     ]
     for problem in (*unfit, *doubtful):
         problems.add(problem)
