@@ -17,6 +17,9 @@ STDLIB = _PACKAGE / "stdlib"
 _LOADED_NS = time.time_ns()
 """When this process began to load the package."""
 
+_AHEAD_NS = 10**9
+"""How far ahead of the clock the time of a file may be that was changed just now."""
+
 
 @cache
 def hash_program() -> str:
@@ -29,11 +32,20 @@ def hash_program() -> str:
 
     whole = sha256()
     for path in map(Path, sorted(list_program())):
-        if path.stat().st_mtime_ns >= _LOADED_NS:
+        if is_changed_since(path, _LOADED_NS):
             return ""
         name = os.path.relpath(path, _PACKAGE)
         whole.update(f"{sha256(path.read_bytes()).hexdigest()}  {name}\n".encode())
     return whole.hexdigest()
+
+
+def is_changed_since(path: str | Path, since_ns: int) -> bool:
+    """Return whether a file was changed since a time in ns, as its own time tells.
+
+    A time more than a second ahead is that of another clock, and tells nothing: if it counted, a
+    file with such a time would be changed in each run, for ever.
+    """
+    return since_ns <= Path(path).stat().st_mtime_ns <= time.time_ns() + _AHEAD_NS
 
 
 def list_program(folder: str = "") -> Iterator[str]:

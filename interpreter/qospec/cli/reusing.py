@@ -6,17 +6,17 @@ since is run again, and so is what has a key in its files: of keys a record says
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.judge.verdict import PROBLEMS
-from qospec.resources import hash_program, list_program
+from qospec.resources import hash_program, is_changed_since, list_program
 from qospec.run.receipt import Receipt, make_receipt, read_receipt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
     from qospec.document import Document
     from qospec.model.suite import Suite
@@ -190,5 +190,5 @@ def _list_unchanged(suite: Suite, then: Receipt) -> dict[str, str]:
 
 def _is_newer(timing: Document) -> bool:
     """Return whether a file of the package was changed since a run began."""
-    newest = max(Path(path).stat().st_mtime for path in list_program())
-    return datetime.fromtimestamp(newest, UTC) >= datetime.fromisoformat(timing["started"])
+    since_ns = int(datetime.fromisoformat(timing["started"]).timestamp() * 10**9)
+    return any(is_changed_since(path, since_ns) for path in list_program())

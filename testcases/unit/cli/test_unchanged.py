@@ -295,6 +295,14 @@ def test_nothing_is_kept_of_a_program_that_was_changed_after_the_start(package: 
     assert list_run(run("one.qos")) == []
 
 
+def test_a_time_in_the_future_does_not_hinder(package: Path) -> None:
+    """It is that of another clock, and each run would find the file changed."""
+    (package / "ahead.py").write_text("")
+    os.utime(package / "ahead.py", (2**32, 2**32))
+    assert list_run(run("one.qos")) == ["one:n=1", "one:n=2"]
+    assert list_run(run("one.qos")) == []
+
+
 def test_a_run_that_goes_on_keeps_what_it_has_anyway() -> None:
     result = CliRunner().invoke(cli.qos, ["run", "--resume", "last", "--again"])
     assert result.exit_code == exits.WRONG
