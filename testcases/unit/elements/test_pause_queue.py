@@ -40,11 +40,11 @@ def frames(lab, told):
     return batch._replace(more=more)
 
 
-def carried(lab, queue, inputs, frames_at=(), *, unheard=False):
+def carried(lab, queue, inputs, frames_at=(), *, unheard=False, stop_ps=10**9):
     """Return when each packet leaves, which are lost, what is told, when, and who waited."""
     served = {"clock": LINE}
     if queue.tells_by:
-        served = {"clocks": (LINE, None), "told": None if unheard else TOLD, "stop_ps": 10**9}
+        served = {"clocks": (LINE, None), "told": None if unheard else TOLD, "stop_ps": stop_ps}
     setting = lab.setting(**served, watched=True)
     batches = [lab.cells(at, size_bytes=PACKET_BYTES, sent_ps=names) for names, at in inputs]
     heard = (frames(lab, frames_at),) if queue.hears_at else ()
@@ -123,6 +123,23 @@ def test_it_tells_at_a_level_again_at_half_of_the_time_and_below_another(lab):
         *((turn * again, 8, 0) for turn in range(5)),
         (9 * US, 0, 0),
     ]
+
+
+def test_after_the_end_it_tells_for_as_long_as_something_goes(lab):
+    """As in the test before, with an end at 1 us: a packet goes each microsecond."""
+    queue = Seen(Buffer(20, "packet"), xoff=Buffer(4, "packet"), xon=Buffer(3, "packet"), quanta=8)
+    told = carried(lab, queue, [(range(12), (0,) * 12)], stop_ps=US)[2]
+    assert told == [*((turn * 4 * QUANTUM, 8, 0) for turn in range(5)), (9 * US, 0, 0)]
+
+
+def test_after_the_end_one_that_is_stopped_itself_tells_for_100_ms(lab):
+    """It is told to stop each 30 ms, for 65,535 quanta of 512 ns, and tells in vain."""
+    queue = Seen(Buffer(20, "packet"), obeys=True, xoff=Buffer(4, "packet"), quanta=20_000)
+    stopped = [(turn * 30_000 * US, 65_535, None) for turn in range(9)]
+    told = carried(lab, queue, [(range(5), (0,) * 5)], stopped, stop_ps=US)[2]
+    repeated = [at for at, quanta, _ in told if quanta]
+    assert repeated == [turn * 10_000 * QUANTUM for turn in range(20)]
+    assert repeated[-1] < 100_000 * US <= repeated[-1] + 10_000 * QUANTUM
 
 
 def test_nothing_is_told_where_nobody_hears(lab):
