@@ -343,7 +343,6 @@ NOTHING = [
                     "enough.whole",
                     "one_less.little",
                 ),
-                "what waits for a slow line is late": ("all_stop.late",),
             },
             "weighted_turns.qos": {"of the first class only": ("two_strict.all",)},
             "time_sensitive.qos": {

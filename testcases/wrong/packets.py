@@ -205,7 +205,7 @@ WRONG = [
         "packets.deaf",
         FLOW_CONTROL,
         PAUSES,
-        (OVER_10_KM, "both_ways:room=20pkt"),
+        (OVER_10_KM, "both_ways"),
         {"whole"},
         changes={
             "told.frames -> out.heard": (
@@ -217,7 +217,7 @@ WRONG = [
         "packets.slow_to_obey",
         FLOW_CONTROL,
         PAUSES,
-        (OVER_10_KM, "both_ways:room=20pkt"),
+        (OVER_10_KM, "both_ways"),
         {"whole"},
         changes={
             "told.frames -> out.heard": (
@@ -232,6 +232,17 @@ WRONG = [
         (OVER_10_KM, "one_less:room=18pkt"),
         {"used", "lost"},
         changes={"limit = room, xoff = 10 pkt": "limit = room, xoff = 9 pkt"},
+    ),
+    Wrong(
+        "packets.stops_bulk_alone",
+        FLOW_CONTROL,
+        PAUSES,
+        ("all_stop",),
+        {"late"},
+        changes={
+            "xon = 5 pkt }": "xon = 5 pkt, priorities = { bulk: 3 } }",
+            "class.bulk -> wait\n": "class.bulk -> wait.bulk\n",
+        },
     ),
     Wrong(
         "packets.bulk_first",
