@@ -104,6 +104,22 @@ WRONG = [
         {"ceiling"},
         changes={"back = clamp_mss { mss = most }": "back = clamp_mss { mss = most - 40 B }"},
     ),
+    *(
+        Wrong(
+            f"tcp.{name}",
+            "clamps",
+            "segments.qos",
+            ("pages_by_what_is_announced:most=1_398B",),
+            {"segments"},
+            changes={
+                "there = clamp_mss { mss = most }": f"there = clamp_mss {{ mss = most {more} }}"
+            },
+        )
+        for name, more in (
+            ("clamps_what_comes_back", "+ 9_000 B"),
+            ("clamps_the_client_with_headers", "- 40 B"),
+        )
+    ),
     Wrong(
         "tcp.acknowledges_each_piece",
         "pieces",
