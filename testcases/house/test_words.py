@@ -20,9 +20,10 @@ VERBS = list_words(
     """
     accept accumulate acknowledge acquire adapt add admit advance align allocate allow annotate
     announce answer append apply arbitrate arrange arrive ask assemble assign assume attach await
-    begin bind break bring build bypass call cancel capture carry catch center change check choose
-    claim classify clear close collect combine come compare compile complain complete compose
-    compute conclude confine connect consume convert copy correct cost count cover create cross cut
+    begin bind blame break bring build bypass call cancel capture carry catch center change
+    check choose claim classify clear close collect combine come compare compile complain complete
+    compose compute conclude confine connect consume convert copy correct cost count cover
+    create cross cut
     decide declare decode decorate decrease decrypt defer delay deliver dequeue derive describe
     diagnose digest discard discover dismiss dispatch divide do double draw drive drop dump embed
     emit encapsulate encode encrypt end enlarge enqueue ensure enter enumerate escape
