@@ -46,7 +46,7 @@ class CaseWriter:
         if not self._joins:
             self._record.add(number, case)
             return
-        self._raise_failure()
+        self._report_failure()
         if not self._held:
             self._number, self._since_s = number, time.monotonic()
         self._held.append(case)
@@ -66,12 +66,12 @@ class CaseWriter:
 
     def write_held(self) -> None:
         """Write what has been held back; raises RecordError as `add` does."""
-        self._raise_failure()
+        self._report_failure()
         held, self._held = self._held, []
         if held:
             self._record.add_joined(self._number, held)
 
-    def _raise_failure(self) -> None:
+    def _report_failure(self) -> None:
         failure, self._failure = self._failure, None
         if failure is not None:
             raise failure
