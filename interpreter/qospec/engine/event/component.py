@@ -347,7 +347,7 @@ class Component:
         except IndexError as error:
             path = self._paths[self._places.node[self._places.due[1, PLACE]]]
             what = "uses a column that it does not state, or a row that its state has not"
-            raise BrokenPromiseError(path, what) from error
+            raise BrokenPromiseError(path, f"{what}: {error}") from error
 
     def _answer(self, feed: Batch) -> None:
         """Let an element answer the next event whose transition is Python's."""
