@@ -307,6 +307,8 @@ def test_a_timer_may_be_called_as_a_field_is(verdicts, word):
         ("", "count = [stop]", "no window `stop`"),
         ("timers = { t: 1 s }", "start = [t], stop = [t, start]", "no timer `start`"),
         ("ports = [order]", "", "by the port `order`"),
+        ("ports = order", "", "write `ports = [order]`"),
+        ("timers = { late: 1 s }", "start = [late], stop = late", "write `stop = [late]`"),
         ("ports = [net]", 'call = { net: "10.0.0.0/8" }', "is not an address"),
         ("ports = [net]", "call = { net: 3 s }", "the address by `net` is a number, not a time"),
         ("ports = [net]", "call = { net: true }", "the address by `net` is a number"),
@@ -315,7 +317,7 @@ def test_a_timer_may_be_called_as_a_field_is(verdicts, word):
 def test_what_a_transition_names_is_declared(planned, problems, written, does, said):
     body = f"{written}\n state idle {{ on begin -> idle {{ {does} }} }}"
     assert not planned(ALONE.format(body=body, criterion="a.m.idle.count == 1"))
-    assert any(said in problem.message for problem in problems.errors)
+    assert any(said in f"{problem.message} {problem.help}" for problem in problems.errors)
 
 
 def test_two_machines_of_one_address_are_refused(planned, problems):

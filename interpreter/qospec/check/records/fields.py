@@ -397,7 +397,8 @@ def _read_width(value: Value, name: str, span: Span) -> Amount | None:
 
 def _read_names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
     if not isinstance(value, List):
-        raise _explain_wrong_type(name, "a list of names", value.what, span)
+        example = f"write `{name} = [{value.name}]`" if isinstance(value, Symbol) else ""
+        raise _explain_wrong_type(name, "a list of names", value.what, span, example)
     found: dict[str, None] = {}
     for item in value.items:
         if isinstance(item, Poison):

@@ -159,17 +159,19 @@ class Record(Value):
         )
 
     def _evaluate_field(self, name: str, field: Field) -> Value:
-        scope = FieldScope(field.scope, self, name)
         parameter = find_parameter(self.kind, name)
         domain = parameter.domain.name if parameter else ""
+        # A timer or a port may be called as a field is.
+        scope = field.scope if domain == "names" else FieldScope(field.scope, self, name)
         evaluator = self._evaluator
         if domain == "choice":
             return self._choose_kind(field, scope, parameter.domain.choices if parameter else ())
         if domain in NESTED and (own := self._build_nested(NESTED[domain], field.value, scope)):
             return own
         if domain == "names" and isinstance(field.value, ast.ListLiteral):
-            words = field.value.items  # a timer or a port may be called as a field is
-            return List(tuple(evaluator.evaluate_word(word, field.scope) for word in words))
+            return List(tuple(evaluator.evaluate_word(item, scope) for item in field.value.items))
+        if domain == "names" and _is_unknown_word(field.value, scope):
+            return evaluator.evaluate_word(field.value, scope)
         listed = _LISTED.get(domain, "")
         value = evaluator.evaluate_one_of(
             listed, field.value, scope, may_be_kind=bool(listed) or domain in NESTED
@@ -433,3 +435,7 @@ def find_place(name: str, given: Mapping[str, Field]) -> Span | None:
         if isinstance(statement, ast.Bind)
     )
     return next((b.value.span for b in binds if name in [n.text for n in b.names]), None)
+
+
+def _is_unknown_word(node: ast.Expression, scope: Scope) -> bool:
+    return isinstance(node, ast.Path) and not node.trail and scope.find(node.name.text) is None
