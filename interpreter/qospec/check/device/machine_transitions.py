@@ -181,20 +181,10 @@ def _read_assigned(
     node: ast.Expression | None, known: Known, evaluator: Evaluator
 ) -> Iterator[tuple[int, Code]]:
     """Yield the number of each variable that is set, and the program of its value."""
-    if node is None:
-        return
-    if not isinstance(node, ast.MapLiteral):
-        message = "`set` is a map from values and counters to what they become"
-        help_text = "write `set = { tries: tries + 1 }`"
-        evaluator.context.report(make_error("E0204", message, node.span, help=help_text))
-        return
+    meaning = "`set` is a map from values and counters to what they become"
+    example = "set = { tries: tries + 1 }"
     seen = set[str]()
-    for pair in node.pairs:
-        try:
-            name = read_word(pair.key, "a value or a counter")
-        except CheckError as mistake:
-            evaluator.context.report(mistake)
-            continue
+    for name, value in _list_entries(node, (meaning, example), "a value or a counter", evaluator):
         numbers = [n for n in known.variables.numbers if n not in {*known.windows, DESTINATION}]
         if name.text in known.windows:
             message = f"`{name.text}` is a window, which nothing sets"
@@ -208,7 +198,7 @@ def _read_assigned(
             seen.add(name.text)
             yield (
                 known.variables.numbers[name.text],
-                value_code(name, pair.value, known.variables, evaluator),
+                value_code(name, value, known.variables, evaluator),
             )
 
 
@@ -219,27 +209,42 @@ def _read_called(
 
     Mistakes are reported.
     """
-    if node is None:
-        return
-    if not isinstance(node, ast.MapLiteral):
-        first = known.ports[0] if known.ports else "line"
-        message = "`call` is a map from ports to the addresses of machines"
-        help_text = f"write `call = {{ {first}: 7 }}`"
-        evaluator.context.report(make_error("E0204", message, node.span, help=help_text))
-        return
+    first = known.ports[0] if known.ports else "line"
+    meaning = "`call` is a map from ports to the addresses of machines"
+    example = f"call = {{ {first}: 7 }}"
     seen = set[str]()
-    for pair in node.pairs:
-        try:
-            port = read_word(pair.key, "a port")
-        except CheckError as mistake:
-            evaluator.context.report(mistake)
-            continue
+    for port, value in _list_entries(node, (meaning, example), "a port", evaluator):
         _verify_known(port.text, port.span, known.ports, "port", evaluator)
         if port.text in seen:
             evaluator.context.report(make_error("E0102", f"duplicate key `{port.text}`", port.span))
         elif port.text in known.ports:
             seen.add(port.text)
-            yield port.text, compile_address(port.text, pair.value, known.variables, evaluator)
+            yield port.text, compile_address(port.text, value, known.variables, evaluator)
+
+
+def _list_entries(
+    node: ast.Expression | None, field: tuple[str, str], what: str, evaluator: Evaluator
+) -> Iterator[tuple[ast.Name, ast.Expression]]:
+    """Yield the words and the values of a map; report what is none, and keys that are no words.
+
+    Args:
+        node: The map, if there is one.
+        field: What the field is, and an example.
+        what: What the words are.
+        evaluator: Reports.
+    """
+    if node is None:
+        return
+    if not isinstance(node, ast.MapLiteral):
+        meaning, example = field
+        help_text = f"write `{example}`"
+        evaluator.context.report(make_error("E0204", meaning, node.span, help=help_text))
+        return
+    for pair in node.pairs:
+        try:
+            yield read_word(pair.key, what), pair.value
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
 
 
 def _verify_known(

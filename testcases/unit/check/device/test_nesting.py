@@ -186,10 +186,10 @@ def test_parts_of_parts_come_to_an_end(codes, body, limits, expected):
 @pytest.mark.slow
 def test_parts_of_parts_come_to_an_end_soon(checked):
     """Without a limit of its own the last of these would take hours, and all memory."""
-    start = time.perf_counter()
+    start = time.process_time()
     (reported,) = checked(doubled(ONE_ELEMENT))[1]
     assert (reported.code, reported.span.text) == ("E0608", "j")
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30
 
 
 def test_a_device_without_parameters_is_worked_out_once(checked, monkeypatch):
