@@ -50,6 +50,20 @@ class FormError(Exception):
         super().__init__(str(reason))
 
 
+class UnfitExchangeError(Exception):
+    """What limits the packets of an exchange on its way leaves some that its traffic cannot send.
+
+    Attributes:
+        flow: The number of the flow.
+        reason: Why, and what to write instead.
+    """
+
+    def __init__(self, flow: int, reason: UnfitError) -> None:
+        self.flow = flow
+        self.reason = reason
+        super().__init__(str(reason))
+
+
 def build_sent_form(member: Member) -> Form:
     """Return the form of a member's items as they are sent."""
     if member.channel is not None:
@@ -288,6 +302,9 @@ def limit_segments(
     """Return members whose packets are as large as their ends let each other send them.
 
     Requests are limited by what comes back to their client, answers by what their server hears.
+
+    Raises:
+        UnfitExchangeError: Traffic cannot send packets of that size.
     """
     if all(draft.element.most_announced_bytes is None for draft in drafts.values()):
         return members
@@ -296,7 +313,10 @@ def limit_segments(
         sent = flows[number].packets
         assert sent is not None  # noqa: S101 -- what is answered in packets
         found = _find_limit(drafts, reach, back), _find_limit(drafts, reach, there)
-        sent = flows[number].traffic.limit_segments(sent, found)
+        try:
+            sent = flows[number].traffic.limit_segments(sent, found)
+        except UnfitError as reason:
+            raise UnfitExchangeError(number, reason) from reason
         limited[there] = replace(members[there], packets=sent)
         limited[back] = replace(members[back], packets=sent.answers)
     return tuple(limited)

@@ -19,6 +19,7 @@ from qospec.plan.forms import (
     FormError,
     Forms,
     Survey,
+    UnfitExchangeError,
     build_sent_form,
     copy_survey,
     frame_elements,
@@ -123,20 +124,22 @@ class KnownSurveys:
         problems: Problems,
     ) -> Survey | None:
         """Return what arrives where; None if that, or the rates, do not fit, which is told once."""
+        limited = _limit(case, members, routes, problems)
+        if limited is None:
+            return None
         sent = tuple(map(_build_size_key, members))
         latencies = feasibility.list_flows_with_latencies(case, name)
         form = (id(routes), sent, latencies, name, case.run.payload, *_list_flow_keys(case))
         load = (form, *_list_load_keys(case, members, routes))
         fits = load in self._fitting
         if form not in self._formed:
-            survey = _survey(case, case.networks[name], members, routes, problems)
+            survey = _survey(case, case.networks[name], limited, routes, problems)
             is_formed = survey is not None and _check_forms(case, name, survey, problems)
             self._formed[form] = survey and (survey, is_formed)
         found = self._formed[form]
         if found is None:
             return None
         _check_beginnings(case, problems)
-        limited = limit_segments(members, case.flows, routes.drafts, routes.reach)
         survey = found[0]._replace(members=limited)
         if not fits and not _load_fits(case, name, survey, problems, formed=found[1]):
             return None
@@ -180,7 +183,10 @@ def _survey_network(
         overall.add(case, name, members, routes)
     if known is not None:
         return known.find_form(case, name, members, routes, problems)
-    survey = _survey(case, network, members, routes, problems)
+    limited = _limit(case, members, routes, problems)
+    if limited is None:
+        return None
+    survey = _survey(case, network, limited, routes, problems)
     if survey is None:
         return None
     formed = _check_forms(case, name, survey, problems)
@@ -311,6 +317,17 @@ def _find_routes(
     return routes
 
 
+def _limit(
+    case: Case, members: tuple[Member, ...], routes: Routes, problems: Problems
+) -> tuple[Member, ...] | None:
+    """Return members whose packets are as large as their ways let them be; None if that is told."""
+    try:
+        return limit_segments(members, case.flows, routes.drafts, routes.reach)
+    except UnfitExchangeError as error:
+        problems.add(feasibility.report_unfit_exchange(case, error))
+        return None
+
+
 def _survey(
     case: Case,
     network: Network,
@@ -318,7 +335,6 @@ def _survey(
     routes: Routes,
     problems: Problems,
 ) -> Survey | None:
-    members = limit_segments(members, case.flows, routes.drafts, routes.reach)
     sent = [build_sent_form(member) for member in members]
     try:
         return Survey(members, Forms(sent, routes, members), *routes)

@@ -283,6 +283,11 @@ class Tcp(ExchangeTraffic):
                     f"{name}: {held} B hold no segment of {mss} B, so nothing could be sent",
                     f"write at least `{mss} B`, or a smaller `mss`",
                 )
+        self._verify_segments(mss)
+        return mss
+
+    def _verify_segments(self, mss: int) -> None:
+        """UnfitError if more segments of a size may be under way than are followed."""
         under_way = self.connections * self._count_segments(mss)
         if under_way > MOST_SEGMENTS:
             raise UnfitError(
@@ -290,7 +295,6 @@ class Tcp(ExchangeTraffic):
                 f" at most {MOST_SEGMENTS:_} are followed",
                 "write fewer connections, or smaller buffers",
             )
-        return mss
 
     def _count_segments(self, mss: int) -> int:
         """Return how many segments of a connection may be under way, with those that are short."""
@@ -310,6 +314,7 @@ class Tcp(ExchangeTraffic):
         if there is not None:
             sent = self._limit_sizes(sent, mss, there)
         least = min(self._limit_mss(mss, limit) for limit in limits)
+        self._verify_segments(least)
         scaled = loop.split_items(Fraction(mss, least))
         return sent._replace(loop=scaled, answers=answers._replace(loop=scaled))
 

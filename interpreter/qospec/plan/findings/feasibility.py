@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
     from qospec.model.suite import Case, Flow, Instance, Network, Run
     from qospec.plan.assembly import Drafts
-    from qospec.plan.forms import FormError, Survey
+    from qospec.plan.forms import FormError, Survey, UnfitExchangeError
     from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError
     from qospec.protocol.esp import Encryption
     from qospec.secret import Secret
@@ -315,6 +315,15 @@ def _list_bounds(answered: list[str]) -> Iterator[str]:
 
 
 FRAMING = "E0309"
+
+
+def report_unfit_exchange(case: Case, error: UnfitExchangeError) -> Diagnostic:
+    """Return the error for a flow that cannot send what elements on its way leave of it."""
+    flow = case.flows[error.flow]
+    said = str(error).partition(": ")[2]
+    message = f"with what its ends announce on this way, {said}"
+    help_text = f"{error.reason.help}, or let the way announce more"
+    return Diagnostic("E0301", message, flow.span, help=help_text)
 
 
 def report_refused_form(
