@@ -25,7 +25,7 @@ OF_SYNTAX = "E00"
 
 
 class Known(NamedTuple):
-    """A text that was checked, and what is wrong in it."""
+    """A text that could be read, or else the first, and what is wrong in it."""
 
     text: str
     found: tuple[Diagnostic, ...]
@@ -76,7 +76,7 @@ def merge(
     declarations = unit.tree.declarations if unit.tree else ()
     around = [node.span for node in declarations if _holds(node.span, change)]
     fresh = list(fresh)
-    if not around or (_has_syntax(known.found) and not _has_syntax(fresh)):
+    if not around or (has_syntax(known.found) and not has_syntax(fresh)):
         return None
     found = {
         (problem.code, problem.span.start, problem.message): problem
@@ -98,7 +98,8 @@ def _holds(span: Span, change: Change) -> bool:
     return span.start <= change.start and change.new_end <= span.end
 
 
-def _has_syntax(found: Iterable[Diagnostic]) -> bool:
+def has_syntax(found: Iterable[Diagnostic]) -> bool:
+    """Return whether some of what is wrong keeps a text from being read."""
     return any(problem.code.startswith(OF_SYNTAX) for problem in found)
 
 

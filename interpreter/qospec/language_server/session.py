@@ -25,7 +25,7 @@ from qospec.check.modules.files import (
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Problems
 from qospec.judge.evidence import examine
-from qospec.language_server.glance import Known, find_change, merge
+from qospec.language_server.glance import Known, find_change, has_syntax, merge
 from qospec.language_server.names import Names
 from qospec.plan.offered import MOST_ITEMS
 from qospec.reference.declarations import Declarations
@@ -115,7 +115,9 @@ class Session:
         mine = [problem for problem in problems.all if problem.span.source in own]
         # What is imported is checked once, and kept.
         base.diagnostics += tuple(problem for problem in problems.all if problem not in mine)
-        base.known = Known(text, tuple(mine))
+        # A text that cannot be read tells nothing of the rest: what was known stays for the next.
+        if base.known is None or not has_syntax(mine):
+            base.known = Known(text, tuple(mine))
         return (*mine, *base.diagnostics)
 
     def diagnose_declaration(self, path: Path, text: str) -> tuple[Diagnostic, ...] | None:
@@ -125,8 +127,10 @@ class Session:
         to parse the file.
         """
         base, problems = self._find_base(path, Limits()), Problems()
-        if base.known is None or base.known.text == text:
+        if base.known is None:
             return None
+        if base.known.text == text:  # again, after something that could not be read
+            return (*base.known.found, *base.diagnostics)
         change = find_change(base.known.text, text)
         base.check(path, text, problems, change.start)
         units = base.list_read(path)

@@ -80,15 +80,24 @@ def test_a_name_that_only_other_tests_use_is_not_called_unused(session):
     [
         FILE.replace("200 B", "300 B"),  # in both tests
         f"{FILE}\n",  # in none
-        FILE,  # nothing
     ],
-    ids=["two declarations", "none", "nothing"],
+    ids=["two declarations", "none"],
 )
 def test_what_one_declaration_does_not_tell_is_left_to_the_whole_check(session, text):
     assert session.diagnose_declaration(PATH, text) is None
 
 
-def test_text_that_could_not_be_read_before_is_left_to_the_whole_check(session):
+@pytest.mark.parametrize("text", [FILE, WRONG_SECOND], ids=["as before", "otherwise"])
+def test_text_that_can_be_read_again_is_told_of_at_once(session, text):
+    broken = FILE.replace(
+        "{ measure = 10 ms }\n  expect call.delay", "{ measure =\n  expect call.delay"
+    )
+    assert [problem.code[:3] for problem in session.diagnose(PATH, broken)] == ["E00"]
+    assert told(session.diagnose_declaration(PATH, text)) == told(session.diagnose(PATH, text))
+
+
+def test_text_that_could_never_be_read_is_left_to_the_whole_check():
+    session = Session()
     session.diagnose(PATH, FILE.replace("host", "host {", 1))
     assert session.diagnose_declaration(PATH, FILE) is None
 
