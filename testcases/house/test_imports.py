@@ -244,14 +244,15 @@ def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", ["qos ", "qos run --report ", "qos report la"])
+@pytest.mark.parametrize("words", ["qos ", "qos run --report ", "qos check --", "qos report la"])
 def test_a_completion_loads_nothing_heavy(tmp_path: Path, words: str) -> None:
     shell = {
         "_QOS_COMPLETE": "zsh_complete",
         "COMP_WORDS": words,
         "COMP_CWORD": str(words.count(" ")),
     }
-    assert loaded_by([], tmp_path, **shell).isdisjoint(OUTPUT | ENGINE | LANGUAGE)
+    heavy = OUTPUT | ENGINE | LANGUAGE | {"qospec.check", "qospec.run"}
+    assert loaded_by([], tmp_path, **shell).isdisjoint(heavy)
 
 
 TWO_HOSTS = """\

@@ -162,6 +162,9 @@ def _parse_on(
 def parse_backend(name: str) -> str:
     """Return the name of a back end, "" for the emulation."""
     from qospec.backend import EMULATION
+
+    if name == EMULATION:  # as if none is named: the others are not imported for that
+        return ""
     from qospec.catalogue.kinds import discover
     from qospec.diagnostics import suggest_name
 
@@ -173,7 +176,7 @@ def parse_backend(name: str) -> str:
             f"`{name}` is no back end: {hint}; the workers of a Dask scheduler are"
             " `dask://HOST:PORT`, as `qos cluster` prints it"
         )
-    return "" if name == EMULATION else name
+    return name
 
 
 def _parse_place(written: str) -> str:
