@@ -17,6 +17,7 @@ from qospec.engine.event.transition import (
     FLAGS,
     NUMBER,
     SIZE,
+    Standstill,
     Transition,
     consume,
     lose,
@@ -80,21 +81,22 @@ NOBODY = -1
 NO_PLACES = 1
 MOST_TOLD = 10**7
 """How many pause frames a queue makes at most in a trial."""
-PATIENCE_PS = 10**11
-"""After the end of a trial: for how long a frame is repeated at least while nothing goes on."""
+PATIENCE_PS, PATIENCE_FRAMES = 10**11, 256
+"""After the end of a trial: for how long, and how often, a frame is repeated at least while nothing
+goes on. From then on a queue stands still."""
 
-CLASSES, JOINED, CONNECTION, TIMES, AGAIN_AFTER, STOP, XOFF, XON, ROWS, PATIENCE = range(
-    FIELDS, FIELDS + 10
+CLASSES, JOINED, CONNECTION, TIMES, AGAIN_AFTER, STOP, XOFF, XON, ROWS, PATIENCE, GONE = range(
+    FIELDS, FIELDS + 11
 )
 """Behind the fields of what waits: how many classes there are; whether the line is one with it;
 the connection of its pause frames, or NOBODY; for how many quanta they stop, and after how many ps
 they are repeated; the end of the trial; at how much that waits it tells to stop, and below how much
-to go on; where the rows of classes begin; and how long after the last packet of a class, and the
-end of the trial, a frame is repeated."""
-OWN = FIELDS + 10
-PRIORITY, PAUSED_UNTIL, TELLS, AGAIN, GONE = range(QUEUE_FIELDS, QUEUE_FIELDS + 5)
+to go on; where the rows of classes begin; how long after its last packet, and the end of the trial,
+a frame is repeated; and when that packet has gone, or will have."""
+OWN = FIELDS + 11
+PRIORITY, PAUSED_UNTIL, TELLS, AGAIN, STILL = range(QUEUE_FIELDS, QUEUE_FIELDS + 5)
 """Of a class: its priority; until when it stops; whether it has told to stop, and when it does so
-again; and when the last packet of it has gone, or will have."""
+again; and how many packets waited when it stood still."""
 ROW = QUEUE_FIELDS + 5
 
 
@@ -122,10 +124,11 @@ class PauseQueue(Element):
 
     Not modelled: other schedulers among the classes; the time that a MAC takes to obey, for which a
     `delay` ahead of `heard` may stand; a frame for several priorities; that bridges pass no pause
-    frame on: it goes over several links to the nearest queue that obeys. After the end of a trial
-    a frame is repeated until nothing of its class has gone for 100 ms, or for the time of `quanta`
-    if that is longer. So queues in a circle that stop each other for ever are not told: they stand
-    still for the trial, and some time after its end they send what waits.
+    frame on: it goes over several links to the nearest queue that obeys.
+
+    After the end of a trial a frame is repeated until the queue has sent nothing for 100 ms, and
+    for 256 frames. One that stands still for so long, as each does in a circle of queues that stop
+    each other, leaves its case inconclusive: what waits is neither lost nor received.
     """
 
     causes = ("overflow",)
@@ -238,7 +241,8 @@ class PauseQueue(Element):
             xoff.amount,
             (self.xon or xoff).amount,
             OWN,
-            0 if told is None else max(PATIENCE_PS, 2 * again_ps),
+            0 if told is None else max(PATIENCE_PS, PATIENCE_FRAMES * again_ps),
+            0,
         ]
         rows = np.zeros((len(self._names), ROW), np.int64)
         rows[:, PRIORITY] = [priority for _, priority in self.priorities or (("in", ALL),)]
@@ -254,6 +258,7 @@ class PauseQueue(Element):
             queues=("",) if setting.watched else (),
             replenish=_add_places,
             within=count_columns("flags"),
+            report=_read_standstill if self.tells_by else None,
         )
 
     def _compute_repetition_ps(self, bit_rate: Fraction) -> int:
@@ -264,6 +269,11 @@ class PauseQueue(Element):
 def _add_places(state: Whole, _lacking: int) -> Whole:
     ring = double_ring(state[state[RING] :], WIDTH, state[HEAD], state[TAIL])
     return np.concatenate([state[: state[RING]], ring])
+
+
+def _read_standstill(state: Whole) -> Standstill:
+    rows = state[state[ROWS] : state[RING]].reshape(-1, ROW)
+    return Standstill(int(rows[:, STILL].sum()))
 
 
 @kernel
@@ -321,9 +331,12 @@ def _serve(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     if chosen < 0:
         return
     row = view_part(state, state[ROWS] + chosen * ROW, ROW)
+    if row[TELLS] and row[AGAIN] < now_ps and row[STILL] == 0:
+        row[STILL] = row[WAITS]
+        state[PATIENCE] = 2 * state[AGAIN_AFTER]
     item, _ = remove(state, items, row, now_ps)
     leaves_ps = transmit(state, (state[FREE], state[PART]), items[item, SIZE])
-    row[GONE] = state[FREE]
+    state[GONE] = state[FREE]
     send(out, 0, item, leaves_ps if state[JOINED] else now_ps)
 
 
@@ -360,16 +373,16 @@ def _tell(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
             row[TELLS] = 0
             _send_pause(state, items, (row[PRIORITY], 0, now_ps), out)
         elif (row[TELLS] == 0 and held >= state[XOFF]) or (
-            row[TELLS] and row[AGAIN] <= now_ps and _goes_on(state, row, now_ps)
+            row[TELLS] and row[AGAIN] <= now_ps and _goes_on(state, now_ps)
         ):
             row[TELLS], row[AGAIN] = 1, now_ps + state[AGAIN_AFTER]
             _send_pause(state, items, (row[PRIORITY], state[TIMES], now_ps), out)
 
 
 @kernel
-def _goes_on(state: Whole, row: Whole, at_ps: int) -> bool:
-    """Return whether a frame for a class is still repeated: in a circle of queues it has to end."""
-    return at_ps < max(state[STOP], row[GONE] + state[PATIENCE])  # type: ignore[no-any-return]
+def _goes_on(state: Whole, at_ps: int) -> bool:
+    """Return whether a frame is still repeated then: in a circle of queues it has to end."""
+    return at_ps < max(state[STOP], state[GONE]) + state[PATIENCE]  # type: ignore[no-any-return]
 
 
 @kernel
@@ -390,7 +403,7 @@ def _finish(state: Whole, now_ps: int, out: Whole) -> None:
         row = view_part(state, state[ROWS] + number * ROW, ROW)
         if row[WAITS]:
             due_ps = min(due_ps, max(state[FREE], row[PAUSED_UNTIL]))
-        if row[TELLS] and _goes_on(state, row, row[AGAIN]):
+        if row[TELLS] and _goes_on(state, row[AGAIN]):
             due_ps = min(due_ps, row[AGAIN])
     if report_gone(state, out):
         due_ps = now_ps

@@ -1,8 +1,13 @@
-"""Machines that wait for ever: what an instance waits for at the end of a trial can never come.
+"""What waits for ever at the end of a trial: instances of machines, and packets in queues.
+
+What an instance waits for can never come.
 
 Either nobody hears what it asks, and nobody sends what it waits for; or no timer runs of all
 instances of its reference, and no message is under way, so that nothing will happen to it again.
 Nothing is said of what items may still move, or where anything goes on that may concern it.
+
+A packet waits in a queue that another has stopped, and that itself stops others, though nobody
+sends any more: in a circle, each waits for the next.
 """
 
 from __future__ import annotations
@@ -21,17 +26,26 @@ if TYPE_CHECKING:
     from qospec.model.suite import Statement
     from qospec.plan.waits import Waits
 
+IN_QUEUE = ""
+"""In place of the state of a machine: what waits is a packet, and that is never meant."""
 OF_STATES = "machine.state."
 """How what statements ask of a state begins."""
 
 
+STOPPED = "it was told to stop, it tells others to, and after the end of the trial nothing left it"
+WAY_OUT = (
+    "these are neither lost nor received: break the circle of queues that stop each other, by one"
+    " without `xoff` or by another way of a flow"
+)
+
+
 class Hang(NamedTuple):
-    """Instances of a machine that wait for ever in one of its states.
+    """Instances of a machine that wait for ever in one of its states, or packets in a queue.
 
     Attributes:
         network: As of `Measured`.
-        machine: Its path.
-        state: The state.
+        machine: Its path, or that of the queue.
+        state: The state, or IN_QUEUE.
         instances: How many are in it.
         why: Why nothing leads out of it.
         trial: Of a search the load of the trial, such as `rate = 15 call/s`; else "".
@@ -47,6 +61,9 @@ class Hang(NamedTuple):
     @property
     def text(self) -> str:
         """Return what is wrong, and what to do about it."""
+        if self.state == IN_QUEUE:
+            at = f"in a trial that counts as good, `{self.trial}`, " if self.trial else ""
+            return f"{at}{self.finding}; {WAY_OUT}"
         count = f"{self._place}.{self.state}.count"
         asked = f"expect {count} == {self.instances}"
         if self.trial:
@@ -57,6 +74,9 @@ class Hang(NamedTuple):
     @property
     def finding(self) -> str:
         """Return what is wrong."""
+        if self.state == IN_QUEUE:
+            many = "packet waits" if self.instances == 1 else "packets wait"
+            return f"{self.instances:_} {many} for ever in {self._place}: {self.why}"
         many = "waits" if self.instances == 1 else f"({self.instances:_} instances) waits"
         return f"{self._place} {many} for ever in `{self.state}`: {self.why}"
 
@@ -98,6 +118,12 @@ def read_hangs(case: Mapping[str, Any]) -> list[Hang]:
         Hang(*(hang[name] for name in Hang._fields if name in hang))
         for hang in case.get("hangs", ())
     ]
+
+
+def list_standing(network: str, standing: Mapping[str, int]) -> Iterator[Hang]:
+    """Yield the queues that stood still at the end of a trial of a network."""
+    for path, waiting in standing.items():
+        yield Hang(network, path, IN_QUEUE, waiting, STOPPED)
 
 
 def list_hangs(network: str, waits: Waits, machines: Mapping[str, Counts]) -> Iterator[Hang]:

@@ -11,7 +11,7 @@ from qospec.catalogue.statistics import GOES_ON, PATTERNS, parse_bound
 from qospec.check.evaluate.measurements import CAUSES
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.experiment import Intervals
-from qospec.judge.hanging import list_hangs
+from qospec.judge.hanging import list_hangs, list_standing
 from qospec.judge.machines import collect_stays, read_machine, read_machine_series
 from qospec.model.expression import (
     Attribute,
@@ -359,6 +359,7 @@ class Readings:
         """Yield what waits for ever at the end of the trial."""
         for network, (planned, observation) in self._seen.items():
             yield from list_hangs(network, planned.waits, observation.machines)
+            yield from list_standing(network, observation.standing)
 
     @property
     def occupancies(self) -> dict[str, int]:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.pause_queue import PauseQueue
 from qospec.engine.element import Told
-from qospec.engine.items.batch import COLUMNS
+from qospec.engine.event.process import EventProcess
+from qospec.engine.items.batch import COLUMNS, FOREVER_PS
 from qospec.engine.line.clock import Clock
 
 NS = 1_000
@@ -132,14 +133,37 @@ def test_after_the_end_it_tells_for_as_long_as_something_goes(lab):
     assert told == [*((turn * 4 * QUANTUM, 8, 0) for turn in range(5)), (9 * US, 0, 0)]
 
 
-def test_after_the_end_one_that_is_stopped_itself_tells_for_100_ms(lab):
-    """It is told to stop each 30 ms, for 65,535 quanta of 512 ns, and tells in vain."""
-    queue = Seen(Buffer(20, "packet"), obeys=True, xoff=Buffer(4, "packet"), quanta=20_000)
-    stopped = [(turn * 30_000 * US, 65_535, None) for turn in range(9)]
+@pytest.mark.parametrize(("quanta", "times"), [(20_000, 257), (1_000, 391)])
+def test_after_the_end_one_that_is_stopped_itself_tells_for_long(lab, quanta, times):
+    """It is told to stop each 30 ms, for 65,535 quanta of 512 ns, and tells in vain.
+
+    It sends a packet until 1 us, the end. 256 times half of 20,000 quanta are 1.3 s; of 1,000 they
+    are 66 ms, and 100 ms are 390.6 times.
+    """
+    queue = Seen(Buffer(20, "packet"), obeys=True, xoff=Buffer(4, "packet"), quanta=quanta)
+    stopped = [(turn * 30_000 * US, 65_535, None) for turn in range(50)]
     told = carried(lab, queue, [(range(5), (0,) * 5)], stopped, stop_ps=US)[2]
     repeated = [at for at, quanta, _ in told if quanta]
-    assert repeated == [turn * 10_000 * QUANTUM for turn in range(20)]
-    assert repeated[-1] < 100_000 * US <= repeated[-1] + 10_000 * QUANTUM
+    assert repeated[:times] == [turn * quanta // 2 * QUANTUM for turn in range(times)]
+    assert len(repeated) == times
+
+
+def count_standing(lab, told_for_ms):
+    """Return how many packets stood still of one that is told to stop each 30 ms for so long."""
+    queue = Seen(Buffer(20, "packet"), obeys=True, xoff=Buffer(4, "packet"), quanta=1_000)
+    setting = lab.setting(clocks=(LINE, None), told=TOLD, stop_ps=US)
+    stopped = [(at_ms * 1_000 * US, 65_535, None) for at_ms in range(0, told_for_ms, 30)]
+    events = EventProcess(queue, setting)
+    inputs = lab.cells((0,) * 5, size_bytes=PACKET_BYTES), frames(lab, stopped)
+    events.process(inputs, FOREVER_PS)
+    ((_, found),) = events._component.list_reports()
+    return found.waiting
+
+
+def test_one_that_stood_still_says_how_many_waited(lab):
+    """Five come, one is sent. A frame stops for 33.6 ms, and from 100 ms on nothing is told."""
+    assert count_standing(lab, told_for_ms=60) == 0
+    assert count_standing(lab, told_for_ms=120) == 4
 
 
 def test_nothing_is_told_where_nobody_hears(lab):

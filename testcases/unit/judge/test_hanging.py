@@ -184,6 +184,63 @@ def test_one_instance_and_several_are_worded_apart():
     assert many.text.startswith("control.x.call (3_998 instances) waits for ever")
 
 
+RING = """
+## One of three switches in a ring. What its host sends and what passes wait for the same line.
+device switch(xoff: Packets = 10 pkt) {{
+  port host, before, next: packet
+  fabric = router {{ ports = 2 }}
+  wait = pause_queue {{ limit = 1_000 pkt, obeys = true, xoff = xoff, quanta = 1_000 }}
+  down, told = fifo {{ limit = 1_000 pkt }}
+  host.rx -> fabric.entry[0]
+  before.rx -> fabric.entry[1]
+  fabric.exit[0] -> down -> host.tx
+  fabric.exit[1] -> wait.in
+  wait.out -> next.tx
+  next.rx -> wait.heard
+  wait.pause -> told -> before.tx
+}}
+
+topology ring {{
+  host_a, host_b, host_c = host
+  a, b = switch
+  c = switch(xoff = {last})
+  link host_a -- a.host via media.gigabit_ethernet
+  link host_b -- b.host via media.gigabit_ethernet
+  link host_c -- c.host via media.gigabit_ethernet
+  link a.next -- b.before via media.gigabit_ethernet
+  link b.next -- c.before via media.gigabit_ethernet
+  link c.next -- a.before via media.gigabit_ethernet
+}}
+
+traffic load = packets {{ rate = 600 Mbit/s @line, size = 1_500 B @ip, phases = even }}
+
+test t on ring {{
+  flow f = load from host_a to host_c
+  flow g = load from host_b to host_a
+  flow h = load from host_c to host_b
+  run {{ overload = true, measure = 1 ms }}
+  expect whole: f.lost + g.lost + h.lost == 0
+}}
+"""
+
+
+def test_queues_in_a_circle_that_stop_each_other_leave_a_case_inconclusive(document):
+    """Of 49 packets each sends, some arrive before the circle closes; what waits says the rest."""
+    found = document(RING.format(last="10 pkt"))
+    assert found["verdict"] == "inconclusive"
+    assert [statement["verdict"] for statement in found["statements"]] == ["pass"]
+    hangs = read_hangs(found)
+    assert [hang.machine for hang in hangs] == ["a.wait", "b.wait", "c.wait"]
+    assert all(10 <= hang.instances <= 49 for hang in hangs)
+    assert found["why"][0].startswith(f"{hangs[0].instances} packets wait for ever in a.wait")
+    assert list(list_contradictions_of({**found, "verdict": "pass"})) != []
+
+
+def test_one_that_tells_nobody_to_stop_opens_the_circle(document):
+    found = document(RING.format(last="1_000 pkt"))
+    assert (found["verdict"], "hangs" in found) == ("pass", False)
+
+
 SEARCH = """
 test t on without_a_server {{
   search rate in 5 pkt/s .. 20 pkt/s {{

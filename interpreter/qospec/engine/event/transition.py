@@ -99,6 +99,16 @@ class Transition(NamedTuple):
     report: Callable[[Whole], Any] | None = None
 
 
+class Standstill(NamedTuple):
+    """How a queue stood still at the end of a trial, which `Transition.report` may return.
+
+    Attributes:
+        waiting: How many items waited in it then, so that they neither arrived nor were lost.
+    """
+
+    waiting: int
+
+
 @kernel
 def send(out: Any, output: int, item: int, at_ps: int) -> None:
     """Let an item leave by an output at a time, now or later; what left there before goes first."""

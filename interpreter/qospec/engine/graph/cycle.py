@@ -137,7 +137,7 @@ class Cycle:
             for runtime, entries in zip(self._runtimes, self._component.ledger, strict=True):
                 runtime.entries = entries
             for number, found in self._component.list_reports():
-                self._recorder.reported[self._runtimes[number].path] = found
+                self._recorder.note_report(self._runtimes[number].path, found)
         if self._is_noted:
             self._note_and_check(arrivals)
         return True

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.event.counting import Counters
+from qospec.engine.event.transition import Standstill
 from qospec.engine.items import delay_row
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.totals import CAME, CONSUMED, GREW, ITEMS, LEFT, LOST, MADE, Totals
@@ -93,6 +94,7 @@ class Observation(NamedTuple):
         marked: By marks, (n,) those of `sent` that arrived with them; None if marks were not read.
         samples: What endpoints tell of connections; None if none was recorded.
         machines: By path, what was observed of each machine.
+        standing: By path, how many items waited in each queue that stood still at the end.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
         disciplines: By path of an element, those of the kernel that carried the trial out.
     """
@@ -126,6 +128,7 @@ class Observation(NamedTuple):
     marked: Mapping[int, Whole] | None = None
     samples: Samples | None = None
     machines: dict[str, Counts] = {}  # noqa: RUF012
+    standing: dict[str, int] = {}  # noqa: RUF012
     drawn: bool = True
     disciplines: dict[str, tuple[Discipline, ...]] = {}  # noqa: RUF012
 
@@ -217,7 +220,6 @@ class Recorder:
         occupancies: The recorder of what waits in queues.
         passages: The recorder of what passes places inside.
         samples: The recorder of what endpoints tell.
-        reported: By path of an element, what it has to report at the end.
     """
 
     def __init__(self, experiment: Experiment, observer: Observer | None = None) -> None:
@@ -259,7 +261,7 @@ class Recorder:
         self._reads_marks = bool(self._measurement.list_ranges("marks"))
         self._marked: dict[int, Whole] = {}
         self._indices = indices
-        self.reported: dict[str, Counts] = {}
+        self._reported: dict[str, Counts | Standstill] = {}
         for source in experiment.sources:
             mean = source.sizes.compute_mean(lambda size: size)
             self._size_bytes[source.indices] = int(mean)
@@ -467,6 +469,10 @@ class Recorder:
         is_told = node.element.makes and self.samples.needed
         return is_told or self.occupancies.is_recorded(node)
 
+    def note_report(self, path: str, found: Counts | Standstill) -> None:
+        """Note what an element reports at the end of the trial."""
+        self._reported[path] = found
+
     def list_taps(self, node: int) -> tuple[Tap, ...]:
         """Return the places at outputs of a node at which an observer sees what passes."""
         taps = () if self._observer is None else self._observer.taps
@@ -534,7 +540,16 @@ class Recorder:
             calls=self._calls if self._calls.needed else None,
             marked=self._marked if self._reads_marks else None,
             samples=self.samples if self.samples.needed else None,
-            machines=self.reported,
+            machines={
+                path: counts
+                for path, counts in self._reported.items()
+                if not isinstance(counts, Standstill)
+            },
+            standing={
+                path: found.waiting
+                for path, found in self._reported.items()
+                if isinstance(found, Standstill) and found.waiting
+            },
             drawn=drawn,
         )
 
