@@ -165,6 +165,37 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `build_transition` 
     name of a fact: the default of the fact would become that of the field.
     """
 
+    _former_names: ClassVar[dict[str, str]] = {
+        "transition": "build_transition",
+        "clock": "build_clock",
+        "marks_after": "predict_marks",
+        "form_after": "predict_form",
+        "output_of": "predict_output",
+        "outputs_of": "predict_outputs",
+        "lookahead_ps": "find_lookahead_ps",
+        "guarantees": "guarantee_service",
+        "admits": "bound_passing",
+        "inserted": "bound_inserted",
+        "placed": "with_placement",
+        "hop": "as_hop",
+    }
+    """Names that functions of an element had before 30 November 2026, each with today's."""
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a function with a former name, which nobody would call; a field may have it.
+
+        Raises:
+            TypeError: The class has one.
+        """
+        super().__init_subclass__()
+        for name in vars(cls).keys() & cls._former_names.keys():
+            value = vars(cls)[name]
+            if callable(value) or isinstance(value, property):
+                raise TypeError(
+                    f"`{cls.__qualname__}.{name}` is called `{cls._former_names[name]}` today:"
+                    " rename it, since nothing calls it"
+                )
+
     # ---- what holds for all elements of a class
 
     causes: ClassVar[tuple[str, ...]] = ()

@@ -142,6 +142,12 @@ class Scheduler(Element):
     passes_over: ClassVar[bool] = False
     """Whether one that may leave a free line idle may stand at an input of it: where that is held
     back, it serves the others as if nothing waited there."""
+    _former_names: ClassVar[dict[str, str]] = {
+        **Element._former_names,  # noqa: SLF001 -- its own base class
+        "share": "bound_share",
+        "share_behind": "bound_share_behind",
+        "fields": "build_fields",
+    }
 
     @property
     def may_pause(self) -> bool:
