@@ -464,7 +464,7 @@ def _read_declaration(cls: type) -> Kind:
     )
 
 
-def read_documentation(cls: Any) -> str:
+def read_documentation(cls: type) -> str:
     """Return a class's docstring; if Python strips docstrings, read from its source."""
     if sys.flags.optimize < STRIPPED:
         return inspect.cleandoc(cls.__doc__ or "")

@@ -22,7 +22,7 @@ Both may be plain functions of Python, for logic of thousands, not millions, of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.items.batch import COLUMNS
@@ -96,7 +96,7 @@ class Transition(NamedTuple):
     replenish: Callable[[Whole, int], Whole] | None = None
     columns: int = 0
     within: int = 0
-    report: Callable[[Whole], Any] | None = None
+    report: Callable[[Whole], object] | None = None
 
 
 class Standstill(NamedTuple):
@@ -110,7 +110,7 @@ class Standstill(NamedTuple):
 
 
 @kernel
-def send(out: Any, output: int, item: int, at_ps: int) -> None:
+def send(out: Whole, output: int, item: int, at_ps: int) -> None:
     """Let an item leave by an output at a time, now or later; what left there before goes first."""
     n = out[0, 0] + 1
     if n < len(out):
@@ -119,7 +119,7 @@ def send(out: Any, output: int, item: int, at_ps: int) -> None:
 
 
 @kernel
-def lose(out: Any, cause: int, item: int) -> None:
+def lose(out: Whole, cause: int, item: int) -> None:
     """Lose an item now, for the cause of this number in `Transition.losses`."""
     n = out[0, 0] + 1
     if n < len(out):
@@ -128,7 +128,7 @@ def lose(out: Any, cause: int, item: int) -> None:
 
 
 @kernel
-def tell(out: Any, quantity: int, connection: int, value: int) -> None:
+def tell(out: Whole, quantity: int, connection: int, value: int) -> None:
     """Tell a number of a connection now: the quantity of this number in `Transition.quantities`."""
     n = out[0, 0] + 1
     if n < len(out):
@@ -137,7 +137,7 @@ def tell(out: Any, quantity: int, connection: int, value: int) -> None:
 
 
 @kernel
-def wake_at(out: Any, at_ps: int) -> None:
+def wake_at(out: Whole, at_ps: int) -> None:
     """Set the alarm, which is thereby no longer set for another time."""
     n = out[0, 0] + 1
     if n < len(out):
@@ -146,7 +146,7 @@ def wake_at(out: Any, at_ps: int) -> None:
 
 
 @kernel
-def report_wait(out: Any, queue: int, arrived_ps: int, began_ps: int) -> None:
+def report_wait(out: Whole, queue: int, arrived_ps: int, began_ps: int) -> None:
     """Report that an item waited, or will, in a queue of `Transition.queues`."""
     n = out[0, 0] + 1
     if n < len(out):
@@ -155,7 +155,9 @@ def report_wait(out: Any, queue: int, arrived_ps: int, began_ps: int) -> None:
 
 
 @kernel
-def make(items: Any, out: Any, connection: int, size_bytes: int, marks: int, now_ps: int) -> int:
+def make(
+    items: Whole, out: Whole, connection: int, size_bytes: int, marks: int, now_ps: int
+) -> int:
     """Return a new item, its number 0; none, 0, if the pool has no row for it."""
     item, n = 0, out[0, 0] + 1 if items[0, SPARE] else len(out)
     if n < len(out):
@@ -166,7 +168,7 @@ def make(items: Any, out: Any, connection: int, size_bytes: int, marks: int, now
 
 
 @kernel
-def grow(out: Any, item: int, by_bytes: int) -> None:
+def grow(out: Whole, item: int, by_bytes: int) -> None:
     """Make an item longer, or shorter if `by_bytes` is below 0; `send` comes behind that."""
     n = out[0, 0] + 1
     if n < len(out):
@@ -175,7 +177,7 @@ def grow(out: Any, item: int, by_bytes: int) -> None:
 
 
 @kernel
-def consume(out: Any, item: int) -> None:
+def consume(out: Whole, item: int) -> None:
     """End an item here, neither lost nor delivered: it has done what it was sent for."""
     n = out[0, 0] + 1
     if n < len(out):
@@ -184,7 +186,7 @@ def consume(out: Any, item: int) -> None:
 
 
 @kernel
-def acquire(items: Any, connection: int, size_bytes: int, marks: int, sent_ps: int) -> int:
+def acquire(items: Whole, connection: int, size_bytes: int, marks: int, sent_ps: int) -> int:
     """Return a row of the pool, filled in: the driver's part, as items come from outside."""
     item = items[0, FREE]
     items[0, FREE] = items[item, NEXT]
@@ -197,14 +199,14 @@ def acquire(items: Any, connection: int, size_bytes: int, marks: int, sent_ps: i
 
 
 @kernel
-def note_alike(items: Any, item: int, other: int) -> None:
+def note_alike(items: Whole, item: int, other: int) -> None:
     """Note of another item what is noted of one."""
     for column in range(MORE, items.shape[1]):
         items[other, column] = items[item, column]
 
 
 @kernel
-def release(items: Any, item: int) -> None:
+def release(items: Whole, item: int) -> None:
     """Give the row of an item back to the pool: the driver's part, as items leave and are lost."""
     items[item, NEXT] = items[0, FREE]
     items[0, FREE] = item

@@ -43,7 +43,7 @@ class Arrivals(ABC):
     checker, which offers the metrics that are `told_by` this."""
 
     @classmethod
-    def from_rate(cls, rate: Fraction, **others: Any) -> Self:
+    def from_rate(cls, rate: Fraction, **others: object) -> Self:
         """Return the process of a mean rate per connection, with these other fields.
 
         By default its `rate_field` is the rate itself.
