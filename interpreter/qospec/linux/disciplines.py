@@ -9,6 +9,7 @@ tc-pedit(8), tc-codel(8).
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import NamedTuple
@@ -54,27 +55,37 @@ class Discipline(NamedTuple):
     handle: str = ""
 
 
-class Policing(NamedTuple):
-    """An action that drops what exceeds a bucket; `{index}` is its number."""
+class Manner(NamedTuple):
+    """How a kernel keeps time.
 
-    command: str
+    Attributes:
+        travels: Whether it has `netem`, in which packets travel along a line; without it they are
+            seen as the line begins them, and the rest of their way is computed.
+        slack_ns: How late its timers may be: a bucket is larger by so much, to make up for it.
+    """
+
+    travels: bool = True
+    slack_ns: int = 0
 
 
-def describe_line(node: Node) -> tuple[Discipline, ...]:
+EXACT = Manner()
+"""Of a kernel in virtual time."""
+
+
+def describe_line(node: Node, manner: Manner = EXACT) -> tuple[Discipline, ...]:
     """Return how a line sends: what waits, one packet after the other; then how each travels."""
     clock = node.clock
     assert clock is not None and clock.encapsulation is not None  # noqa: S101, PT018 -- verified
-    return (
-        Discipline((*_write_line(clock), *_write_waiting(node)), _find_handle(node)),
-        Discipline(_write_travel(clock)),
-    )
+    sends = Discipline((*_write_line(clock), *_write_waiting(node)), _find_handle(node))
+    return (sends, Discipline(_write_travel(clock))) if manner.travels else (sends,)
 
 
-def describe_shaper(node: Node) -> tuple[Discipline, ...]:
+def describe_shaper(node: Node, manner: Manner = EXACT) -> tuple[Discipline, ...]:
     """Return a token bucket that lets packets wait."""
     shape: Any = node.element
     bucket = shape.token_bucket
-    burst_bytes = bucket.size.amount
+    slack = manner.slack_ns * Fraction(bucket.rate.amount) / (BITS_PER_BYTE * NS_PER_S)
+    burst_bytes = bucket.size.amount + ceil(slack)
     commands = (
         (
             f"qdisc add dev {{device}} root handle 1: {_write_sizes(bucket.framing)} tbf"
@@ -97,15 +108,17 @@ def describe_delay(time_ps: int) -> tuple[Discipline, ...]:
     return (Discipline((command,)),)
 
 
-def describe_policing(node: Node) -> Policing:
-    """Return what drops packets that exceed a bucket; it counts the bytes of IP on its own."""
+def write_policing(node: Node, index: int) -> str:
+    """Return the action of a filter that drops what exceeds a bucket; it counts the bytes of IP.
+
+    The first filter with an index makes the bucket, and others with the same share it.
+    """
     (bucket, *_) = node.element.buckets  # type: ignore[attr-defined]
     framing: Framing = bucket.framing
     around = framing.header_bytes + framing.extra_bytes
-    return Policing(
-        f"actions add action police rate {_write_rate(bucket.rate.amount)}"
-        f" burst {bucket.size.amount} overhead {around}"
-        " conform-exceed drop/pipe index {index}"
+    return (
+        f"action police rate {_write_rate(bucket.rate.amount)}"
+        f" burst {bucket.size.amount} overhead {around} conform-exceed drop/pipe index {index}"
     )
 
 

@@ -16,11 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import NamedTuple
+from qospec.linux.disciplines import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MEMORY = "1G"
+SHORTEST_S = 60
+"""How long a job may take at least, in s of this machine."""
+PACKETS_PER_S = 200
+"""Passages of interfaces that a kernel does each second, on a machine that is busy with others."""
 BOOT_S = 60
 """How long it may take until it has begun, and until it has ended."""
 POLL_S = 0.002
@@ -43,14 +48,20 @@ class Job(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came of it: the file of `traffic.read_seen`, and counters as `tc` prints them."""
+    """What came of it: the file of `traffic.read_seen`, and counters as `tc` prints them.
+
+    In real time, too, how late each packet was sent; see `room.h`.
+    """
 
     seen: bytes
     counters: str
+    late: bytes = b""
 
 
 class Guest:
     """A kernel at work."""
+
+    manner = EXACT
 
     def __init__(self, kernel: Path, program: Path) -> None:
         """Boot a kernel, whose first process is a program."""
@@ -96,6 +107,10 @@ class Guest:
             self.end()
             raise
         return self._read(folder)
+
+    def bound_time_s(self, passages: int, stop_ps: int) -> float:  # noqa: ARG002 -- virtual time
+        """Return how long a job may take at most: of so many passages of interfaces."""
+        return SHORTEST_S + passages / PACKETS_PER_S
 
     def _watch(self, done: Path, longest_s: float, on_wait: Callable[[], None]) -> None:
         until_s = time.monotonic() + longest_s

@@ -17,13 +17,14 @@ from qospec.dataclass import NamedTuple
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.items.partition import MAX_OUTPUTS
 from qospec.linux import disciplines
-from qospec.linux.disciplines import DSCP_MASK, Discipline
+from qospec.linux.disciplines import DSCP_MASK, EXACT, Discipline, Manner
 from qospec.protocol.marks import MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qospec.engine.experiment import Experiment, Node, Source, Wire
+    from qospec.engine.line.clock import Clock
 
 PASSED = ("classify", "merge", "remark", "router")
 """Elements that are filters alone, where they take no time."""
@@ -83,6 +84,7 @@ class Layout(NamedTuple):
         near: By node, its near end.
         far: By node, its far end.
         begun: By node that drops at its head, the end where packets are seen as their turn comes.
+        travel: By line along which packets do not travel on the kernel, how it sends.
     """
 
     links: tuple[str, ...]
@@ -91,9 +93,10 @@ class Layout(NamedTuple):
     near: dict[int, str]
     far: dict[int, str]
     begun: dict[int, str]
+    travel: dict[int, Clock]
 
 
-def lay_out(experiment: Experiment) -> Layout:
+def lay_out(experiment: Experiment, manner: Manner = EXACT) -> Layout:
     """Return the layout of a trial all of whose elements have a counterpart."""
     ways = tuple(way for source in experiment.sources for way in _list_ways(experiment, source))
     used = sorted({step.node for way in ways for step in way.steps})
@@ -103,7 +106,7 @@ def lay_out(experiment: Experiment) -> Layout:
     far: dict[int, str] = {}
     for number in used:
         node = experiment.nodes[number]
-        stages = _describe(node)
+        stages = _describe(node, manner)
         pairs = [(f"n{number}.{stage}", f"f{number}.{stage}") for stage in range(len(stages))]
         near[number], far[number] = pairs[0][0], pairs[-1][1]
         for (one, other), stage in zip(pairs, stages, strict=True):
@@ -112,16 +115,15 @@ def lay_out(experiment: Experiment) -> Layout:
             commands.append(f"qdisc add dev {other} clsact")
         for (_, before), (after, _) in itertools.pairwise(pairs):
             commands.append(
-                f"filter add dev {before} ingress protocol ip pref 1 matchall"
+                f"filter add dev {before} ingress protocol ip pref 1 u32 match u32 0 0"
                 f" action mirred egress redirect dev {after}"
             )
-        if _is_policer(node):
-            policing = disciplines.describe_policing(node)
-            commands.append(policing.command.format(index=number + 1))
     commands += _write_filters(experiment, ways, near, far)
     heads = [number for number in used if disciplines.drops_at_head(experiment.nodes[number])]
     begun = {number: f"f{number}.0" for number in heads}
-    return Layout(tuple(links), tuple(commands), ways, near, far, begun)
+    lines = {number: experiment.nodes[number].clock for number in used}
+    travel = {number: clock for number, clock in lines.items() if clock and not manner.travels}
+    return Layout(tuple(links), tuple(commands), ways, near, far, begun, travel)
 
 
 def _name(node: Node) -> str:
@@ -137,18 +139,18 @@ def _is_passed(node: Node) -> bool:
     return _name(node) in PASSED and not getattr(node.element, "latency", 0)
 
 
-def _describe(node: Node) -> tuple[Discipline, ...]:
+def _describe(node: Node, manner: Manner) -> tuple[Discipline, ...]:
     """Return the disciplines of a node, one for each of its pairs."""
     name = _name(node)
     if name == "police":
         return (Discipline(()),)
     if name == "shape":
-        return disciplines.describe_shaper(node)
+        return disciplines.describe_shaper(node, manner)
     if name == "delay":
         return disciplines.describe_delay(node.element.time)  # type: ignore[attr-defined]
     if name == "router":
         return disciplines.describe_delay(node.element.latency)  # type: ignore[attr-defined]
-    return disciplines.describe_line(node)
+    return disciplines.describe_line(node, manner)
 
 
 def _write_pair(one: str, other: str, mtu_bytes: int) -> Iterator[str]:
@@ -243,7 +245,7 @@ def _write_filters(
 
 def _list_actions(node: Node, step: Step, near: dict[int, str]) -> Iterator[str]:
     if _is_policer(node):
-        yield f"action police index {step.node + 1}"
+        yield disciplines.write_policing(node, step.node + 1)
     chosen = disciplines.find_input_class(node, step.input)
     if chosen:
         yield f"action skbedit priority {chosen}"

@@ -108,9 +108,11 @@ class _Story:
     def follow(self, way: Way, batch: Batch, packets: Whole) -> None:
         """Follow packets to where they arrive, or are lost."""
         may_mark = False
+        ahead_ps = np.zeros(batch.count, np.int64)
         for step in way.steps:
             self._pass(step.passed, batch)
-            batch, packets = self._serve(step, batch, packets)
+            ahead_ps += self._find_travel_ps(step.node, batch)
+            batch, packets, ahead_ps = self._serve(step, batch, packets, ahead_ps)
             may_mark |= "ecn" in self._experiment.nodes[step.node].element.marks_written
             self._verify_octets(step, packets, may_mark=may_mark)
         self._pass(way.ended, batch)
@@ -132,8 +134,27 @@ class _Story:
             entry[CAME] += self._recorder.totals.count(batch)
             entry[LEFT] += self._recorder.totals.count(batch)
 
-    def _serve(self, step: Step, batch: Batch, packets: Whole) -> tuple[Batch, Whole]:
-        """Return the packets that left an element, when they did; the others were lost there."""
+    def _find_travel_ps(self, number: int, batch: Batch) -> Whole | int:
+        """Return how long packets travel along a line, if they do not on the kernel; else 0.
+
+        That is the time of their frames: a line with a time of propagation is refused then.
+        """
+        clock = self._layout.travel.get(number)
+        if clock is None or clock.encapsulation is None:
+            return 0
+        framed = clock.encapsulation
+        around_bytes = framed.preamble_bytes + framed.header_bytes
+        sizes = batch.size_bytes.astype(np.int64) + around_bytes
+        times_ps: Whole = sizes * clock.byte_time_ps.numerator // clock.byte_time_ps.denominator
+        return times_ps
+
+    def _serve(
+        self, step: Step, batch: Batch, packets: Whole, ahead_ps: Whole
+    ) -> tuple[Batch, Whole, Whole]:
+        """Return the packets that left an element, when they did; the others were lost there.
+
+        Packets are seen too early by `ahead_ps`, which is returned of those that left.
+        """
         node = self._experiment.nodes[step.node]
         far = self._layout.far[step.node]
         left_ns = self._seen[far][packets]
@@ -151,7 +172,8 @@ class _Story:
         elif lost.count:
             element = node.queues[step.input].element if node.queues else ""
             self._lost.append((node.path, Loss(_find_cause(node), lost, element)))
-        return left.with_times(left_ns[~gone] * PS_PER_NS), packets[~gone]
+        ahead_ps = ahead_ps[~gone]
+        return left.with_times(left_ns[~gone] * PS_PER_NS + ahead_ps), packets[~gone], ahead_ps
 
     def _verify_octets(self, step: Step, packets: Whole, *, may_mark: bool) -> None:
         """Raise ValueError if the octet with the DSCP is not what it must be behind an element."""

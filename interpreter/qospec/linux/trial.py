@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
@@ -20,38 +20,59 @@ if TYPE_CHECKING:
 
     from qospec.engine.experiment import Experiment, Node
     from qospec.engine.measure.observation import Observation
-    from qospec.linux.guest import Guest
+    from qospec.linux.disciplines import Manner
+    from qospec.linux.guest import Answer
     from qospec.linux.layout import Layout
     from qospec.linux.traffic import Planned, Sightings
 
-SHORTEST_S = 60
-"""How long a job may take at least, in s of this machine."""
-PACKETS_PER_S = 200
-"""Passages of interfaces that a kernel does each second, on a machine that is busy with others."""
 MARGIN_NS = 10 * 10**6
 
 
+class Laboratory(Protocol):
+    """A kernel that does jobs."""
+
+    @property
+    def manner(self) -> Manner:
+        """Return how it keeps time."""
+
+    def bound_time_s(self, passages: int, stop_ps: int) -> float:
+        """Return how long a job may take at most: of so many passages of interfaces, up to then."""
+
+    def execute(
+        self, job: Job, longest_s: float, on_wait: Callable[[], None] = lambda: None
+    ) -> Answer:
+        """Return what came of a job; raises GuestError."""
+
+
 class Seen(NamedTuple):
-    """What was seen of a trial: its layout, its packets, when each was where, and counters."""
+    """What was seen of a trial: its layout, its packets, when each was where, and counters.
+
+    In real time, too, how late each packet was sent, in ns, after how far clocks moved apart.
+    """
 
     layout: Layout
     planned: Planned
     sightings: Sightings
     disciplines: dict[str, tuple[Discipline, ...]]
+    late: bytes = b""
 
 
 def carry_out(
-    experiment: Experiment, guest: Guest, on_wait: Callable[[], None] = lambda: None
+    experiment: Experiment, guest: Laboratory, on_wait: Callable[[], None] = lambda: None
 ) -> Observation:
     """Return what a trial observes on a kernel; raises as `measure`."""
-    seen = measure(experiment, guest, on_wait)
+    return conclude(experiment, measure(experiment, guest, on_wait))
+
+
+def conclude(experiment: Experiment, seen: Seen) -> Observation:
+    """Return what follows from what was seen; raises ValueError as `measure`."""
     observation = observe(experiment, seen.layout, seen.planned, seen.sightings)
     _compare_losses(observation, seen.disciplines)
     return observation._replace(disciplines=seen.disciplines)
 
 
 def measure(
-    experiment: Experiment, guest: Guest, on_wait: Callable[[], None] = lambda: None
+    experiment: Experiment, guest: Laboratory, on_wait: Callable[[], None] = lambda: None
 ) -> Seen:
     """Return what is seen of a trial on a kernel.
 
@@ -59,15 +80,17 @@ def measure(
         GuestError: The kernel failed.
         ValueError: What was seen cannot be.
     """
-    layout, planned = lay_out(experiment), plan_packets(experiment)
+    layout, planned = lay_out(experiment, guest.manner), plan_packets(experiment)
     watched = (*dict.fromkeys(_list_watched(experiment, layout)),)
     plan = write_plan(planned, layout.ways, watched, _find_longest_silence_ns(experiment, layout))
     job = Job("\n".join((*layout.links, "")), "\n".join((*layout.commands, "")), plan)
-    longest_s = SHORTEST_S + planned.packets * len(watched) / PACKETS_PER_S
+    passages = planned.packets * len(watched)
+    longest_s = guest.bound_time_s(passages, experiment.measurement.stop_ps)
     answer = guest.execute(job, longest_s, on_wait)
     sizes = np.concatenate([np.empty(0, np.int32), *(one.size_bytes for one in planned.batches)])
     sightings = read_seen(answer.seen, planned, watched, sizes)
-    return Seen(layout, planned, sightings, read_counters(answer.counters, experiment, layout))
+    counters = read_counters(answer.counters, experiment, layout)
+    return Seen(layout, planned, sightings, counters, answer.late)
 
 
 def read_counters(
@@ -79,7 +102,8 @@ def read_counters(
     """
     decoder = json.JSONDecoder()
     disciplines, end = decoder.raw_decode(written)
-    actions, _ = decoder.raw_decode(written[end:].lstrip())
+    rest = written[end:].lstrip()
+    actions = decoder.raw_decode(rest)[0] if rest else ()
     found: dict[str, tuple[Discipline, ...]] = {}
     for number in layout.near:
         path = experiment.nodes[number].path

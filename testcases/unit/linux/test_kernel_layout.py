@@ -6,6 +6,7 @@ from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.engine.arrays import np
+from qospec.linux.disciplines import EXACT, Manner
 from qospec.linux.layout import lay_out, list_prefixes
 from qospec.linux.observe import observe
 from qospec.linux.traffic import PACKET, SEEN, plan_packets, read_seen, write_plan
@@ -80,6 +81,31 @@ def test_each_element_is_what_the_manuals_say(trial):
         assert words in said
 
 
+def test_a_policer_is_made_by_the_filters_that_lead_to_it(trial):
+    """Of two flows both name the same bucket; `tc actions` would ask for more privileges."""
+    found = [line for line in lay_out(trial).commands if "police" in line]
+    assert len(found) == 2
+    assert all(line.startswith("filter add") for line in found)
+    assert (
+        len({line[line.index("action police") : line.index(" action mirred")] for line in found})
+        == 1
+    )
+
+
+def test_without_netem_packets_are_seen_as_the_line_begins_them(trial):
+    """The rest of their way is computed: that of 200 B at 100 Mbit/s, then at 10 Mbit/s.
+
+    26 B of each frame are ahead of its last bit: preamble, header and check sequence.
+    """
+    manner = Manner(travels=False, slack_ns=100_000)
+    layout, planned, watched, written = make_seen(trial, lost=set(), manner=manner)
+    assert "netem" not in "".join(layout.commands)
+    sizes = np.concatenate([batch.size_bytes for batch in planned.batches])
+    seen = observe(trial, layout, planned, read_seen(written, planned, watched, sizes))
+    frame_ps = 226 * 8 * (10**4 + 10**5)
+    assert seen.pool(0, 1).delays.min_ps == 3 * 10**9 - 8 * 80_000 + frame_ps
+
+
 def test_packets_find_their_class_by_address_and_code_point(trial):
     found = [line for line in lay_out(trial).commands if "skbedit priority" in line]
     assert [(line.split("ip dst ")[1].split()[0], line.split("tos ")[1][:4]) for line in found] == [
@@ -102,12 +128,12 @@ def test_addresses_are_covered_once(first, stop, prefixes):
     assert list(list_prefixes(first, stop)) == prefixes
 
 
-def make_seen(trial, lost):
+def make_seen(trial, lost, manner=EXACT):
     """Return the file of a kernel on which each place is passed 1 ms after the one before.
 
     Packets that are `lost` are not seen behind the policer.
     """
-    layout, planned = lay_out(trial), plan_packets(trial)
+    layout, planned = lay_out(trial, manner), plan_packets(trial)
     watched = [*dict.fromkeys(_list_watched(trial, layout))]
     rows = []
     for first, batch, way in zip(planned.first, planned.batches, layout.ways, strict=True):
