@@ -65,6 +65,9 @@ LONGEST_S = 10**9
 GREATEST = 2**63 - 1
 """No count is greater."""
 
+_WORD = r"""(?:[\w@%+=:,./-]+|'[^']*(?:'"'"'[^']*)*')"""
+"""A word of a command that no shell expands, as `shlex.quote` writes it."""
+
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -97,6 +100,12 @@ def _is_exact(value: Any) -> bool:
 def _is_confidence(value: Any) -> bool:
     pattern = r"(?:[0-9]{1,3}(?:\.[0-9]{1,300})? %)?"
     return isinstance(value, str) and bool(re.fullmatch(pattern, value))
+
+
+def _is_command(value: Any) -> bool:
+    """Return whether a value is one `qos run`, as `shlex.join` writes it; a shell runs no more."""
+    pattern = rf"(?:qos run(?: {_WORD})*)?"
+    return isinstance(value, str) and bool(re.fullmatch(pattern, value, re.ASCII))
 
 
 def _is_hexadecimal(value: Any, size_bytes: int) -> bool:
@@ -140,6 +149,7 @@ EXACT_NUMBER = Checked(
     f"an exact number as `-12` or `1/4096`, of at most {MOST_WRITTEN:_} digits", _is_exact
 )
 CONFIDENCE = Checked('a confidence as `95 %`, or ""', _is_confidence)
+COMMAND = Checked('a command as `qos run a.qos::case --seed 0`, or ""', _is_command)
 COUNTS = Checked("whole numbers with a space between them, 1,000 at most", _is_counts)
 VALUES = Checked("exact numbers, or `-`, with a space between them", _is_values)
 PER_OCTAVE = Checked(
@@ -362,7 +372,7 @@ CASE = {
     "hangs": Optional([HANG]),
     "why": [str],
     "errors": [str],
-    "again": str,
+    "again": COMMAND,
 }
 REFERENCE = {
     "name": str,

@@ -1,5 +1,6 @@
 """The schema of a record: all that a run writes is declared, and what is missing is reported."""
 
+import shlex
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ NO_PLACE = "is not a place as `path:line:column`"
 NO_COUNT = "is not a whole number of at least 0"
 NO_EXACT = "is not an exact number as `-12` or `1/4096`, of at most 4_300 digits"
 NO_CONFIDENCE = 'is not a confidence as `95 %`, or ""'
+NO_COMMAND = 'is not a command as `qos run a.qos::case --seed 0`, or ""'
 NO_SOURCE = "is not a path of the library or of the project"
 SOURCE = ("provenance", "sources", 0)
 NO_COUNTS = "is not whole numbers with a space between them, 1,000 at most"
@@ -158,6 +160,19 @@ def test_the_record_that_is_looked_at_has_one_of_everything(recorded) -> None:
             -1,
             "`cases[0].delays[0].first` is not a whole number up to 32768",
         ),
+        *(
+            ((*CASE, "again"), command, f"`cases[0].again` {NO_COMMAND}")
+            for command in (
+                "rm -rf ~",
+                "qos runs",
+                "qos run a.qos; rm -rf ~",
+                "qos run $(id)",
+                "qos run a.qos\nid",
+                "qos run 'a.qos",
+                "qos run 'a'$(id)'b'",
+                "qos run a  b",
+            )
+        ),
         ((*CASE, "parameters"), [], "`cases[0].parameters` is not an object"),
         (
             (*CASE, "metrics", "f", "lost"),
@@ -195,6 +210,11 @@ def test_a_value_of_the_wrong_form_is_reported(
         ((*STATEMENT, "place"), "a:b.qos:3:1"),
         ((*STATEMENT, "verdict"), ""),
         ((*STATEMENT, "bound"), None),
+        ((*CASE, "again"), ""),
+        (
+            (*CASE, "again"),
+            shlex.join(["qos", "run", 'o\'n "$x".qos::ü', "--seed", "", "--set", "a=5 km"]),
+        ),
     ],
 )
 def test_what_reports_can_read_is_fine(recorded, place, value) -> None:
