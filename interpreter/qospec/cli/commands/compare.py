@@ -131,6 +131,7 @@ def show(record: str, case: str, *, as_json: bool) -> None:
 
 def _find_case(outcome: Document, name: str) -> Mapping[str, Any]:
     """Return a case by its name, or the only one of a test; ends the command if there is none."""
+    from qospec.capture.error import list_names
     from qospec.diagnostics import suggest_name
 
     cases: Sequence[Mapping[str, Any]] = outcome["cases"]
@@ -141,9 +142,10 @@ def _find_case(outcome: Document, name: str) -> Mapping[str, Any]:
             f"`{name}` has {len(exact)} cases: name one of them", *(case["name"] for case in exact)
         )
     if not exact:
-        near = suggest_name(name, [case["name"] for case in cases])
-        hint = f": did you mean `{near}`?" if near else ""
-        exits.end_for_user(f"the record has no case `{name}`{hint}")
+        names = [case["name"] for case in cases]
+        near = suggest_name(name, names)
+        hint = f"did you mean `{near}`?" if near else f"there are {list_names(names)}"
+        exits.end_for_user(f"the record has no case `{name}`: {hint}")
     return exact[0]
 
 

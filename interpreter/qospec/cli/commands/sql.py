@@ -6,6 +6,7 @@ import json
 import math
 import sys
 import tempfile
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,9 +89,12 @@ def _fill(connection: DuckDBPyConnection, records: Sequence[Record]) -> None:
     """Make the tables; ends the command if a record cannot be read."""
     from qospec.record.store import RecordError
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         paths = {name: Path(folder) / f"{name}.json" for name in TABLES}
-        files = {name: path.open("w", -1, "utf-8", "replace") for name, path in paths.items()}
+        files = {
+            name: opened.enter_context(path.open("w", -1, "utf-8", "replace"))
+            for name, path in paths.items()
+        }
         for record in records:
             try:
                 outcome, timing = record.read_outcome(), record.read_timing()
