@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 
 HERE = "a device"
 RESERVED = ("frame",)
+PLACES = {
+    "dropping": "write `fifo {{ limit = 64 pkt, drop = {} }}`: it chooses what a queue drops",
+    "traffic": "write `flow name = {} from a to b` in a test: it is what a host sends",
+    "arrivals": "write `ubr {{ pcr = …, source = {} }}` for a flow: it says when a host sends",
+    "congestion": "write `tcp {{ algorithm = {}, … }}` for a flow: it says how a host sends",
+}
+"""By role of a kind that is no element: where it is written."""
 ALLOWED = (ast.Bind, ast.Let, ast.Port, ast.Wire, ast.Loop, ast.Machine)
 
 
@@ -220,7 +227,7 @@ class _Builder:
                 "E0419",
                 f"`{record.kind.name}` is not an element",
                 node.value.span,
-                help="write an element, such as `fifo { limit = 64 cell }`",
+                help=PLACES[record.kind.role].format(" ".join(node.value.span.text.split())),
             )
         arguments, complete = record.evaluate_arguments(self._evaluator)
         conditions: tuple[Expression, ...] = ()

@@ -61,3 +61,12 @@ class KindValue(Pattern):
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
         """Return a record of this kind."""
         return record.Record(self.kind, {}, body.span, evaluator).copy(body, scope, evaluator)
+
+    def explain_unfinished(self, span: Span) -> CheckError:
+        """Return the mistake of a kind where a number stands: nothing of that name is declared."""
+        return make_error(
+            "E0204",
+            "a number is needed here, not a kind",
+            span,
+            help="write a number, or a name of one that `let` declares",
+        )

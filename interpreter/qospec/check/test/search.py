@@ -268,7 +268,8 @@ def _end(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Amount | N
         return value
     if not isinstance(value, Poison):
         what = f"expected a number, found {value.what}"
-        evaluator.context.report(make_error("E0204", what, node.span))
+        unfinished = value.explain_unfinished(node.span)
+        evaluator.context.report(unfinished or make_error("E0204", what, node.span))
     return None
 
 

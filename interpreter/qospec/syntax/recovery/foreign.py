@@ -267,6 +267,26 @@ _ROWS = (
         "write `and {middle} {sign} …` here",
     ),
     _make_row(
+        "E0001",
+        r"^\s*goal\s+\w+\s*\{\s*([^{}]*,\s*)?(?P<at>(?P<measured>\w+(\.\w+)+)\s*(?P<sign>[<>]=?|[!=]=))",
+        "the condition that a good trial meets is written as `meets`",
+        "write `meets = {measured} {sign} …`",
+        "meets = {measured} {sign}",
+    ),
+    _make_row(
+        "E0001",
+        r"^\s*(?P<at>pass\s+(if|when))\b",
+        "a criterion begins with `expect`",
+        "write `expect`",
+        "expect",
+    ),
+    _make_row(
+        "E0001",
+        r"^\s*(?P<at>fail\s+(if|when))\b",
+        "a criterion begins with `expect`, and says what must hold",
+        "write `expect not (…)`",
+    ),
+    _make_row(
         "E0011",
         r"\bwithin\s+(?P<width>[0-9._]+\s*(%|[a-z]+))(?P<at>)\s+(?!of\b)[0-9a-z]",
         "expected `of` after `{width}`",
