@@ -12,12 +12,17 @@ from qospec.engine.experiment import END, Node, Wire
 from qospec.plan.tables import list_members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from qospec.engine.element import Element
     from qospec.model.suite import Flow, Network
     from qospec.plan.lowering import Lowered
     from qospec.plan.tables import Member
+    from qospec.protocol.streams import KindName
+
+
+MIXED: frozenset[KindName] = frozenset({"copies"})
+"""What arrives among the packets of an exchange, and is none of them."""
 
 
 class _Endpoint(NamedTuple):
@@ -29,12 +34,18 @@ class _Endpoint(NamedTuple):
 
 
 def with_endpoints(
-    lowered: Lowered, flows: Sequence[Flow], members: Sequence[Member], network: Network
+    lowered: Lowered,
+    flows: Sequence[Flow],
+    members: Sequence[Member],
+    network: Network,
+    inserted: Collection[KindName] = (),
 ) -> Lowered:
     """Return the same network with the endpoints of all flows at its hosts.
 
-    What arrives at a host for an endpoint goes there; what else arrives has arrived.
+    What arrives at a host for an endpoint goes there; what else arrives has arrived. Elements may
+    insert some kinds of items.
     """
+    is_mixed = not MIXED.isdisjoint(inserted)
     found = list(_list_endpoints(flows, members))
     if not found:
         return lowered
@@ -52,7 +63,7 @@ def with_endpoints(
     for host, endpoints in at.items():
         arriving = {n for n, m in enumerate(members) if m.target == host and m.stream.is_routed}
         place = endpoints[0][1]
-        if arriving != {endpoints[0][0]}:
+        if is_mixed or arriving != {endpoints[0][0]}:
             place = len(nodes)
             streams = (members[number].stream for number, _ in endpoints)
             ranges = tuple((stream.first, stream.stop) for stream in streams)

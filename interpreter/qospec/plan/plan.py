@@ -358,7 +358,10 @@ def _lower_by_passes(
     """Return what items can reach, pass by pass."""
     members = survey.members
     passes: tuple[tuple[str, Callable[[Lowered], Lowered]], ...] = (
-        ("endpoints", lambda lowered: with_endpoints(lowered, case.flows, members, network)),
+        (
+            "endpoints",
+            lambda lowered: with_endpoints(lowered, case.flows, members, network, streams.inserted),
+        ),
         ("machines", lambda lowered: with_machines(lowered, members, network)),
         ("pauses", lambda lowered: with_pauses(lowered, members, network)),
         ("restarts", lambda lowered: with_restarts(lowered, case.run)),

@@ -1,5 +1,7 @@
 """Endpoints at hosts: one, several at a host, and beside flows that nobody answers."""
 
+import pytest
+
 from qospec.engine.endpoint.host import Host
 from qospec.engine.experiment import END
 from qospec.engine.graph.emulation import run
@@ -46,4 +48,35 @@ def test_a_host_hands_items_to_the_endpoint_of_their_connection(planned):
         population = found.populations[name]
         tally = seen.pool(population.first, population.stop)
         assert tally.sent == tally.received > 50, name
+    assert not seen.ledger.imbalance
+
+
+DOUBLING = """
+device doubling {
+  port west, east: packet
+  there, back = duplicate { first = 2, every = 3 }
+  west.rx -> there -> east.tx
+  east.rx -> back -> west.tx
+}
+topology doubled {
+  a, b = host
+  box = doubling
+  link a -- box.west via media.fast_ethernet
+  link box.east -- b via media.fast_ethernet
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "traffic", ["echo { size = 100 B @ip, window = 3, timeout = 10 ms }", "tcp { sack = true }"]
+)
+def test_copies_have_arrived_and_are_kept_from_endpoints(planned, traffic):
+    """Their indices are beyond those of the endpoint's connections."""
+    text = f"{DOUBLING}test t on doubled {{\n  flow f = {traffic} from a to b\n"
+    (case,) = planned(text + "  run { measure = 10 ms }\n  report f.copies.sent\n}\n")
+    found = case.networks[""]
+    seen = run(found.experiment)
+    copies = found.populations["f.copies"]
+    tally = seen.pool(copies.first, copies.stop)
+    assert tally.sent == tally.received > 5
     assert not seen.ledger.imbalance
