@@ -235,6 +235,7 @@ def test_the_version_loads_nothing_heavy(tmp_path: Path) -> None:
     ours = {name for name in loaded if name.startswith("qospec.")}
     own = {"cache", "cli", "version", "visible", "writing"}
     assert {name.split(".")[1] for name in ours} == own, "a command is imported when it runs"
+    assert "click" not in loaded
     assert loaded.isdisjoint(OUTPUT | ENGINE | LANGUAGE | {"fractions", "hashlib"})
 
 

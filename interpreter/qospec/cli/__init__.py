@@ -1,7 +1,7 @@
 """The command `qos`: the only room that prints for users and chooses the exit code.
 
-Nothing heavier than click is imported before a command needs it. Results
-go to stdout, everything else to stderr.
+Nothing heavier than click is imported before a command needs it, and not even that for `--version`,
+which scripts ask before each start. Results go to stdout, everything else to stderr.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import gc
 import os
 import signal
 import sys
-
-import click
+from typing import TYPE_CHECKING
 
 from qospec.cache import refused
-from qospec.cli import exits, options, streams
-from qospec.cli.commands import Commands
-from qospec.cli.output import say, show_usage_error
+from qospec.cli import exits, streams
+from qospec.cli.output import say, say_ascii, show_usage_error
 from qospec.version import VERSION
 from qospec.writing import explain_failure
+
+if TYPE_CHECKING:
+    import click
 
 INTERRUPTS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 """Signals that end a command as Ctrl-C does."""
@@ -29,13 +30,21 @@ GARBAGE = 250_000
 It is more than a start takes, and little beside what thousands of cases hold."""
 
 
-@click.group(commands=Commands(), context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(VERSION, prog_name="qos")
-def qos() -> None:
-    """Test network quality of service: check, plan and run .qos specifications."""
+VERSION_LINE = f"qos, version {VERSION}"
+"""What `qos --version` prints."""
 
 
-qos.params.append(options.make_colour_option("auto"))
+def __getattr__(name: str) -> click.Group:
+    """Return `qos`, the group of commands, which is made when it is first asked for.
+
+    Raises:
+        AttributeError: The module has no such name.
+    """
+    if name != "qos":
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`", name=name)
+    from qospec.cli.group import qos
+
+    return qos
 
 
 def main() -> None:
@@ -46,7 +55,7 @@ def main() -> None:
             signal.signal(number, signal.default_int_handler)
     # What is read stays until the end: garbage collection takes a tenth of the start.
     gc.set_threshold(GARBAGE)
-    code = _run()
+    code = _say_version() if sys.argv[1:] == ["--version"] else _run()
     for flaw in refused.values():
         say(f"note: {flaw}: nothing is cached there, since what is cached is run", err=True)
     # The work is done: Ctrl-C while Python shuts down would only show a traceback.
@@ -58,8 +67,18 @@ def main() -> None:
     sys.exit(code)
 
 
+def _say_version() -> int:
+    """Print the version without click, whose import takes as long as all else of this."""
+    say_ascii(VERSION_LINE)
+    return exits.PASSED
+
+
 def _run() -> int:
     """Run the command and return its exit code."""
+    import click
+
+    from qospec.cli.group import qos
+
     try:
         # What click raises is reported here: on Ctrl-C its own handler would exit with 1.
         return int(qos(prog_name="qos", standalone_mode=False) or 0)

@@ -6,8 +6,6 @@ import re
 import sys
 from typing import Any, NoReturn
 
-import click
-
 from qospec.cli.output import LONGEST, say, say_text
 from qospec.visible import make_visible
 
@@ -19,8 +17,8 @@ ERROR = 4
 NOTHING = 5
 INTERRUPTED = 130
 
-_ERROR = click.style("error", fg="red", bold=True)
-"""Where colours are off, click removes this one."""
+_ERROR = "\x1b[31m\x1b[1merror\x1b[0m"
+"""Bold and red; where colours are off, click removes them."""
 
 
 def choose_exit_code(document: dict[str, Any]) -> int:

@@ -10,11 +10,12 @@ import io
 import re
 import sys
 from itertools import chain
-from typing import Any
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from qospec.visible import make_lines_visible, make_visible
+
+if TYPE_CHECKING:
+    import click
 
 WIDEST = 110
 """Longer lines are hard to read, however wide the terminal is."""
@@ -40,6 +41,12 @@ def say(*lines: str, err: bool = False) -> None:
     _print("".join(f"{make_visible(line, LONGEST)}\n" for line in lines), err=err)
 
 
+def say_ascii(line: str) -> None:
+    """Print a line that any stream can take, without the import of click."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def say_text(text: str, *, err: bool = False, end: str = "\n") -> None:
     """Print a text with its own lines and colours."""
     plain = map(make_lines_visible, _COLOUR.split(text))
@@ -62,11 +69,15 @@ def show_progress(line: str, columns: int) -> None:
 
 def show_file(text: str) -> None:
     """Print the text of a file: in UTF-8, with its own line ends only."""
+    import click
+
     click.echo(make_lines_visible(text).encode("utf-8"), nl=False)
 
 
 def show_usage_error(error: click.ClickException) -> None:
     """Print click's message about wrong usage; `-o` is `--record` of what makes a record."""
+    import click
+
     if isinstance(error, click.NoSuchOption) and error.option_name == "-o":
         known = error.ctx.command.params if error.ctx else ()
         if any("--record" in option.opts for option in known):
@@ -78,4 +89,6 @@ def show_usage_error(error: click.ClickException) -> None:
 
 
 def _print(text: str, *, err: bool) -> None:
+    import click
+
     click.echo(text, nl=False, err=err)

@@ -15,6 +15,7 @@ import pytest
 
 from qospec.cli import exits
 from qospec.resources import STDLIB
+from qospec.version import VERSION
 
 WIRE = """qos 1
 import std.media
@@ -74,6 +75,13 @@ def test_what_click_answers_itself_keeps_its_exit_code(arguments: list[str], cod
     out, err = ended(process)
     assert (process.returncode, "Traceback" in out + err) == (code, False)
     assert ("Usage" in err) is (code == exits.WRONG)
+
+
+def test_the_version_is_the_same_from_click_and_without_it() -> None:
+    without, by_click = main("--version"), main("--color", "never", "--version")
+    said, by_click_said = ended(without), ended(by_click)
+    assert said == by_click_said == (f"qos, version {VERSION}\n", "")
+    assert (without.returncode, by_click.returncode) == (exits.PASSED, exits.PASSED)
 
 
 HANG = """
