@@ -1,0 +1,1 @@
+"""Traffic generators of the Open Traffic Generator API: what they are told, and what they tell."""
