@@ -15,6 +15,10 @@ from qospec.dataclass import NamedTuple
 
 GOES_ON = "goes_on"
 """In place of a statistic, for the judge: whether the value is only a lower limit."""
+PRECISION = "precision"
+"""In place of a statistic, for the judge: how far off times are; None if they are exact."""
+WITHIN = f"{PRECISION}."
+"""Ahead of a statistic, for the judge: the value's bounds, as `Bounds`; None if it is exact."""
 QUANTILE = re.compile(r"p(?!0+(?:_0+)?\Z)(\d{1,2})(?:_(\d{1,6}))?")
 ABOVE = re.compile(r"above_(\d+)")
 PACKET = re.compile(r"packet_(10000|[1-9]\d{0,3})")

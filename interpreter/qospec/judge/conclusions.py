@@ -19,6 +19,7 @@ from qospec.judge.confidence import (
 from qospec.judge.evidence import explain_caution
 from qospec.judge.found import decide_value
 from qospec.judge.losses import DEFAULT_CONFIDENCE, find_compared_count, pool_losses
+from qospec.judge.precision import explain_imprecise
 from qospec.judge.verdict import (
     NOT_APPLICABLE,
     VERDICTS,
@@ -127,6 +128,10 @@ def _conclude_together(
 ) -> Conclusion:
     shown = judge_repeats(statement, seen, planned)
     less = ""
+    for repeat in seen:
+        why = explain_imprecise(statement.expression, repeat.read)
+        if why and decide_value(statement.expression, repeat.read) is None:
+            return Conclusion("inconclusive", replace(shown, verdict="inconclusive"), why)
     if shown.verdict == "pass" and shown.interval is None:  # nothing was drawn
         less = explain_caution(replace(statement, confidence=None), seen[:1])
     return Conclusion(shown.verdict or "", shown, shown.note, less)

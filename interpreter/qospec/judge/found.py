@@ -12,8 +12,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.judge.precision import is_imprecise, read_within
 from qospec.model.bounds import ANYTHING, Bounds, Limits, make_bounds
-from qospec.model.expression import Found, evaluate
+from qospec.model.expression import Found, Measured, evaluate
 from qospec.model.expression import list_found as found_in
 from qospec.units import format_value
 
@@ -70,6 +71,8 @@ def bound_value(expression: Expression, read: Reader, *, ended: bool = True) -> 
 
 def _read_bounds(read: Reader, *, ended: bool = True) -> Reader:
     def read_bounds(leaf: Leaf) -> Value:
+        if isinstance(leaf, Measured):
+            return read_within(leaf, read) or read(leaf)
         if not isinstance(leaf, Found) or leaf.part not in INTERVALS:
             return read(leaf)
         found = bound_load(leaf, read)
@@ -79,11 +82,14 @@ def _read_bounds(read: Reader, *, ended: bool = True) -> Reader:
 
 
 def find_uncertainty(expression: Expression, read: Reader) -> Limits | None:
-    """Return between what a value is that depends on loads; None if it is known, or has no data.
+    """Return between what a value is that depends on loads, or on times that are not exact.
+
+    None if it is known, or has no data.
 
     Without a lower bound of the load, a value of at least 0 has only an upper one.
     """
-    between_ends = bound_value(expression, read) if list_loads(expression) else None
+    uncertain = bool(list_loads(expression)) or is_imprecise(expression, read)
+    between_ends = bound_value(expression, read) if uncertain else None
     if between_ends is None or between_ends == ANYTHING:
         return None
     least, most = between_ends

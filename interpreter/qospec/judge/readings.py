@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.statistics import GOES_ON, PATTERNS, parse_bound
+from qospec.catalogue.statistics import GOES_ON, PATTERNS, PRECISION, WITHIN, parse_bound
 from qospec.check.evaluate.measurements import CAUSES
 from qospec.dataclass import NamedTuple, dataclass
 from qospec.engine.experiment import Intervals
 from qospec.judge.hanging import list_hangs, list_standing
 from qospec.judge.machines import collect_stays, read_machine, read_machine_series
+from qospec.judge.precision import widen
 from qospec.model.expression import (
     Attribute,
     Counted,
@@ -182,12 +183,28 @@ class Readings:
         return self._read_flow(leaf, tally)
 
     def _read_flow(self, leaf: Measured, tally: Tally) -> Value:
+        if leaf.statistic.startswith(PRECISION):
+            return self._read_precision(leaf, tally)
         if leaf.statistic == GOES_ON:
             return self._get_metric(leaf.metric).goes_on(tally)
         bound_ps = parse_bound(leaf.statistic)
         if bound_ps is not None:
             return _share_above(self.read_delays(leaf), bound_ps)
         return self._measure(leaf.metric, tally, leaf.statistic)
+
+    def _read_precision(self, leaf: Measured, tally: Tally) -> Value:
+        """Return how far off times are, or between what a value is, that of `leaf.statistic`."""
+        _, observation = self._seen[leaf.network]
+        if not observation.precision_ps:
+            return None
+        if leaf.statistic == PRECISION:
+            return to_seconds(observation.precision_ps)
+        asked = replace(leaf, statistic=leaf.statistic.removeprefix(WITHIN))
+        value = self._read_flow(asked, tally)
+        if not isinstance(value, Fraction):
+            return None
+        shares = partial(_share_above, self.read_delays(asked))
+        return widen(asked, value, observation, shares)
 
     @property
     def drawn(self) -> bool:
@@ -390,6 +407,11 @@ class Readings:
             ):
                 if cells:
                     yield Loss(population, self._carries(population), element, cause, cells)
+
+    @property
+    def precision_ps(self) -> int:
+        """Return how far off times of these trials may be; 0 if all are exact."""
+        return max((seen.precision_ps for _, seen in self._seen.values()), default=0)
 
     def list_disciplines(self) -> Iterator[tuple[str, Discipline]]:
         """Yield by path of an element the counters of a kernel's disciplines."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.catalogue.statistics import GOES_ON
 from qospec.dataclass import NamedTuple
 from qospec.judge import statistics
-from qospec.model.bounds import Bounds
+from qospec.model.bounds import NOTHING, Bounds, combine, make_bounds
 from qospec.model.expression import Measured
 from qospec.model.suite import MAX_REPEATS, MIN_REPEATS
 
@@ -79,6 +79,8 @@ class MeanReadings:
         """
         values = [trial.read(leaf) for trial in self._trials]
         numbers = [value for value in values if isinstance(value, Fraction)]
+        if any(isinstance(value, Bounds) for value in values):
+            return _average_bounds([make_bounds(value) for value in values])
         if len(numbers) == len(values):
             return sum(numbers, Fraction(0)) / len(numbers)
         if isinstance(leaf, Measured) and leaf.statistic == GOES_ON:
@@ -92,6 +94,11 @@ class MeanReadings:
     def read_series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the values by interval of the first trial."""
         return self._trials[0].read_series(expression, every_ps)
+
+
+def _average_bounds(parts: Sequence[Bounds]) -> Bounds:
+    share = Fraction(1, len(parts))
+    return combine("*", (combine("+", (NOTHING, *parts)), Bounds(share, share)))
 
 
 class Constraint(Protocol):

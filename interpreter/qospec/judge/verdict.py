@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from qospec.catalogue.statistics import GOES_ON, is_from_histogram, parse_bound
 from qospec.dataclass import dataclass
 from qospec.judge.found import decide_value, describe_bounds, find_uncertainty, write_notes
+from qospec.judge.precision import explain_imprecise
 from qospec.model.bounds import Bounds, Limits
 from qospec.model.expression import (
     Attribute,
@@ -204,6 +205,7 @@ def judge(statement: Statement, read: Reader) -> Judgement:
     verdict: Verdict
     if value is None:
         verdict = "inconclusive"
+        note = "; ".join(filter(None, (note, explain_imprecise(expression, read))))
     elif value is True:
         verdict = "pass"
     else:

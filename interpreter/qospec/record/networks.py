@@ -1,4 +1,4 @@
-"""What a test's networks are made of: lines and nodes with their parameters, over all cases."""
+"""What a test's networks are made of, over all cases; and what a kernel counted of them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from qospec.check.evaluate.dimensions import write_bound
 from qospec.dataclass import NamedTuple
 from qospec.model.suite import Tester
 from qospec.plan.settings import FieldValue, list_element_settings, write_range, write_setting
-from qospec.units import PS_PER_S, RATE, TIME, format_value
+from qospec.record.quantity import describe_quantity
+from qospec.units import PS_PER_S, RATE, TIME, format_value, to_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from qospec.document import Document
+    from qospec.judge.readings import Readings
     from qospec.model.device import DeviceUse
     from qospec.model.suite import Case, Host, Instance, Network
 
@@ -202,3 +204,21 @@ def _describe_settings(cases: Sequence[Settings], apart: tuple[str, ...] = ()) -
 
 def _is_nothing(found: Sequence[FieldValue | None]) -> bool:
     return all(value is None or value.number == 0 or value.text == "false" for value in found)
+
+
+def describe_kernel(repeats: Sequence[Readings]) -> Document:
+    """Return what a kernel's disciplines counted in each repeat, and how far off times may be.
+
+    That is of the repeat where it is most. Of the emulation there is nothing.
+    """
+    counted = [
+        {"repeat": number, "element": element, **discipline._asdict()}
+        for number, readings in enumerate(repeats, 1)
+        for element, discipline in readings.list_disciplines()
+    ]
+    precision_ps = max((readings.precision_ps for readings in repeats), default=0)
+    precision = describe_quantity(to_seconds(precision_ps), TIME)
+    return {
+        **({"disciplines": counted} if counted else {}),
+        **({"precision": precision} if precision_ps else {}),
+    }

@@ -29,7 +29,7 @@ from qospec.plan.settings import (
 )
 from qospec.protocol.streams import describe_items
 from qospec.record.histograms import describe_histograms
-from qospec.record.networks import describe_networks, list_links
+from qospec.record.networks import describe_kernel, describe_networks, list_links
 from qospec.record.parts import read_part
 from qospec.record.phases import describe_phase_results, explain_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, describe_quantity
@@ -40,7 +40,15 @@ from qospec.record.statements import (
     count_statements,
     describe_statement,
 )
-from qospec.units import CELL_RATE, FRAME_RATE, PACKET_RATE, PS_PER_S, RATIO, TIME, format_value
+from qospec.units import (
+    CELL_RATE,
+    FRAME_RATE,
+    PACKET_RATE,
+    PS_PER_S,
+    RATIO,
+    TIME,
+    format_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -147,7 +155,7 @@ def _describe_run(
         "repeats": repeats,
         "delays": describe_histograms(plan.case.statements, readings),
         "losses": _describe_losses(readings),
-        **_describe_disciplines(readings),
+        **describe_kernel(readings),
     }
 
 
@@ -225,16 +233,6 @@ def _describe_bound(of: Bounded, measured: Fraction | None) -> Document:
         "share": describe_quantity(share, RATIO, digits=3),
         "why": of.why,
     }
-
-
-def _describe_disciplines(repeats: Sequence[Readings]) -> Document:
-    """Return what a kernel's disciplines counted in each repeat; nothing of the emulation."""
-    counted = [
-        {"repeat": number, "element": element, **discipline._asdict()}
-        for number, readings in enumerate(repeats, 1)
-        for element, discipline in readings.list_disciplines()
-    ]
-    return {"disciplines": counted} if counted else {}
 
 
 def _explain_unjudged(case: Case) -> Iterator[str]:

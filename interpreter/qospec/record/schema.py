@@ -367,6 +367,7 @@ CASE = {
     "delays": Optional([DELAYS]),
     "losses": [LOSS],
     "disciplines": Optional([DISCIPLINE]),
+    "precision": Optional(QUANTITY),
     "bounds": Optional([BOUND]),
     "waits": Optional([WAIT]),
     "hangs": Optional([HANG]),

@@ -16,6 +16,7 @@ from qospec.dataclass import NamedTuple, dataclass
 from qospec.judge.conclusions import Conclusion, conclude, conclude_case
 from qospec.judge.found import OFFERED, read_found
 from qospec.judge.hanging import describe_hangs, explain_hangs, read_hangs
+from qospec.judge.precision import depends_on_times
 from qospec.judge.repeats import MeanReadings
 from qospec.judge.result import Judged, Result
 from qospec.judge.verdict import is_invalidated, judge
@@ -77,9 +78,12 @@ class RecordedReadings:
     drawn = False
     """It is not known; only a confidence, which is not judged again, would depend on it."""
 
-    def __init__(self, metrics: Metrics, goals: Mapping[str, GoalResult]) -> None:
+    def __init__(
+        self, metrics: Metrics, goals: Mapping[str, GoalResult], *, exact: bool = True
+    ) -> None:
         self._metrics = metrics
         self._goals = goals
+        self._exact = exact
 
     def read(self, leaf: Leaf) -> Value:
         """Return the value of a measurement; None if it had no data, or is not in the record."""
@@ -91,11 +95,14 @@ class RecordedReadings:
     def holds(self, leaf: Leaf) -> bool:
         """Return whether the record says what was measured, be it that there was no data.
 
-        It does not say of an outage whether it went on when the trial ended.
+        It does not say of an outage whether it went on when the trial ended, nor of times that are
+        not exact between what they are.
         """
         if isinstance(leaf, Found):
             return leaf.part not in OFFERED
         if not isinstance(leaf, Measured) or leaf.place is not None or "outages" in leaf.needs:
+            return False
+        if not self._exact and depends_on_times(leaf):
             return False
         return _name_metric(leaf) in self._metrics.get(_name_flow(leaf), {})
 
@@ -177,7 +184,8 @@ def _judge_again(
     if recorded is None or why:
         return _describe_unmeasured(plan, why, command)
     document = recorded.document
-    repeats = [RecordedReadings(metrics, {}) for metrics in document["repeats"]]
+    exact = "precision" not in document
+    repeats = [RecordedReadings(metrics, {}, exact=exact) for metrics in document["repeats"]]
     if not plan.case.phases:
         repeats = repeats[: plan.case.run.repeat]
         repeats = repeats if keep_going else _cut_at_failure(plan.case.statements, repeats)
@@ -372,7 +380,7 @@ def _group_by_repeat(
     names: Collection[str], document: Mapping[str, Any]
 ) -> Iterator[list[RecordedReadings]]:
     """Yield for each repeat what its searches found, with each trial of these points."""
-    rest = iter(document["repeats"])
+    rest, exact = iter(document["repeats"]), "precision" not in document
     for number in sorted({phase["repeat"] for phase in document["phases"]}):
         phases = [phase for phase in document["phases"] if phase["repeat"] == number]
         ran = {phase["name"]: phase["repeats"] for phase in phases if phase["kind"] == "point"}
@@ -380,7 +388,7 @@ def _group_by_repeat(
         entries = list(islice(rest, max(ran.values(), default=0)))
         trials = max((ran.get(name, 0) for name in names), default=1)
         yield [
-            RecordedReadings(_choose_metrics(entries, trial, ran, names), goals)
+            RecordedReadings(_choose_metrics(entries, trial, ran, names), goals, exact=exact)
             for trial in range(max(1, trials))
         ]
 

@@ -97,6 +97,7 @@ class Observation(NamedTuple):
         standing: By path, how many items waited in each queue that stood still at the end.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
         disciplines: By path of an element, those of the kernel that carried the trial out.
+        precision_ps: How far off a time may be; 0 if all are exact.
     """
 
     planned: Whole
@@ -131,6 +132,7 @@ class Observation(NamedTuple):
     standing: dict[str, int] = {}  # noqa: RUF012
     drawn: bool = True
     disciplines: dict[str, tuple[Discipline, ...]] = {}  # noqa: RUF012
+    precision_ps: int = 0
 
     @property
     def cell_hops(self) -> int:
