@@ -28,6 +28,11 @@ LARGEST_BYTES = 2_000
 """Of an IP packet: above this, a policer of the kernel takes all as exceeding."""
 MOST_WAITING = 10**9
 """What waits for a line without a queue of its own, in packets."""
+MODULES = (
+    *("sch_ingress", "cls_u32", "act_mirred", "act_police", "act_skbedit", "act_pedit", "act_csum"),
+    *("sch_htb", "sch_tbf", "sch_netem", "sch_prio", "sch_drr", "sch_codel", "sch_fifo"),
+)
+"""What of a kernel elements are made of; `sch_fifo` is in each that has control of traffic."""
 PS_PER_NS = 1_000
 NS_PER_US = 1_000
 NS_PER_S = 10**9

@@ -183,13 +183,17 @@ static void send_packets(const struct head *head, const int *ports, const struct
   }
 }
 
-static void carry_out(void) {
+static const struct head *map_plan(void) {
   int file = open(name_file("plan"), O_RDONLY);
   struct stat about;
   if (file < 0 || fstat(file, &about)) fail("plan");
-  const uint8_t *plan = mmap(0, about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  const void *plan = mmap(0, about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
   if (plan == MAP_FAILED) fail("plan");
-  const struct head *head = (void *)plan;
+  return plan;
+}
+
+static void carry_out(void) {
+  const struct head *head = map_plan();
   char(*names)[16] = (void *)(head + 1);
   int *ports = calloc(head->ports + 1, sizeof *ports);
   for (unsigned port = 0; port < head->ports; port++) ports[port] = open_socket(names[port], 0);
@@ -200,7 +204,7 @@ static void carry_out(void) {
 
 /* ---- buckets */
 
-#define TICKS 1 /* of 64 ns: with none, a full line would lose the ns by which each of its timers is late */
+static unsigned ticks = 1; /* of 64 ns: with none, a full line would lose the ns by which each of its timers is late */
 
 struct request { struct nlmsghdr head; struct tcmsg about; uint8_t more[1 << 14]; };
 
@@ -233,7 +237,7 @@ static void narrow_class(int control, struct nlmsghdr *found) {
   errno = EPROTO;
   if (!parameters || found->nlmsg_len > sizeof request) fail("a class of htb");
   struct tc_htb_opt *its = RTA_DATA(parameters);
-  its->buffer = its->cbuffer = TICKS;
+  its->buffer = its->cbuffer = ticks;
   request.head = (struct nlmsghdr){NLMSG_LENGTH(sizeof *about), RTM_NEWTCLASS, NLM_F_REQUEST | NLM_F_ACK, 0, 0};
   request.about = *about;
   add_attribute(&request, kind);
@@ -323,8 +327,12 @@ static void prepare(void) {
   setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
 }
 
-int main(void) {
+#include "room.h"
+
+/* With arguments a job is done in real time: its folder, the process that asks for it, and the ticks of a bucket. */
+int main(int count, char **words) {
   char job[64];
+  if (count == 5 && !strcmp(words[1], "now")) return do_job_for(words[2], atoi(words[3]), atoi(words[4]));
   prepare();
   for (int number = 1;; number++) {
     snprintf(job, sizeof job, PRIVATE "/%d", number);

@@ -96,6 +96,14 @@ class Layout(NamedTuple):
     travel: dict[int, Clock]
 
 
+def count_timers(layout: Layout, experiment: Experiment, number: int) -> int:
+    """Return at how many places of a node packets wait for a timer: in each of its pairs."""
+    if _is_policer(experiment.nodes[number]):
+        return 0
+    _, stage = layout.far[number].split(".")
+    return int(stage) + 1
+
+
 def lay_out(experiment: Experiment, manner: Manner = EXACT) -> Layout:
     """Return the layout of a trial all of whose elements have a counterpart."""
     ways = tuple(way for source in experiment.sources for way in _list_ways(experiment, source))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from qospec.engine.measure.observation import Observation
 
 SOURCE = Path(__file__).with_name("guest.c")
+INCLUDED = (SOURCE.with_name("room.h"),)
 PROGRAMS = ("ip", "tc")
 COMPILER = ("gcc", "-O2", "-static")
 USUAL_TRIES = 2
@@ -41,7 +42,7 @@ def compile_program() -> Path:
     Raises:
         BackendError: It cannot be compiled.
     """
-    source = SOURCE.read_bytes()
+    source = b"".join(path.read_bytes() for path in (SOURCE, *INCLUDED))
     name = f"guest-{hashlib.sha256(repr(COMPILER).encode() + source).hexdigest()[:16]}"
     program = find_folder() / name
     if program.is_file():
@@ -60,17 +61,21 @@ def compile_program() -> Path:
 @functools.cache
 def describe_parts() -> Document:
     """Return the kernel and the program, with their SHA-256; raises BackendError."""
-    kernel, program = find_kernel(), compile_program()
+    kernel = find_kernel()
+    program = describe_program()
+    about = json.loads(kernel.with_name(ABOUT).read_text("utf-8"))
+    return {"kernel": about["release"], "kernel sha256": _hash(kernel), **program}
+
+
+@functools.cache
+def describe_program() -> Document:
+    """Return the program, with its SHA-256; raises BackendError, also without `ip` or `tc`."""
+    program = compile_program()
     lacking = [name for name in PROGRAMS if _find_program(name) is None]
     if lacking:
         named = " and ".join(f"`{name}`" for name in lacking)
         raise BackendError(f"{named} of the package iproute2 is needed to set a kernel up")
-    about = json.loads(kernel.with_name(ABOUT).read_text("utf-8"))
-    return {
-        "kernel": about["release"],
-        "kernel sha256": _hash(kernel),
-        "program sha256": _hash(program),
-    }
+    return {"program sha256": _hash(program)}
 
 
 def _find_program(name: str) -> str | None:

@@ -1,0 +1,118 @@
+"""What an element needs of a kernel, by the names of its modules, and how to come by them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from qospec.backend import BackendError, refuse
+from qospec.linux.counterparts import find_used
+from qospec.linux.disciplines import Manner
+from qospec.linux.guest import GuestError
+from qospec.linux.parts import compile_program
+from qospec.linux.room import Room
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from qospec.diagnostics import Problems
+    from qospec.model.suite import Case
+    from qospec.source import Span
+
+PAIR = "link add n0 type veth peer name f0\nlink set n0 up\nlink set f0 up\n"
+"""The interfaces by which it is tried what there is."""
+FILTER = "filter add dev f0 ingress protocol ip u32 match u32 0 0"
+FIRST = "qdisc add dev n0 root handle 1:"
+PROBES = {
+    "sch_ingress": "qdisc add dev f0 clsact",
+    "cls_u32": FILTER,
+    "act_mirred": f"{FILTER} action mirred egress redirect dev n0",
+    "act_police": f"{FILTER} action police rate 1mbit burst 2000 conform-exceed drop/pipe",
+    "act_skbedit": f"{FILTER} action skbedit priority 10:1",
+    "act_pedit": f"{FILTER} action pedit ex munge ip dsfield set 0x28 retain 0xfc",
+    "act_csum": f"{FILTER} action csum ip4h",
+    "sch_htb": f"{FIRST} htb",
+    "sch_tbf": f"{FIRST} tbf rate 1mbit burst 3000 limit 9000",
+    "sch_netem": f"{FIRST} netem delay 1ms",
+    "sch_prio": f"{FIRST} prio",
+    "sch_drr": f"{FIRST} drr",
+    "sch_codel": f"{FIRST} codel",
+    "sch_fifo": f"{FIRST} pfifo limit 9",
+}
+"""By module, a command of `tc` that works if it is there."""
+REMOVE = "qdisc del dev n0 root"
+FAILED = re.compile(r"Command failed \S+:(\d+)")
+ALWAYS = ("sch_ingress", "cls_u32", "act_mirred", "sch_fifo", "sch_htb")
+"""What each trial takes."""
+INSTALL = "install the package of the kernel's extra modules"
+OR_VIRTUAL = f"{INSTALL}, or use `--on kernel-vt`"
+
+
+@functools.cache
+def list_modules() -> frozenset[str]:
+    """Return what of `PROBES` this machine has, tried in namespaces once in each process.
+
+    Raises:
+        BackendError: No namespaces can be made, or a program is missing.
+    """
+    lines = [line for command in PROBES.values() for line in (command, REMOVE)]
+    try:
+        said = Room(compile_program(), Manner()).probe(PAIR, "\n".join((*lines, "")))
+    except GuestError as error:
+        raise BackendError(str(error)) from None
+    failed = {int(number) for number in FAILED.findall(said)}
+    return frozenset(name for at, name in enumerate(PROBES) if 2 * at + 1 not in failed)
+
+
+def verify_modules(case: Case, test: Span, problems: Problems) -> None:
+    """Report each element of a case for which this machine's kernel lacks something."""
+    there, found = list_modules(), set()
+    for network in case.networks.values():
+        used = find_used(network)
+        for number, instance in enumerate(network.elements):
+            if number not in used or instance.kind.name not in NEEDS:
+                continue
+            for module, why in NEEDS[instance.kind.name](instance.element):
+                if module in there or (instance.span, module) in found:
+                    continue
+                found.add((instance.span, module))  # of other directions and ports, too
+                kernel = f"the kernel of this machine, {os.uname().release}, has not"
+                message = f"`{instance.path}` {why} by `{module}`, which {kernel}"
+                refuse(problems, instance.span, test, message, OR_VIRTUAL)
+
+
+def _need_for_line(line: Any) -> Iterator[tuple[str, str]]:
+    yield "sch_htb", "sends at its rate"
+    if line.length * line.delay_per_length:
+        yield "sch_netem", "delays packets by its length"
+
+
+def _need_for_delay(element: Any) -> Iterator[tuple[str, str]]:
+    if getattr(element, "time", 0) or getattr(element, "latency", 0):
+        yield "sch_netem", "delays packets"
+
+
+def _need_for_remark(_remark: Any) -> Iterator[tuple[str, str]]:
+    yield "act_pedit", "rewrites packets"
+    yield "act_csum", "rewrites checksums"
+
+
+def _need(*pairs: tuple[str, str]) -> Callable[[Any], Iterator[tuple[str, str]]]:
+    return lambda _element: iter(pairs)
+
+
+CHOSEN = ("act_skbedit", "is told the class of packets")
+NEEDS: Mapping[str, Callable[[Any], Iterator[tuple[str, str]]]] = {
+    "codel": _need(("sch_codel", "controls delay")),
+    "delay": _need_for_delay,
+    "drr": _need(("sch_drr", "schedules"), CHOSEN),
+    "line": _need_for_line,
+    "police": _need(("act_police", "polices")),
+    "remark": _need_for_remark,
+    "router": _need_for_delay,
+    "shape": _need(("sch_tbf", "shapes")),
+    "strict": _need(("sch_prio", "schedules"), CHOSEN),
+}
+"""By kind of element, the modules that it needs besides `ALWAYS`, and what for."""
