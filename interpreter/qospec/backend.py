@@ -40,6 +40,9 @@ class Backend(ABC):
         `span` is where the case's test is declared, for what has no place of its own.
         """
 
+    def verify_here(self, case: Case, span: Span, problems: Problems) -> None:  # noqa: B027
+        """Report what a case asks for and this machine cannot carry out, ahead of a run."""
+
     @abstractmethod
     def describe(self) -> Document:
         """Return what it is, for the record: plain values, the same at each call.
@@ -47,6 +50,14 @@ class Backend(ABC):
         Raises:
             BackendError: This machine does not have what it needs.
         """
+
+    def measure(self) -> Document:
+        """Return what is measured ahead of a run, for the record: not the same at each call.
+
+        Raises:
+            BackendError: It cannot be measured.
+        """
+        return {}
 
     @abstractmethod
     def carry_out(
@@ -57,6 +68,18 @@ class Backend(ABC):
         Raises:
             BackendError: It failed.
         """
+
+
+PASSING = ("precision",)
+"""What of a description is measured anew in each process, or for each run."""
+
+
+def is_same_backend(one: Document | None, other: Document | None) -> bool:
+    """Return whether what was described twice carries trials out alike, whatever was measured."""
+    kept = (
+        {key: its for key, its in (of or {}).items() if key not in PASSING} for of in (one, other)
+    )
+    return next(kept) == next(kept)
 
 
 def refuse(problems: Problems, span: Span | None, test: Span, message: str, remedy: str) -> None:

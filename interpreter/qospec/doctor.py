@@ -29,13 +29,13 @@ EXTRAS = {
     "sql": "asks records by `qos sql`, and writes Parquet",
 }
 """The extras that users install, and what each does."""
-QDISCS = (
-    *("tbf", "htb", "netem", "prio", "drr", "ets", "qfq"),
-    *("red", "gred", "codel", "fq_codel", "pie"),
-)
-"""The queueing disciplines of Linux that have a counterpart among the elements."""
-NOT_YET = "only for tests on the machine's own kernel, which no command runs yet"
+ON_MACHINE = "for `qos run --on kernel-rt`"
 ON_KERNEL = "for `qos run --on kernel-vt`"
+ON_KERNELS = "for `qos run --on kernel-vt` and `kernel-rt`"
+ALWAYS_THERE = "sch_fifo"
+"""A module that is part of all kernels with control of traffic, and in no list."""
+
+INSTALL = "install the package of the kernel's extra modules, or use `--on kernel-vt`"
 
 _REQUIREMENT = re.compile(r"([\w.-]+)([^;]*)(?:; *extra == \"(\w+)\")?")
 _BOUND = re.compile(r"(>=|<)\s*([\w.]+)")
@@ -137,15 +137,15 @@ class Machine:
             return self._list_configured()
 
     def _list_configured(self) -> str | None:
-        """Return the disciplines that the kernel was configured with, as files of modules."""
+        """Return what controls traffic in the kernel's configuration, as files of modules."""
         import gzip
 
         try:
             written = gzip.decompress(self.configuration.read_bytes()).decode()
         except (OSError, EOFError, ValueError):
             return None
-        names = re.findall(r"^CONFIG_NET_SCH_(\w+)=[ym]$", written, re.MULTILINE)
-        return "".join(f"sch_{name.lower()}.ko\n" for name in names)
+        names = re.findall(r"^CONFIG_NET_((?:SCH|CLS|ACT)_\w+)=[ym]$", written, re.MULTILINE)
+        return "".join(f"{name.lower()}.ko\n" for name in names)
 
     def can_unshare(self) -> bool:
         """Return whether a network namespace can be made without privileges."""
@@ -260,24 +260,30 @@ def _examine_linux(machine: Machine) -> Iterator[Finding]:
         yield Finding(name, "absent", f"none was built; {ON_KERNEL}", "make kernel, in a checkout")
     else:
         yield Finding(name, "present", f"{kernel}; {ON_KERNEL}")
-    yield _examine_program(machine, "gcc", ON_KERNEL, "gcc")
-    yield _examine_program(machine, "tc", ON_KERNEL, "iproute2")
+    yield _examine_program(machine, "gcc", ON_KERNELS, "gcc")
+    yield _examine_program(machine, "tc", ON_KERNELS, "iproute2")
     if machine.can_unshare():
-        yield Finding("network namespaces", "present", f"without privileges; {NOT_YET}")
+        yield Finding("network namespaces", "present", f"without privileges; {ON_MACHINE}")
     else:
         yield Finding(
             "network namespaces",
             "absent",
-            f"none can be made without privileges; {NOT_YET}",
+            f"none can be made without privileges; {ON_MACHINE}",
             "install util-linux, and allow user namespaces: sysctl user.max_user_namespaces",
         )
-    modules = machine.list_modules()
+    yield _examine_modules(machine)
+
+
+def _examine_modules(machine: Machine) -> Finding:
+    """Return whether the kernel has what elements are made of on it."""
+    from qospec.linux.disciplines import MODULES
+
+    modules, name = machine.list_modules(), "control of traffic"
     if modules is None:
-        yield Finding("queueing disciplines", "absent", f"the kernel does not tell; {NOT_YET}")
-        return
-    there = {name for name in QDISCS if re.search(rf"\bsch_{name}\.ko", modules)}
-    lacking = [name for name in QDISCS if name not in there]
-    words = " ".join(lacking or QDISCS) + (" are not there" if lacking else "")
-    remedy = "install the package of the kernel's extra modules" if lacking else ""
-    state: State = "absent" if lacking else "present"
-    yield Finding("queueing disciplines", state, f"{words}; {NOT_YET}", remedy)
+        return Finding(name, "absent", f"the kernel does not tell; {ON_MACHINE}")
+    needed = [module for module in MODULES if module != ALWAYS_THERE]
+    lacking = [module for module in needed if not re.search(rf"\b{module}\.ko", modules)]
+    if not lacking:
+        return Finding(name, "present", f"{' '.join(needed)}; {ON_MACHINE}")
+    found = f"{' '.join(lacking)} are not there: elements made of them are refused; {ON_MACHINE}"
+    return Finding(name, "absent", found, INSTALL)

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from qospec import cli
 from qospec.cli import exits
-from qospec.doctor import QDISCS, Cache, Machine, examine, is_ready
+from qospec.doctor import Cache, Machine, examine, is_ready
+from qospec.linux.disciplines import MODULES
 
 VERSIONS = {"click": "8.2.1", "numba": "0.62.0", "hypothesis": "6.139.0"}
 
@@ -25,7 +26,7 @@ class Made(Machine):
     variables = {}  # noqa: RUF012 -- never changed
     programs = frozenset({"gcc", "tc", "tshark", "unshare"})
     kernel = "/cache/linux/linux"
-    modules = "".join(f"kernel/net/sched/sch_{name}.ko\n" for name in QDISCS)
+    modules = "".join(f"kernel/net/sched/{name}.ko\n" for name in MODULES)
     namespaces = True
 
     def list_requirements(self):
@@ -73,7 +74,7 @@ def test_nothing_is_to_do_where_everything_is_there():
     assert {finding.state for finding in findings} == {"present"}
     assert [finding.name for finding in findings] == [
         *("python", "click", "numba", "extra fuzz", "compiled kernels", "processors", "tshark"),
-        *("kernel in virtual time", "gcc", "tc", "network namespaces", "queueing disciplines"),
+        *("kernel in virtual time", "gcc", "tc", "network namespaces", "control of traffic"),
     ]
     assert not any(finding.remedy for finding in findings)
 
@@ -111,7 +112,7 @@ def test_what_each_run_needs_is_missing(taken, name, remedy):
         ({"programs": Made.programs - {"gcc"}}, "gcc", "gcc"),
         ({"programs": Made.programs - {"tc"}}, "tc", "iproute2"),
         ({"namespaces": False}, "network namespaces", "user namespaces"),
-        ({"modules": "sch_tbf.ko"}, "queueing disciplines", "extra modules"),
+        ({"modules": "sch_tbf.ko"}, "control of traffic", "extra modules"),
     ],
 )
 def test_what_some_commands_use_is_absent_and_nothing_else(taken, name, words):
@@ -124,14 +125,14 @@ def test_what_some_commands_use_is_absent_and_nothing_else(taken, name, words):
 
 def test_a_kernel_that_does_not_tell_its_modules_is_not_said_to_lack_them():
     (finding,) = [found for found in examine(make(modules=None)) if found.state == "absent"]
-    assert (finding.name, finding.remedy) == ("queueing disciplines", "")
+    assert (finding.name, finding.remedy) == ("control of traffic", "")
     assert "does not tell" in finding.found
 
 
 @pytest.mark.parametrize(
     ("written", "known"),
     [
-        (gzip.compress(b"CONFIG_NET_SCH_TBF=y\nCONFIG_NET_SCH_FQ_CODEL=m\n"), "tbf fq_codel"),
+        (gzip.compress(b"CONFIG_NET_SCH_TBF=y\nCONFIG_NET_ACT_POLICE=m\n"), "sch_tbf act_police"),
         (gzip.compress(b"# CONFIG_NET_SCH_TBF is not set\n"), ""),
         (b"no archive", None),
     ],
@@ -145,7 +146,7 @@ def test_a_kernel_without_a_list_of_modules_is_asked_for_its_configuration(
     assert Machine().list_modules() is None
     (tmp_path / "config.gz").write_bytes(written)
     found = Machine().list_modules()
-    assert found == (known if known is None else "".join(f"sch_{x}.ko\n" for x in known.split()))
+    assert found == (known if known is None else "".join(f"{x}.ko\n" for x in known.split()))
 
 
 def test_the_command_says_what_is_found(monkeypatch):

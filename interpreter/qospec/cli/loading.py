@@ -161,7 +161,7 @@ def select_request(request: Request) -> Selected:
     problems = Problems()
     found = _check_request(request, problems)
     chosen = found._replace(suite=_select_cases(found.suite, request))
-    verify_backend(request.backend, chosen.suite, problems)
+    verify_backend(request.backend, chosen.suite, problems, runs=True)
     if problems.errors:
         report(problems, as_json=request.as_json)
     return Selected(chosen, found.suite, problems)
@@ -203,8 +203,8 @@ def _count_cases(suite: Suite) -> int:
     return sum(len(test.cases) for test in suite.tests)
 
 
-def verify_backend(name: str, suite: Suite, problems: Problems) -> None:
-    """Report what a back end cannot carry out of the cases of a suite."""
+def verify_backend(name: str, suite: Suite, problems: Problems, *, runs: bool = False) -> None:
+    """Report what a back end cannot carry out of the cases of a suite; if it `runs`, not here."""
     from qospec.catalogue.kinds import discover
 
     kind = discover().find("backend", name) if name else None
@@ -214,6 +214,8 @@ def verify_backend(name: str, suite: Suite, problems: Problems) -> None:
             for case in test.cases:
                 if not case.skip:
                     backend.verify(case, test.span, problems)
+                    if runs and not problems.errors:
+                        backend.verify_here(case, test.span, problems)
 
 
 def check_request(request: Request) -> Suite:

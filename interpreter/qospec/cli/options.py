@@ -197,8 +197,9 @@ on = click.option(
     metavar="BACKEND|dask://HOST:PORT",
     callback=_parse_on,
     shell_complete=complete_kind("backend"),
-    help="Carry trials out on `kernel-vt`, a kernel of Linux in virtual time, in place of the"
-    " emulation (`emulate`). Or let the workers of a Dask scheduler do the jobs; the record stays"
+    help="Carry trials out on `kernel-vt`, a kernel of Linux in virtual time, or on `kernel-rt`,"
+    " this machine's own in real time, in place of the emulation (`emulate`). Or let the workers of"
+    " a Dask scheduler do the jobs; the record stays"
     " here. Whoever runs the scheduler or a worker can run programs here as you: trust them, and"
     " use TLS at both ends.",
 )

@@ -145,13 +145,14 @@ def write_command(record: Record) -> str:
 
 def verify_same(request: RunRequest, begun: BegunRun) -> None:
     """End the command unless what would be run now is what was planned when the run began."""
+    from qospec.backend import is_same_backend
     from qospec.run import runner
 
     now, then = runner.describe_provenance(request), begun.frame["provenance"]
     for name in ("qospec", "python", "numpy", "numba"):
         if now[name] != then[name]:
             _refuse(f"it began with {name} {then[name]}, and this is {now[name]}", "use that")
-    if now.get("backend") != then.get("backend"):
+    if not is_same_backend(now.get("backend"), then.get("backend")):
         _refuse("what carries trials out is not what did so when the run began", "use that")
     digests = {source["name"]: source["sha256"] for source in then["sources"]}
     for source in request.suite.sources:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from qospec.backend import BackendError
+from qospec.backend import BackendError, is_same_backend
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.dataclass import NamedTuple
@@ -141,7 +141,7 @@ class Workshop:
             described = self._backend.describe()
         except BackendError as error:
             raise StaleError(f"a worker cannot carry trials out: {error}") from None
-        if described != self._order.backend:
+        if not is_same_backend(described, self._order.backend):
             raise StaleError("a worker has another kernel than this machine: give both the same")
 
     def _plan_case(self, case: str) -> CasePlan:

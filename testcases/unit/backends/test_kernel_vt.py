@@ -176,4 +176,4 @@ def test_a_name_that_is_no_back_end_is_explained(tmp_path: Path) -> None:
 def test_a_shell_completes_the_name() -> None:
     asked = ShellComplete(cli.qos, {}, "qos", "_QOS_COMPLETE")
     found = [item.value for item in asked.get_completions(["run", "--on"], "ker")]
-    assert found == ["kernel-vt"]
+    assert found == ["kernel-rt", "kernel-vt"]

@@ -363,7 +363,10 @@ def _describe_backend(name: str) -> Document:
 
     kind = discover().find("backend", name) if name else None
     try:
-        described: Document = kind.build().describe() if kind else {}
+        if kind is None:
+            return {}
+        backend = kind.build()
+        described: Document = {**backend.describe(), **backend.measure()}
     except BackendError as error:
         exits.end_for_environment(f"--on {name}: {error}")
     return described
