@@ -46,6 +46,9 @@ def test_the_page_has_the_same_words() -> None:
         f"| `{word}` | {row.of} | {', '.join(f'`{name}`' for name in row.here)} |"
         for word, row in sorted(WORDS.called.items())
     ]
+    rows += [
+        f"| `{word}` | {row.of} | {row.how} |" for word, row in sorted(WORDS.otherwise.items())
+    ]
     rows += [f"| `{word}` | `{here}` |" for word, here in sorted(WORDS.of_links.items())]
     absent: dict[str, list[str]] = {}
     for word, meaning in WORDS.not_modelled.items():

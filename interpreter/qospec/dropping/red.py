@@ -40,7 +40,8 @@ class Red(Averaging, DropPolicy):
     high: Limit
     """The average from which all items are dropped; twice this if `gentle`."""
     p: Probability
-    """The drop probability just below `high`, before it is spaced evenly."""
+    """The drop probability just below `high`, before it is spaced evenly; if a data sheet means the
+    share that is lost there, let `spacing` be `geometric`."""
 
     def list_rules(self, limit: Buffer) -> Mapping[int, Rule]:
         return {0: Rule(curve=Curve(self.low, self.high, self.p, self.gentle))}

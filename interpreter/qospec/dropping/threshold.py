@@ -27,7 +27,8 @@ class Threshold(DropPolicy):
     """Drop arrivals once the queue reaches a threshold, which each class has of its own.
 
     An item is admitted if, with it, no more than the threshold of its class waits, of all classes
-    together. Items with a mark that has no threshold have the queue's limit.
+    together. Items with a mark that has no threshold have the queue's limit. Only what waits in
+    this queue counts: `congested` drops a class while anything waits for the line.
     """
 
     by: ClassMark

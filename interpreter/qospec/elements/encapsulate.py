@@ -31,7 +31,8 @@ class Encapsulate(Element):
     """Put each packet into another, which is longer by a fixed header.
 
     From here on the packet has the larger size: on lines, in queues, and at its flow's end unless
-    `decapsulate` removes the header again. Its marks are those of the outer header, too.
+    `decapsulate` removes the header again. Its marks are those of the outer header, too. A meter
+    that counts frames needs none around it: its rate is one `@frame`, and short frames are padded.
 
     Not modelled: the time that it takes, which a `processor` has; a packet that is too large for a
     line, which is an error unless `fragment` cuts it.

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.words import describe_not_modelled, load_words
+from qospec.catalogue.words import explain_word
 from qospec.check.evaluate.dimensions import TYPES, describe_dimension
 from qospec.check.modules.files import find_root
 from qospec.check.suite import NOUNS as DECLARATIONS
@@ -125,17 +125,9 @@ def _explain_builtin(what: str, catalogue: Catalogue) -> Iterator[Document]:
 
 def _explain_foreign(what: str) -> Iterator[Document]:
     """Yield what is said of a word of other tools."""
-    words = load_words()
-    if what in words.called:
-        of, here = words.called[what]
-        named = ", ".join(f"`{name}`" for name in here)
-        yield _describe_word(what, f"a word of {of}: here it is {named}")
-    if what in words.not_modelled:
-        yield _describe_word(what, describe_not_modelled(what))
-
-
-def _describe_word(what: str, summary: str) -> Document:
-    return {"sort": "word of other tools", "name": what, "summary": summary, "description": ""}
+    summary = explain_word(what)
+    if summary:
+        yield {"sort": "word of other tools", "name": what, "summary": summary, "description": ""}
 
 
 def _explain_modules(

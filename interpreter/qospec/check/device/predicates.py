@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.words import describe_not_modelled, translate
+from qospec.catalogue.words import explain_word, translate
 from qospec.check.device.ports import PortValue
 from qospec.check.evaluate.context import make_all, make_error
 from qospec.check.evaluate.dimensions import NUMBER, describe_dimension
@@ -131,8 +131,9 @@ def _read_attribute(node: ast.Expression) -> Attribute:
         raise explain_not_built(node.span.text, node.span)
     head, _, last = node.span.text.rpartition(".")
     names = [attribute for _, attribute in ATTRIBUTES]
-    absent = describe_not_modelled(last)
-    meant = translate(last, names) or ("" if absent else suggest_name(last, names))
+    meant = translate(last, names)
+    absent = "" if meant else explain_word(last)
+    meant = meant or ("" if absent else suggest_name(last, names))
     pairs = sorted((pair for pair in ATTRIBUTES if pair[1] == meant), key=lambda p: p[0] != head)
     near = ".".join(pairs[0]) if pairs else ""
     raise make_error(

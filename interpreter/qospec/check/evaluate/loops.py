@@ -55,16 +55,18 @@ def explain_misplaced(statement: ast.Statement, here: str) -> CheckError:
     what, home = HOMES[type(statement)]
     if isinstance(statement, ast.Criterion) and statement.kind == "invariant":
         what, home = "an invariant", "a device"
-    help_text = "move it there"
+    help_text, note = "move it there", ""
     if isinstance(statement, ast.Loop) and any(
         isinstance(inner, ast.At) for inner in statement.body.statements
     ):
         help_text = "write each `at` by itself"
+        note = "rates over time may be those of a CSV file: `source = load_profile { file = … }`"
     return make_error(
         "E0112",
         f"{what} does not belong in {here}",
         statement.span,
         label=f"it belongs in {home}",
+        note=note,
         help=help_text,
     )
 

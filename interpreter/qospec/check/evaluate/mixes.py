@@ -172,7 +172,9 @@ def convert_mix(value: Value, name: str, span: Span) -> SizeMix | None:
             "E0204",
             f"`{name}` is a size or a mix of sizes, not {what}",
             span,
-            help="write `200 B @ip`, or `mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip`",
+            help=f"write a mix that it declares, such as `{span.text}.simple`"
+            if span.text == "imix"
+            else "write `200 B @ip`, or `mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip`",
         )
     if value.layer == ANY_LAYER:
         return None

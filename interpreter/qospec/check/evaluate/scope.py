@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.words import describe_not_modelled, translate
+from qospec.catalogue.words import explain_word, translate
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import POISON
 from qospec.diagnostics import Edit, suggest_name
@@ -306,8 +306,8 @@ def explain_unknown(
 
     `inside` is the file whose names are `known`, `results` are the goals and points there.
     """
-    absent = describe_not_modelled(name)
     near = _ELSEWHERE.get(name.lower()) or translate(name, known)
+    absent = "" if near else explain_word(name)
     near = near or ("" if absent else suggest_name(name, [*known, "true", "false"]))
     help_text = f"write `import {imported}` below the first line" if imported else ""
     help_text = help_text or ("" if inside else DECLARE)

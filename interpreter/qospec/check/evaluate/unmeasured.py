@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import PATTERNS, offers
-from qospec.catalogue.words import describe_not_modelled, list_translations, translate
+from qospec.catalogue.words import explain_word, list_translations, translate
 from qospec.check.evaluate.context import make_error
 from qospec.check.evaluate.scope import suggest_listing
 from qospec.diagnostics import suggest_name
@@ -65,7 +65,7 @@ def explain_unknown_metric(
     elif "exchanges" not in parts:
         meant = ""
     meant = meant or translate(word, (*spellings, *parts))
-    absent = describe_not_modelled(word)
+    absent = "" if meant else explain_word(word)
     shares = _list_shares(known) if _AS_A_SHARE.match(name.span.source.text, name.span.end) else []
     near = meant or ("" if absent or kind else suggest_name(name.text, shares))
     near = near or ("" if absent or kind else suggest_name(name.text, [*spellings, *parts]))

@@ -180,6 +180,10 @@ def _read_number(
     return result
 
 
+_SHARE = re.compile(r"[0-9][0-9_.]* ?%")
+"""A share as it is written by itself."""
+
+
 def _read_load(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Load | None:
     """Return a rate of bits or packets; that of an element counts in few layers."""
     name, domain = parameter.alias or parameter.name, parameter.domain
@@ -190,7 +194,9 @@ def _read_load(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Lo
             "E0202",
             f"`{name}` is a rate of bits or packets, not {describe_dimension(value.dimension)}",
             span,
-            help="write `64 kbit/s @ip` or `40 pkt/s`",
+            help=f"write `{span.text} of 1 Gbit/s @line`, with the rate of the line"
+            if _SHARE.fullmatch(span.text)
+            else "write `64 kbit/s @ip` or `40 pkt/s`",
         )
     if value.dimension == RATE and kind.role == "element":
         layers.verify(value, parameter, kind, span)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Domain, Parameter
-from qospec.catalogue.words import describe_not_modelled, find_impairment, translate
+from qospec.catalogue.words import explain_word, find_impairment, translate
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.diagnostics import NEAR, Edit, correct_spelling
 
@@ -39,6 +39,8 @@ _QUEUES = frozenset({"queue", "queue_size", "queue_limit", "buffer", "limit"})
 """What emulators call the length of the queue ahead of a link."""
 _PARTS = {"be": "burst"}
 """What others give apart, and the field that is the sum: Cisco's Bc and Be."""
+_MULTIPLES = {"tos": "which is a quarter of it: 46 of 184"}
+"""What others give as a multiple of the field: the whole octet, of whose bits six are the DSCP."""
 _BESIDE = {"measure": "trial", "trial": "measure"}
 """What a kind calls a field that another kind calls otherwise."""
 
@@ -71,7 +73,7 @@ def guess_meant(kind: Kind, name: str) -> str:
     elsewhere = translate(name, known) or _BESIDE.get(name, "")
     if elsewhere in known:
         return elsewhere
-    if describe_not_modelled(name):
+    if explain_word(name):
         return ""
     from difflib import get_close_matches
 
@@ -90,11 +92,16 @@ def explain_unknown_field(
     renamed = name.text in kind.renamed and name.span.text == name.text
     fix = (Edit(name.span, near),) if renamed else correct_spelling(name.span, name.text, known)
     given = {known[name.text].name for name in beside if name.text in known}
+    if name.text in _PARTS:
+        others = (translate(other.text, known) for other in beside if other.text not in _PARTS)
+        given |= {known[spelling].name for spelling in others if spelling}
     help_text = f"write `{near}`" if near else ""
     if kind.duty == "line" and (meant_of_link := find_impairment(name.text)):
         help_text = f"put `links.impaired({meant_of_link} = …)` of `std.links` between two links"
     if kind.duty == "line" and name.text.lower() in _QUEUES:
         help_text = "a line has no queue: put a `fifo` ahead of it, in a `device`"
+    if name.text in _MULTIPLES and near:
+        help_text = f"write `{near}`, {_MULTIPLES[name.text]}"
     if near and known[near].name in given:
         help_text = f"`{near}` is given too; remove `{name.text}`"
         if _PARTS.get(name.text) == near:
@@ -116,7 +123,7 @@ def explain_unknown_field(
         f"`{kind.name}` has no field `{name.text}`",
         name.span,
         label=label,
-        note=describe_not_modelled(name.text) or note,
+        note=note if near else explain_word(name.text) or note,
         help=help_text,
         fix=fix,
     )

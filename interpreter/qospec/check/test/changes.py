@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
-from qospec.catalogue.words import describe_not_modelled
+from qospec.catalogue.words import explain_word
 from qospec.check.evaluate.context import CheckError, flatten_text, make_error
 from qospec.check.evaluate.loops import explain_misplaced
 from qospec.check.records.fields import convert
@@ -141,7 +141,7 @@ def _explain_no_variable(name: ast.Name, place: ast.Point | ast.Test) -> CheckEr
     if name.text in RUN.parameters:
         first = "leave it out: how long and how often is measured does not change"
     note = "a change gives a variable of a point another value, or lets a device restart or a link"
-    absent = describe_not_modelled(name.text)
+    absent = explain_word(name.text)
     return make_error(
         "E0523",
         f"`{name.text}` is no variable of `{place.name.text}`",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.statistics import parse_mark
 from qospec.check.device import predicates
 from qospec.diagnostics import Diagnostic
 from qospec.model.expression import Constant
@@ -61,7 +62,10 @@ class UsedClasses:
         for (span, number), name in self._written.items():
             if (span, number) not in self._used:
                 element, mark = self._changed.get((span, number), ("", ""))
-                changed = (f"`{element}` changes `{mark}` on the way",) if element else ()
+                changed = [f"`{element}` changes `{mark}` on the way"] if element else []
+                shown = f"{mark.partition('.')[2]}_0"
+                if parse_mark(shown):
+                    changed.append(f"a flow's `received.{shown}` counts what arrives so marked")
                 way_out = (
                     f"classify ahead of `{element}`"
                     if element

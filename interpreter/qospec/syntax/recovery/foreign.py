@@ -64,6 +64,13 @@ _ROWS = (
     ),
     _make_row(
         "E0001",
+        r"\b(?P<at>imix|IMIX)\s*\{\s*[0-9]",
+        "a mix of sizes is written `mix {{ size: weight }}`",
+        "write `mix`",
+        "mix",
+    ),
+    _make_row(
+        "E0001",
         r"^\s*import\s+[\w.]+\.(?P<at>\*)",
         "a folder cannot be imported as a whole",
         "write the names of the files, with `,` between them",
