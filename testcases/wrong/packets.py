@@ -183,7 +183,7 @@ WRONG = [
         TURNS,
         ("four_to_one:high=24,more=50%,less=50%,high_passes=80%,low_passes=20%",),
         {"high", "low"},
-        changes={"af3: 64, af2: 16": "af3: 16, af2: 16"},
+        changes={"af3: weights[0]": "af3: weights[1]"},
     ),
     Wrong(
         "packets.as_printed",
@@ -191,15 +191,15 @@ WRONG = [
         TURNS,
         ("one_to_one:more=40%", "one_to_one:more=50%"),
         {"high", "low"},
-        changes={"be1: 1, be0: 1": "be1: 4, be0: 1"},
+        changes={"be1: weights[3]": "be1: 4 * weights[3]"},
     ),
     Wrong(
         "packets.halves",
         WEIGHTED,
         TURNS,
-        ("mixed:kind=weighted.weights_of_1_10",),
+        ("mixed:be1=4",),
         {"part[5]", "part[6]"},
-        changes={"be1: 4, be0: 1": "be1: 1, be0: 4"},
+        changes={"be1: weights[3]": "be1: weights[4]", "be0: weights[4]": "be0: weights[3]"},
     ),
     Wrong(
         "packets.deaf",
