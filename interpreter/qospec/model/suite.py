@@ -400,6 +400,13 @@ class PointLoad(NamedTuple):
     words: str
 
 
+class ItemCount(NamedTuple):
+    """A number of cells, packets or frames, as long as which something takes."""
+
+    value: Fraction
+    dimension: Dimension
+
+
 class Change(NamedTuple):
     """What changes during a trial, as a test says it, and where that is written."""
 
@@ -413,7 +420,8 @@ class Point:
 
     If it `uses_goals`, what a search found decides what is sent: all of its trials share that.
     `load` is the value of its variable, if it has exactly one; `measure_span` is where it is
-    written how long it is measured.
+    written how long it is measured. If that is a number of items, `measure_items`, how long its
+    `run` is follows from its flows.
     """
 
     name: str
@@ -422,6 +430,7 @@ class Point:
     uses_goals: bool = False
     load: PointLoad | None = field(default=None, compare=False)
     measure_span: Span | None = field(default=None, compare=False)
+    measure_items: ItemCount | None = None
 
 
 Phase = Search | Point

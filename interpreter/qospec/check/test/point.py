@@ -6,8 +6,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Parameter
+from qospec.catalogue.kinds import LONGEST_PS
+from qospec.check.evaluate.context import make_error
+from qospec.check.evaluate.dimensions import write_example
 from qospec.check.evaluate.loops import explain_misplaced
+from qospec.check.evaluate.values import Amount
 from qospec.check.records.record import evaluate_fields
 from qospec.check.test.changes import (
     describe_changes,
@@ -15,15 +18,19 @@ from qospec.check.test.changes import (
     list_changes,
     verify_variables,
 )
-from qospec.check.test.run_settings import RUN, RunFields
-from qospec.model.suite import Point, Run
+from qospec.check.test.run_settings import RUN, RunFields, measure_items
+from qospec.model.suite import ItemCount, Point, Run, list_tested
 from qospec.syntax import ast
+from qospec.units import TIME
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
+    from qospec.model.suite import Flow
+    from qospec.source import Span
 
 
 class PointFields(RunFields):
@@ -46,7 +53,7 @@ POINT = replace(
     build=PointFields,
     parameters={
         "warmup": RUN.parameters["warmup"],
-        "measure": Parameter("measure", Domain("time", 1, LONGEST_PS), REQUIRED),
+        "measure": RUN.parameters["measure"],
         **{name: RUN.parameters[name] for name in ("repeat", "payload")},
     },
 )
@@ -79,10 +86,15 @@ def build_point(
     changes = list_changes(node)
     verify_variables(changes, node, variables, evaluator)
     placed = [(change, scope) for change in changes]
-    changes_ps = evaluate_times(placed, given.get("measure", LONGEST_PS), evaluator)
+    measure, span = given.get("measure", LONGEST_PS), _find_measure(node, binds)
+    counted = isinstance(measure, Amount)
+    if counted and placed:
+        evaluator.context.report(_explain_changing(placed[0][0], span))
+    changes_ps = evaluate_times(placed, LONGEST_PS if counted else measure, evaluator)
     if evaluator.context.mistakes > before or "measure" not in given or run is None:
         return None
-    times = (int(Fraction(given.get("warmup", run.warmup_ps))), int(given["measure"]))
+    warmup_ps = int(Fraction(given.get("warmup", run.warmup_ps)))
+    times = (warmup_ps, LONGEST_PS if counted else int(measure))
     draws = run.common_draws
     made = Run(
         *times,
@@ -93,6 +105,47 @@ def build_point(
         promises=run.promises,
         changes_ps=changes_ps,
         changes=describe_changes(changes, evaluator),
+        drains=counted and not warmup_ps,
     )
+    items = ItemCount(measure.value or Fraction(0), measure.dimension) if counted else None
+    return Point(node.name.text, made, node.span, measure_span=span, measure_items=items)
+
+
+def size_point(point: Point, flows: Sequence[Flow]) -> Point:
+    """Return a point that is as long as what it asks for takes to be sent by what it tests.
+
+    Raises CheckError if flows send others, or have no rate.
+    """
+    if point.measure_items is None:
+        return point
+    span = point.measure_span or point.span
+    length_ps = measure_items(point.measure_items, list_tested(flows), span)
+    return replace(point, run=replace(point.run, measure_ps=length_ps))
+
+
+def explain_found(point: Point) -> CheckError:
+    """Return the mistake of a count at a load that is found: how long it takes is not known."""
+    return make_error(
+        "E0514",
+        f"`measure` is a number of items, and the load of `{point.name}` is found by a search",
+        point.measure_span or point.span,
+        note="how long flows take to send so many is not known before",
+        help=write_example(TIME),
+    )
+
+
+def _explain_changing(change: ast.At, span: Span) -> CheckError:
+    return make_error(
+        "E0514",
+        "`measure` is a number of items, and what flows send changes",
+        span,
+        secondary=(change.span, "changed here"),
+        note="how long flows take to send so many follows from their rates",
+        help=write_example(TIME),
+    )
+
+
+def _find_measure(node: ast.Point, binds: Sequence[ast.Bind]) -> Span:
+    """Return where it is written how long a point is measured."""
     places = {name.text: bind.value.span for bind in binds for name in bind.names}
-    return Point(node.name.text, made, node.span, measure_span=places.get("measure"))
+    return places.get("measure", node.span)

@@ -11,7 +11,7 @@ from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import describe_dimension, write_example
 from qospec.check.evaluate.values import Amount
 from qospec.check.records.record import Record
-from qospec.model.suite import MAX_REPEATS, Run, sum_offered_rate
+from qospec.model.suite import MAX_REPEATS, ItemCount, Run, sum_offered_rate
 from qospec.syntax import ast
 from qospec.units import CELLS, PACKETS, PS_PER_S, TIME, format_value
 
@@ -145,15 +145,23 @@ def _measure_items(
     if flows is None or items.value is None:
         return None
     try:
-        for flow in flows:
-            _verify_counted(flow, items, span)
-        return find_length_ps(items.value, flows, "measure", span)
+        return measure_items(ItemCount(items.value, items.dimension), flows, span)
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return None
 
 
-def _verify_counted(flow: Flow, items: Amount, span: Span) -> None:
+def measure_items(items: ItemCount, flows: Sequence[Flow], span: Span) -> int:
+    """Return how long flows take to send so many items.
+
+    Raises CheckError if they send others, or have no rate that stays the same.
+    """
+    for flow in flows:
+        _verify_counted(flow, items, span)
+    return find_length_ps(items.value, flows, "measure", span)
+
+
+def _verify_counted(flow: Flow, items: ItemCount, span: Span) -> None:
     """Refuse to count the items of a flow that sends others, or at no single rate."""
     unit = CELLS if flow.packets is None else PACKETS
     if items.dimension != unit and CELLS in (unit, items.dimension):
@@ -164,7 +172,7 @@ def _verify_counted(flow: Flow, items: Amount, span: Span) -> None:
             f"`{flow.name}` sends {sent}, and `measure` is {counted}",
             span,
             secondary=(flow.span, "sent here"),
-            help=f"write `{format_value(items.value or Fraction(1), unit)}`",
+            help=f"write `{format_value(items.value, unit)}`",
         )
     rates = flow.traffic.begin(flow.arrivals).list_rates(flow.connections)
     if len(rates) > 1 or not flow.item_rate or flow.traffic.is_answered:

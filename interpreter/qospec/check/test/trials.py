@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from qospec.check.evaluate.context import CheckError, LimitReached, make_error
 from qospec.check.evaluate.goals import PointValue
@@ -13,6 +13,7 @@ from qospec.check.test.case import CaseBuilder, CaseId
 from qospec.check.test.changes import Later, change_flows, verify_use
 from qospec.check.test.parts import CaseScope
 from qospec.check.test.phases import Phases, Trial, place_phases
+from qospec.check.test.point import explain_found, size_point
 from qospec.check.test.run_settings import build_run, find_length_ps, has_phases
 from qospec.dataclass import NamedTuple
 from qospec.model.expression import list_observed
@@ -265,12 +266,24 @@ class CaseMaker:
             if names.topology is not None:
                 self._run_guarded(partial(self._list_conditions, builder, names, number))
             if isinstance(phase, Point):
+                phase = self._size(phase, number, builder, phases, lowest=lowest)
                 self._change(builder, phases, trial, phase.run)
             if not lowest:
                 if names.topology is not None:  # the flows of a template are not known
                     self._verify_use(node, phase, builder)
                 seen = self._show_phase(node.name.text, builder)
         return seen if self._context.mistakes == before else None
+
+    def _size(
+        self, point: Point, number: int, builder: CaseBuilder, phases: Phases, *, lowest: bool
+    ) -> Point:
+        """Return a point whose length is known, if it is a number of items."""
+        sized = self._run_guarded(partial(size_point, point, builder.built)) or point
+        if lowest and sized.run.measure_ps != cast("Point", phases.read[number]).run.measure_ps:
+            self._context.report(explain_found(point))
+        if not lowest:
+            phases.keep_sized(number, sized)
+        return sized
 
     def _show_phase(self, here: str, builder: CaseBuilder) -> PhaseSeen:
         """Return a phase of that name, and what it offers to criteria."""
