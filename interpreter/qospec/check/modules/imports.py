@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 
-_CODE_POINT = re.compile("ef|le|df|voice_admit|af[1-4][1-3]|cs[0-7]")
-"""The names of `dscp.qos` of the library."""
-
 _DEVICES = {"switch": "ethernet_switch", "bridge": "ethernet_switch"}
 """Common names for devices of `devices/generic.qos`; a `router` is an element."""
+_DECLARED = re.compile(r"^(?:device|let|traffic) (\w+)(\(ports:)?", re.MULTILINE)
+"""What a file of the library declares that others may write, and whether it has ports to choose."""
+_BROKEN = "broken"
+"""The folder of devices that are wrong on purpose, which nobody means."""
 
 
 class Place(NamedTuple):
@@ -176,24 +178,38 @@ def suggest_import(name: str, names: Container[str]) -> str:
         name: A name that is not known here.
         names: Those that the file declares and imports.
     """
-    word = name.lower()
-    module, written = "", ""
-    if _CODE_POINT.fullmatch(word):
-        module, written = "dscp", f"dscp.{word}"
-    elif word in _DEVICES:
-        module, written = "devices.generic", f"generic.{_DEVICES[word]}(ports = 2)"
-    known = not module or module.rpartition(".")[2] in names
-    way_in = "" if known else f", with `import std.{module}` below the first line"
-    return f"write `{written}`{way_in}" if module else ""
+    word = _DEVICES.get(name.lower(), name.lower())
+    file, arguments = _list_library_names().get(word, (None, ""))
+    if file is None:
+        return ""
+    way_in = f", with `import {_name_module(file)}` below the first line"
+    return f"write `{file.stem}.{word}{arguments}`" + ("" if file.stem in names else way_in)
+
+
+@functools.cache
+def _list_library_names() -> dict[str, tuple[Path, str]]:
+    """Return which file of the library declares a name, and the arguments to begin with.
+
+    Only a mistake needs them, so files are not parsed for that.
+    """
+    return {
+        name: (file, "(ports = 2)" if ports else "")
+        for file in reversed(files.list_importable(STDLIB))
+        if file.parent.name != _BROKEN
+        for name, ports in _DECLARED.findall(file.read_text(encoding="utf-8"))
+    }
 
 
 def find_library_module(name: str) -> str:
     """Return the import of the library's file of that name; "" if there is none."""
     found = (file for file in files.list_importable(STDLIB) if file.stem == name)
     file = next(found, None)
-    return (
-        "" if file is None else ".".join(["std", *file.relative_to(STDLIB).with_suffix("").parts])
-    )
+    return "" if file is None else _name_module(file)
+
+
+def _name_module(file: Path) -> str:
+    """Return a file of the library as it is imported."""
+    return ".".join(["std", *file.relative_to(STDLIB).with_suffix("").parts])
 
 
 def _is_folder(candidate: _Candidate) -> bool:
