@@ -229,7 +229,7 @@ def test_a_mistake_has_a_way_out(checked, text, code, help_):
         (
             "duration = 1 s",
             ["`run` has no field `duration`"],
-            ("fields of run: warmup repeat payload promises",),
+            ("a word of testers: here it is `measure`, `trial`",),
             "",
         ),
     ],
