@@ -34,11 +34,11 @@ static void enter_namespaces(void) {
   char users[64], groups[64];
   snprintf(users, sizeof users, "0 %d 1", (int)geteuid());
   snprintf(groups, sizeof groups, "0 %d 1", (int)getegid());
-  if (!unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC)) {
+  if (!unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWPID)) {
     write_map("/proc/self/setgroups", "deny", 0);
     write_map("/proc/self/uid_map", users, 1);
     write_map("/proc/self/gid_map", groups, 1);
-  } else if (unshare(CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC)) {
+  } else if (unshare(CLONE_NEWNET | CLONE_NEWPID)) {
     dprintf(2, "%s\n", strerror(errno));
     exit(NO_NAMESPACES);
   }
