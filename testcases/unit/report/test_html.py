@@ -411,3 +411,13 @@ def test_verdicts_can_be_chosen_without_a_script(document, page):
     assert "script" not in page.tags
     one = {**document, "cases": [c for c in document["cases"] if c["verdict"] == "pass"]}
     assert "<fieldset" not in render(one, {}, "html"), "there is nothing to choose"
+
+
+def test_what_a_kernel_counted_is_shown_with_how_precise_its_times_are(document):
+    its = {"element": "r.out", "name": "pfifo", "sent": 1_234, "dropped": 56}
+    document["cases"][0]["disciplines"] = [{"repeat": n, **its} for n in (1, 2)]
+    precision = {"value": "1/5000", "unit": "s", "text": "200 us"}
+    document["cases"][1] |= {"disciplines": [], "precision": precision}
+    text = Page(render(document, {}, "html")).text
+    assert text.count("r. out pfifo 1234 56") == 1
+    assert "It ran in real time: times are precise to 200 µs" in text
