@@ -88,9 +88,10 @@ test-seeds: setup ## Run each suite at ten seeds: the verdicts must be the same
 kernel: .venv/users ## Build a kernel of Linux in virtual time into the cache, for `qos run --on kernel-vt`; takes gcc, make, flex, bison, bc
 	$(BIN)/python -m qospec.linux.build 2
 
-test-kernel: setup ## Compare drawn specifications on the emulation and on that kernel, packet by packet; builds it if need be
+test-kernel: setup ## Compare drawn specifications on the emulation and on that kernel, packet by packet, also by kernel-rt there; builds it if need be
 	$(BIN)/python -m qospec.linux.build 2 --once
 	$(BIN)/python testcases/agreement.py 200
+	$(BIN)/python testcases/elsewhere.py
 
 test-versions: setup ## Run a short suite with the lowest versions that setup.cfg allows, and with the newest
 	$(BIN)/python testcases/versions.py
