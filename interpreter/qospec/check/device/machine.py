@@ -28,6 +28,7 @@ from qospec.catalogue.machine import (
 )
 from qospec.check.device import machine_transitions
 from qospec.check.device.machine_code import A_WINDOW, convert_to_whole, read_variables
+from qospec.check.device.machine_cycles import report_endless
 from qospec.check.device.machine_fields import ADDRESSES, LENGTH, MACHINE, READ_HERE, STATE
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.dimensions import describe_dimension
@@ -382,6 +383,10 @@ def _build_state(node: ast.State, known: machine_transitions.Known, evaluator: E
             if forward in known.ports or forward == IN:
                 message = f"`{forward}` is a port for messages: what passes needs another output"
                 raise make_error("E0424", message, bind.value.span)
+            if forward in known.states:
+                message = f"`{forward}` is a state: what passes needs another output"
+                help_text = "give the output or the state another name"
+                raise make_error("E0424", message, bind.value.span, help=help_text)
         except CheckError as mistake:
             evaluator.context.report(mistake)
     first = node.name.text == next(iter(known.states))
@@ -402,7 +407,7 @@ def _verify(
     evaluator: Evaluator,
 ) -> None:
     _report_unreachable(node, states, program, evaluator)
-    _report_endless(states, program, evaluator)
+    report_endless(states, program, evaluator)
     started = {name for way in program.transitions for name in (*way.start, *way.start_all)}
     heard = {way.event for way in program.transitions}
     said = ("timer", ("starts", started, "start = [{}]"), ("handles", heard, "on {} -> …"))
@@ -485,23 +490,6 @@ def _report_unreachable(
                     help=f"add `on … -> {state.name.text}` to a state, or leave it out",
                 )
             )
-
-
-def _report_endless(nodes: Sequence[ast.State], program: Program, evaluator: Evaluator) -> None:
-    """Report each timer of 0 s that always starts itself: its instant would never end."""
-    at_once = {name for name, length_ps in program.timers if length_ps == 0}
-    for node, state in zip(nodes, program.states, strict=True):
-        written = [part for part in node.body.statements if isinstance(part, ast.Transition)]
-        for part, way in zip(written, state.transitions, strict=True):
-            alike = [other for other in state.transitions if other.event == way.event]
-            again = way.event in {*way.start, *way.start_all} and way.target == state.name
-            takes_time = way.where or way.after or way.after_ps or len(alike) > 1
-            if way.event in at_once and again and not takes_time:
-                message = f"the timer `{way.event}` of 0 s starts itself without end"
-                help_text = "give it a longer time, or write when it does so: `where …`"
-                evaluator.context.report(
-                    make_error("E0424", message, part.name.span, help=help_text)
-                )
 
 
 def _list_asked(program: Program) -> set[str]:
