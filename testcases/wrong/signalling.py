@@ -54,6 +54,34 @@ WRONG = [
         },
     ),
     Wrong(
+        "signalling.counts_no_calls",
+        EXCHANGES,
+        "calls.qos",
+        ("too_many_calls",),
+        {"told", "others_answered"},
+        changes={"where rate <= free and held < calls": "where rate <= free"},
+    ),
+    Wrong(
+        "signalling.keeps_places_of_calls",
+        EXCHANGES,
+        "calls.qos",
+        ("one_by_one", "too_many_calls"),
+        {"none_refused", "free_again"},
+        changes={
+            "on release_complete -> idle { stop = [t308], set = { held: held - 1 } }": (
+                "on release_complete -> idle { stop = [t308] }"
+            )
+        },
+    ),
+    Wrong(
+        "signalling.hears_no_call_proceeding",
+        EXCHANGES,
+        "calls.qos",
+        ("the_called_side_asks",),
+        {"told"},
+        changes={", set = { called: 9 } }": " }"},
+    ),
+    Wrong(
         "signalling.restart_clears_nothing",
         EXCHANGES,
         "calls.qos",
