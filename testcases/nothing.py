@@ -222,8 +222,24 @@ NOTHING = [
         "mpoa",
         {"std.devices.mpoa": "mpoa.nothing", "std.devices.lane": "mpoa.no_lane"},
         {
+            "caches.qos": {
+                NOTHING_LOST: (
+                    "ages_out_of_use.none_lost",
+                    "purged.none_lost",
+                    "refreshed_in_use.none_lost",
+                ),
+            },
+            "emulated_lan.qos": {
+                "all goes by the BUS, which loses nothing, and where none overtakes another": (
+                    "by_the_bus_at_first.in_order",
+                    "by_the_bus_at_first.none_lost",
+                    "none_is_overtaken.in_order",
+                    "released_when_unused.none_lost",
+                ),
+                "what never calls has nothing to release": ("released_when_unused.released",),
+            },
             "routed.qos": {
-                "the tag on the router's line decides it": ("figure_3.short",),
+                "the tag on the router's line decides it": ("figure_3.backlog", "figure_3.short"),
                 NOTHING_LOST: (
                     "figure_5.none_lost",
                     "figure_5_at_full_load.less_than_a_percent",
@@ -238,8 +254,19 @@ NOTHING = [
             },
             "shortcuts.qos": {
                 "what never asks has no shortcut": ("so_many_within_a_second.none",),
+                "and nothing to say": ("messages_in_order.nothing_odd",),
+                "all goes by the router, which takes no time and loses nothing": (
+                    "after_so_many_packets.in_order",
+                    "after_so_many_packets.none_lost",
+                    "flushed.in_order",
+                    "flushed.none_twice",
+                    "flushed.nothing_else",
+                    "overtaking.all",
+                    "overtaking.none_twice",
+                ),
             },
         },
+        unclaimed="expected",
     ),
     Nothing(
         "osu",
@@ -371,6 +398,8 @@ NOTHING = [
                     "a_network_that_asks.nothing_odd",
                     "a_release_of_what_is_forgotten.over",
                     "a_terminal_that_is_asked.heard",
+                    "a_setup_that_is_lost_twice.given_up",
+                    "a_setup_that_is_lost_twice.once_more",
                     "a_terminal_that_is_asked.nine",
                     "an_answer_after_a_release.nothing_odd",
                     "an_answer_when_it_is_over.heard",
@@ -388,10 +417,7 @@ NOTHING = [
                     "one_by_one.one_at_a_time",
                 ),
                 "it still follows as many calls as it has room for": (
-                    "too_many_calls.given_up",
-                    "too_many_calls.nothing_left",
                     "too_many_calls.others_answered",
-                    "too_many_calls.some_refused",
                 ),
                 "nothing is left behind where nothing is remembered": (
                     "a_call_that_is_forgotten.free",
@@ -400,6 +426,7 @@ NOTHING = [
                     "no_capacity.all_free_again",
                     "one_call.nothing_odd",
                     "one_call.released",
+                    "too_many_calls.nothing_left",
                 ),
             },
             "paths.qos": {
