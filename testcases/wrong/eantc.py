@@ -230,6 +230,22 @@ WRONG = [
         },
     ),
     Wrong(
+        "eantc.has_one_key_for_all",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("all_encrypted",),
+        {"own_keys"},
+        changes={"oam_cells_per_key = 1 cell": "oam_cells_per_key = 1 cell, shares_key = true"},
+    ),
+    Wrong(
+        "eantc.keeps_the_key_though_it_changes_over",
+        KEY_AGREEMENT,
+        "signalling.qos",
+        ("a_key_for_each_call",),
+        {"keys"},
+        changes={"cell_encrypt { oam_cells_per_key = 1 cell }": "cell_encrypt {}"},
+    ),
+    Wrong(
         "eantc.keeps_the_key_of_a_connection",
         KEY_AGREEMENT,
         "signalling.qos",

@@ -1,11 +1,11 @@
 """The payload of ATM cells in counter mode, with a key for each connection.
 
 The keystream of a key is one long stream, AES over a counter from 0 on; a cell takes the 48 bytes
-at its position. Two ends keep a position each, which counts user cells and jumps at OAM cells, and
-an OAM cell hands over that of the sender. A cell lost or inserted between shifts one against the
-other, so all that follow are garbled until the next OAM cell. What the positions are is an
-element's affair; here they are given, so the bytes of each cell follow from its stream and position
-alone.
+at its position. Connections that share a key have a nonce each, ahead of the count. Two ends keep a
+position each, which counts user cells and jumps at OAM cells, and an OAM cell hands over that of
+the sender. A cell lost or inserted between shifts one against the other, so all that follow are
+garbled until the next OAM cell. What the positions are is an element's affair; here they are given,
+so the bytes of each cell follow from its stream and position alone.
 
 Source: ATM Forum Security 1.1 (af-sec-0100.002), on counter mode: the header stays clear, and
 nothing is added. Its state vector is for ciphers of 64-bit blocks; with blocks of 128 bits three
@@ -85,8 +85,10 @@ class _Layout:
 class CellCipher:
     """The keys of many connections, or of one that changed its key: each is a stream."""
 
-    def __init__(self, keys: Sequence[Key]) -> None:
-        """Take the key of each stream.
+    def __init__(self, keys: Sequence[Key], nonces: Sequence[int] = ()) -> None:
+        """Take the key of each stream, and what its counter begins with, which is else 0.
+
+        Streams of one key are different if their nonces are.
 
         Raises:
             KeyLengthError: AES takes no key of this length.
@@ -99,6 +101,7 @@ class CellCipher:
             return Cipher(AES(key.reveal()), modes.CTR(bytes(BLOCK_BYTES))).encryptor()
 
         self._keystreams = [make_keystream(key) for key in keys]
+        self._nonces = np.array(nonces or [0] * len(keys), np.int64)
 
     def xor(self, streams: Numbers, positions: Numbers, payloads: Octets) -> Octets:
         """Return (n, 48) payloads encrypted, or decrypted: each with its part of a keystream added.
@@ -126,6 +129,7 @@ class CellCipher:
         made = np.empty(int(ends[-1]) + SPARE_BYTES, np.uint8)
         zeros, room = memoryview(bytes(int(lengths.max()))), made.data
         counters = np.zeros((len(lengths), BLOCK_BYTES), np.uint8)
+        counters[:, :8] = encode_big_endian(self._nonces[layout.used], 8)
         counters[:, -8:] = encode_big_endian(layout.first * BLOCKS, 8)
         contexts = map(self._keystreams.__getitem__, layout.used.tolist())
         every = zip(

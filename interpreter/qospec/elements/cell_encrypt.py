@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from qospec.catalogue.kinds import Domain, element
+from qospec.catalogue.kinds import Boolean, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.event.transition import CONNECTION, DONE, SEAL, Transition, send
 from qospec.engine.items.batch import count_columns
@@ -50,6 +50,10 @@ class CellEncrypt(SecurityEnd):
     """How many OAM cells a key of a VC lasts: every so many bring the next key into use, an odd one
     after an even one. By default a VC has one key."""
 
+    shares_key: Boolean = False
+    """Whether all VCs have one key, as where a whole line is encrypted. The number of a VC is then
+    ahead of its counter, so that none occurs twice."""
+
     key: SecretKey = None
     """What keys of VCs are derived from, 16 bytes, the same at both ends; by default keys are
     drawn."""
@@ -64,6 +68,9 @@ class CellEncrypt(SecurityEnd):
     @property
     def keys(self) -> tuple[Secret | None, ...]:
         return (self.key,)
+
+    def find_key_owner(self, vc: int) -> int:
+        return 0 if self.shares_key else vc
 
     def number_key(self, jump: int) -> int:
         return jump // self.oam_cells_per_key if self.oam_cells_per_key else 0

@@ -111,7 +111,8 @@ def derive_cell_key(
     """
     path, element = experiment.nodes[node].path, experiment.nodes[node].element
     assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `find_encrypting` has it
-    names = ("cells", path, str(connection), str(element.number_key(jump)))
+    vc = element.find_key_owner(connection)
+    names = ("cells", path, str(vc), str(element.number_key(jump)))
     holds = element if holder is None else experiment.nodes[holder].element
     assert isinstance(holds, SecurityEnd)  # noqa: S101 -- likewise
     for given in (*holds.keys, *element.keys):
@@ -120,6 +121,13 @@ def derive_cell_key(
                 break
             return Key.derive(given, CELL_KEY_BYTES, names)
     return Key.draw(CELL_KEY_BYTES, (*experiment.seed, *names))
+
+
+def has_shared_key(experiment: Experiment, node: int, connection: int) -> bool:
+    """Return whether a VC has the key of another one, so that its counter needs a nonce."""
+    element = experiment.nodes[node].element
+    assert isinstance(element, SecurityEnd)  # noqa: S101 -- as `find_encrypting` has it
+    return element.find_key_owner(connection) != connection
 
 
 def find_encrypting(experiment: Experiment, node: int) -> list[int]:

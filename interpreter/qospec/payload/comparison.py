@@ -19,6 +19,7 @@ from qospec.engine.security.end import SecurityEnd
 from qospec.payload.associations import find_encrypting
 from qospec.payload.fill import Fill
 from qospec.payload.flight import UNKNOWN, Flight, copy_batch, find
+from qospec.payload.keys import KeysInUse
 from qospec.payload.nonces import Nonces
 from qospec.payload.packets import describe_flows
 from qospec.payload.receivers import CellReceiver, PacketReceiver
@@ -61,6 +62,7 @@ class Comparison:
     Attributes:
         taps: Where it sees items: behind what encrypts, and ahead of what decrypts.
         errored: (n,) By connection index, those of users that were sent within the window.
+        keys: What encrypted those.
     """
 
     def __init__(self, experiment: Experiment, flows: Sequence[Flow]) -> None:
@@ -73,6 +75,7 @@ class Comparison:
         self._senders = {number: _list_senders(experiment, number) for number in self._receivers}
         self._encrypted: dict[int, Truths] = {}
         self._nonces = Nonces(experiment)
+        self.keys = KeysInUse(experiment)
         self.taps = tuple(_list_taps(experiment, self._receivers.keys()))
         self._began: list[Batch] = []
         self._came: dict[int, list[Batch]] = {number: [] for number in self._receivers}
@@ -96,6 +99,7 @@ class Comparison:
             self._came[number].append(copy_batch(batch))
             return
         self._nonces.claim(number, batch)
+        self.keys.note_passage(number, batch)
         indices = self._experiment.streams.indices
         of = self._encrypted.setdefault(number, np.zeros(indices, np.bool_))
         of[batch.connection] = True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.ciphers.cells import CellCipher
 from qospec.engine.arrays import np
 from qospec.engine.security.state_vector import count_jumps
-from qospec.payload.associations import derive_cell_key
+from qospec.payload.associations import derive_cell_key, has_shared_key
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -63,5 +63,9 @@ class Keystreams:
             [
                 derive_cell_key(self._experiment, sender, vc, jump, self._holder)
                 for sender, vc, jump in kinds.tolist()
-            ]
+            ],
+            [
+                vc * has_shared_key(self._experiment, sender, vc)
+                for sender, vc in kinds[:, :2].tolist()
+            ],
         )

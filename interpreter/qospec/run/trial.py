@@ -142,11 +142,13 @@ def _carry_out(
         return backend.carry_out(seeded, report)
     if not case.case.run.payload:
         return emulation.run(seeded, on_progress=report, conducts=conducts)
+    from qospec.engine.measure.payloads import Payloads
     from qospec.payload.comparison import Comparison  # loads ciphers, which few tests need
 
     comparison = Comparison(seeded, case.case.flows)
     seen = emulation.run(seeded, on_progress=report, observer=comparison, conducts=conducts)
-    return seen._replace(errored=comparison.errored)
+    keys = comparison.keys.list_by_connection()
+    return seen._replace(payloads=Payloads(comparison.errored, keys))
 
 
 def run_one(

@@ -65,6 +65,7 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
                 carried=sent - lost,
                 up=min(1, sent - lost),
                 errored=min(1, sent - lost),
+                keys=min(1, sent),
                 marked={46 << 3 | 3 << 23: min(1, sent - lost)},
                 samples=dict.fromkeys(QUANTITIES, Sample(len(delays), sum(delays), 0, max(delays))),
                 lost={("q", "policed"): lost},

@@ -22,9 +22,11 @@ from qospec.engine.element import Element, Loss, Step
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
 from qospec.engine.items.contract import Contract
+from qospec.engine.measure.payloads import Payloads
 from qospec.engine.source.sizes import CELLS, Sizes
 from qospec.payload import associations
 from qospec.payload.comparison import Comparison
+from qospec.payload.keystreams import Keystreams
 from qospec.protocol.atm import CELL_BYTES
 from qospec.secret import Secret
 from qospec.traffic.constant import Constant
@@ -212,3 +214,50 @@ ONE, OTHER = Secret(bytes(range(16))), Secret(bytes(16))
 def test_cells_are_errored_if_both_ends_have_different_keys(near, far, same):
     errored, seen = compared(experiment(CellEncrypt(key=near), CellDecrypt(key=far), oam=True))
     assert errored[:CONNECTIONS] == [0 if same else n for n in seen.received[:CONNECTIONS]]
+
+
+def keyed(of, stream=None):
+    """Return how many keys each connection has, how many all have, and how many were errored."""
+    comparison = Comparison(of, [SimpleNamespace(packets=stream)])
+    emulation.run(of, observer=comparison)
+    keys = comparison.keys.list_by_connection()
+    seen = Payloads(comparison.errored, keys)
+    by_vc = [seen.count_keys(slice(vc, vc + 1)) for vc in range(CONNECTIONS)]
+    return by_vc, seen.count_keys(slice(0, CONNECTIONS)), seen.count_errored(slice(0, CONNECTIONS))
+
+
+@pytest.mark.parametrize(
+    ("encrypt", "oam", "of_one", "in_all"),
+    [
+        (CellEncrypt(), False, 1, 3),
+        (CellEncrypt(shares_key=True), False, 1, 1),
+        (CellEncrypt(1), True, 9, 27),
+        (CellEncrypt(4), True, 3, 9),
+        (CellEncrypt(4, shares_key=True), True, 3, 3),
+    ],
+)
+def test_keys_are_counted_by_their_bytes_within_the_window(encrypt, oam, of_one, in_all):
+    # OAM cells come each 2.5 ms from 0 to 2.5 ms on: two at most ahead of the window of 20 ms.
+    found, together, errored = keyed(experiment(encrypt, CellDecrypt(), oam=oam))
+    assert errored == 0
+    assert all(abs(keys - of_one) <= (1 if oam else 0) for keys in found)
+    assert together == (in_all if not oam else max(found) if encrypt.shares_key else sum(found))
+
+
+@pytest.mark.parametrize(("packets", "in_all"), [(None, 1), (60, 3)])
+def test_packets_have_the_keys_of_their_association_and_its_successors(packets, in_all):
+    # About 180 packets in the window, behind some 45 of the 60 of the first association.
+    rekey = {} if packets is None else {"rekey": Lifetime(packets, "packet")}
+    ends = EspEncrypt(**GCM, **rekey), EspDecrypt(**GCM)
+    _, together, errored = keyed(experiment(*ends, sizes=Sizes((100,))), STREAM)
+    assert (abs(together - in_all) <= (packets is not None), errored) == (True, 0)
+    assert (together > 1) == (packets is not None)
+
+
+def test_vcs_that_share_a_key_have_different_keystreams():
+    of = experiment(CellEncrypt(shares_key=True), CellDecrypt())
+    streams, zeros = Keystreams(of), np.zeros((2, 48), np.uint8)
+    sender, vc, position = np.array([1, 1]), np.array([0, 2]), np.array([7, 7])
+    made = streams.xor(sender, vc, position, zeros)
+    assert made.any(axis=1).all()
+    assert (made[0] != made[1]).any()

@@ -1,8 +1,7 @@
 """Observation of a trial: `Recorder` counts items as they pass, `Observation` is the result.
 
 A cell belongs to the population by the time that the line of its source sent it, wherever it is
-counted. Each count tests whether that lies in the window; for a batch that is wholly inside, only
-once.
+counted. Each count tests whether that lies in the window, once for a batch that is wholly inside.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observer import Observer
     from qospec.engine.measure.occupancy import Occupancy
-
+    from qospec.engine.measure.payloads import Payloads
 
 INSIDE = [MADE, GREW, CONSUMED]
 """The entries of the network that only its nodes can tell."""
@@ -90,7 +89,7 @@ class Observation(NamedTuple):
         passages: What passed the places inside that statements use.
         outages: The times without arrivals that statements use; None if none were recorded.
         calls: The calls that statements use; None if none were recorded.
-        errored: (n,) Those of `sent` that arrived with other bytes; None if no bytes were made.
+        payloads: What was seen of bytes; None if none were made.
         marked: By marks, (n,) those of `sent` that arrived with them; None if marks were not read.
         samples: What endpoints tell of connections; None if none was recorded.
         machines: By path, what was observed of each machine.
@@ -125,7 +124,7 @@ class Observation(NamedTuple):
     passages: Passages | None = None
     outages: OutageRecorder | None = None
     calls: Calls | None = None
-    errored: Whole | None = None
+    payloads: Payloads | None = None
     marked: Mapping[int, Whole] | None = None
     samples: Samples | None = None
     machines: dict[str, Counts] = {}  # noqa: RUF012
@@ -185,7 +184,8 @@ class Observation(NamedTuple):
             fates=tuple(zip(*ends, strict=True)),
             outages=None if self.outages is None else self.outages.pool(first, stop),
             calls=None if self.calls is None else self.calls.list_calls(first, stop),
-            errored=None if self.errored is None else int(self.errored[part].sum()),
+            errored=self.payloads and self.payloads.count_errored(part),
+            keys=self.payloads and self.payloads.count_keys(part),
             marked=None
             if self.marked is None
             else {marks: int(counts[part].sum()) for marks, counts in self.marked.items()},

@@ -285,6 +285,7 @@ class Tally:
         fates: Of each of these, the parts of `sent` and of `lost`.
         outages: Times without arrivals; None if they were not recorded.
         errored: Those of `received` whose bytes are others; None if no bytes were made.
+        keys: The number of keys with which those of `sent` were encrypted; likewise.
         marked: By their marks, how many of `received` there were; None if marks were not read.
         samples: By quantity, what endpoints tell of connections; None if it was not recorded.
         calls: Each call, by connection; None if they were not recorded.
@@ -318,6 +319,7 @@ class Tally:
     outages: Outages | None = None
     calls: tuple[RatedCall, ...] | None = None
     errored: int | None = None
+    keys: int | None = None
     marked: Mapping[int, int] | None = None
     samples: Mapping[str, Sample] | None = None
     delay_bound_ps: int | None = None

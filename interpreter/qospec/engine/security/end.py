@@ -37,6 +37,10 @@ class SecurityEnd(Element):
         """Return the keys that are given to it; None for one that is drawn."""
         return ()
 
+    def find_key_owner(self, vc: int) -> int:
+        """Return the VC whose key a VC has, from 0: itself, unless VCs share one."""
+        return vc
+
     def number_key(self, jump: int) -> int:  # noqa: ARG002
         """Return which key of a VC is used after so many jumps of its state vector, from 0."""
         return 0
