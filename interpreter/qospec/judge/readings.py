@@ -174,6 +174,8 @@ class Readings:
             return None  # not measured here, or at a point that was not run
         if isinstance(leaf, Counted):
             return self._count(leaf)
+        if leaf.statistic.startswith(PRECISION):
+            return self._read_precision(leaf)
         if leaf.place is not None:
             return self._measure(leaf.metric, self._tally_passed(leaf, leaf.place), leaf.statistic)
         tally = self._get_tally(leaf)
@@ -183,8 +185,6 @@ class Readings:
         return self._read_flow(leaf, tally)
 
     def _read_flow(self, leaf: Measured, tally: Tally) -> Value:
-        if leaf.statistic.startswith(PRECISION):
-            return self._read_precision(leaf, tally)
         if leaf.statistic == GOES_ON:
             return self._get_metric(leaf.metric).goes_on(tally)
         bound_ps = parse_bound(leaf.statistic)
@@ -192,7 +192,7 @@ class Readings:
             return _share_above(self.read_delays(leaf), bound_ps)
         return self._measure(leaf.metric, tally, leaf.statistic)
 
-    def _read_precision(self, leaf: Measured, tally: Tally) -> Value:
+    def _read_precision(self, leaf: Measured) -> Value:
         """Return how far off times are, or between what a value is, that of `leaf.statistic`."""
         _, observation = self._seen[leaf.network]
         if not observation.precision_ps:
@@ -200,7 +200,7 @@ class Readings:
         if leaf.statistic == PRECISION:
             return to_seconds(observation.precision_ps)
         asked = replace(leaf, statistic=leaf.statistic.removeprefix(WITHIN))
-        value = self._read_flow(asked, tally)
+        value = self.read(asked)
         if not isinstance(value, Fraction):
             return None
         shares = partial(_share_above, self.read_delays(asked))

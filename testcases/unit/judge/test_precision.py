@@ -81,6 +81,18 @@ def test_a_value_is_shown_with_what_it_may_be(planned):
     assert "measured_limits" not in judged(planned, "report f.delay.max", 0)
 
 
+def test_what_passes_a_place_inside_is_exact_where_times_are(planned):
+    box = "device box {\n  port w, e: packet\n  w.rx -> e.tx\n  e.rx -> w.tx\n}\n"
+    text = BENCH.replace(
+        "link a -- b", "x = box\n  link a -- x.w via media.ethernet\n  link x.e -- b"
+    )
+    text = f"{box}{text}  run {{ measure = 50 ms }}\n  expect x.e.tx.bit_rate.line > 1 kbit/s @line\n}}\n"
+    (case,) = planned(text)
+    done = trial.run(case, discover(), lambda _: None)
+    (found,) = describe_case(case, done)["statements"]
+    assert found["verdict"] == "pass"
+
+
 @pytest.mark.parametrize(
     ("precision_us", "note"),
     [(85, "the repeats do not differ"), (86, "times are precise to 86 us on this machine")],
