@@ -86,8 +86,8 @@ def test_what_passes_a_place_inside_is_exact_where_times_are(planned):
     text = BENCH.replace(
         "link a -- b", "x = box\n  link a -- x.w via media.ethernet\n  link x.e -- b"
     )
-    text = f"{box}{text}  run {{ measure = 50 ms }}\n  expect x.e.tx.bit_rate.line > 1 kbit/s @line\n}}\n"
-    (case,) = planned(text)
+    asked = "  run { measure = 50 ms }\n  expect x.e.tx.bit_rate.line > 1 kbit/s @line\n}\n"
+    (case,) = planned(f"{box}{text}{asked}")
     done = trial.run(case, discover(), lambda _: None)
     (found,) = describe_case(case, done)["statements"]
     assert found["verdict"] == "pass"
