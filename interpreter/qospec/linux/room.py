@@ -35,6 +35,8 @@ ALLOW = (
 MARGIN_S = 20
 """How much longer than what it sends a job may take, to set up and to read what was seen."""
 PASSAGES_PER_S = 20_000
+MOST_PASSAGES = 4_000_000
+"""Of 128 bytes each, which the kernel keeps: half a GB."""
 TICK_NS = 64
 PS_PER_S = 10**12
 DIED_S = 5
@@ -50,7 +52,16 @@ class Room:
         self.manner = manner
 
     def bound_time_s(self, passages: int, stop_ps: int) -> float:
-        """Return how long a job may take at most: of so many passages of interfaces, up to then."""
+        """Return how long a job may take at most: of so many passages of interfaces, up to then.
+
+        Raises:
+            GuestError: What is seen would take too much memory: it stays there until all is sent.
+        """
+        if passages > MOST_PASSAGES:
+            raise GuestError(
+                f"{passages:,} passages of interfaces are to be seen in a trial, and at most"
+                f" {MOST_PASSAGES:,} are kept: shorten `measure`, or use `--on kernel-vt`"
+            )
         return MARGIN_S + stop_ps / PS_PER_S + passages / PASSAGES_PER_S
 
     def execute(

@@ -64,6 +64,13 @@ def test_a_trial_may_take_as_long_as_it_lasts_and_a_margin(folder):
     assert bound_s == room.MARGIN_S + 5 + 2
 
 
+def test_a_trial_of_which_too_much_is_to_be_seen_is_refused(folder):
+    its = make_room(folder, ANSWERS)
+    assert its.bound_time_s(room.MOST_PASSAGES, 0) > room.MARGIN_S
+    with pytest.raises(GuestError, match=r"4,000,001 passages .* shorten `measure`, or use"):
+        its.bound_time_s(room.MOST_PASSAGES + 1, 0)
+
+
 def test_what_a_killed_run_has_left_goes_with_the_next_job(folder):
     left = folder / "rooms" / "room-left"
     left.mkdir(parents=True)
