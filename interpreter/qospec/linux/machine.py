@@ -36,7 +36,7 @@ IDLE_NS = 50 * 10**6
 LONGEST_S = 30
 MARGIN = 2
 """By how much later than those that were tried others may be: a trial sends many more."""
-USUAL_TRIES = 3
+USUAL_TRIES = 5
 """How many trials may be spoilt by a machine that sends too late."""
 
 
@@ -104,25 +104,29 @@ def measure_precision(room: Room) -> Precision:
 def run_trial(experiment: Experiment, on_wait: Callable[[], None]) -> Observation:
     """Return what a trial observes in namespaces of this machine.
 
+    If the machine sent too late, how late it is now is measured again, and the trial done again.
+
     Raises:
         BackendError: The machine could not do it, or not in time.
     """
-    precision = find_precision()
-    manner = Manner("sch_netem" in list_modules(), precision.slack_ns)
-    room = Room(compile_program(), manner)
+    precision, latest_ns = find_precision(), []
     try:
-        for _ in range(USUAL_TRIES):
-            seen = measure(experiment, room, on_wait)
-            late_ns = find_lateness(seen)
-            if late_ns <= precision.slack_ns:
+        for tries in range(USUAL_TRIES):
+            if tries:
+                again = measure_precision(Room(compile_program(), Manner()))
+                precision = max(precision, again, key=lambda its: its.slack_ns)
+            manner = Manner("sch_netem" in list_modules(), precision.slack_ns)
+            seen = measure(experiment, Room(compile_program(), manner), on_wait)
+            latest_ns.append(find_lateness(seen))
+            if latest_ns[-1] <= precision.slack_ns:
                 bound_ps = bound_error_ps(experiment, seen, precision)
                 return conclude(experiment, seen)._replace(precision_ps=bound_ps)
     except GuestError as error:
         raise BackendError(str(error)) from None
-    late, precise = (_write_ns(time_ns) for time_ns in (late_ns, precision.slack_ns))
+    late, precise = (_write_ns(time_ns) for time_ns in (min(latest_ns), precision.slack_ns))
     raise BackendError(
-        f"this machine sent a packet {late} late, and its precision is {precise}, in each of"
-        f" {USUAL_TRIES} trials: send less, leave the machine alone, or use `--on kernel-vt`"
+        f"this machine sent packets at least {late} late in each of {USUAL_TRIES} trials, and its"
+        f" precision is {precise}: send less, leave the machine alone, or use `--on kernel-vt`"
     )
 
 

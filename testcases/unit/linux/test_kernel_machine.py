@@ -135,6 +135,9 @@ def late(monkeypatch, trial):
     monkeypatch.setattr(machine, "find_precision", lambda: PRECISION)
     monkeypatch.setattr(machine, "list_modules", lambda: frozenset({"sch_htb"}))
     monkeypatch.setattr(machine, "measure", measure)
+    slower = iter((Precision(50_000, 10_000), Precision(1, 1), Precision(1, 1), Precision(1, 1)))
+    monkeypatch.setattr(machine, "measure_precision", lambda _room: next(slower))
+    monkeypatch.setattr(machine, "compile_program", lambda: None)
     monkeypatch.setattr(machine, "conclude", lambda _experiment, _seen: Told())
     return told, begun
 
@@ -147,22 +150,21 @@ class Told:
 
 
 def test_a_trial_in_which_the_machine_sent_too_late_is_tried_again(trial, late):
+    """With the precision that is measured then, if that is worse."""
     told, begun = late
-    told += [100_001, 100_000]
-    bound_ps = (3 * PRECISION.slack_ns) * 1_000 + 1_300 * 80_000
+    told += [100_001, 120_001, 120_000]
+    bound_ps = (3 * 120_000) * 1_000 + 1_300 * 80_000
     assert machine.run_trial(trial, lambda: None) == {"precision_ps": bound_ps}
-    assert begun == [Manner(travels=False, slack_ns=100_000)] * 2
+    assert begun == [Manner(travels=False, slack_ns=ns) for ns in (100_000, 120_000, 120_000)]
 
 
 def test_a_machine_that_always_sends_too_late_gives_no_verdict(trial, late):
     told, begun = late
-    told += [250_000] * 3
-    message = (
-        "sent a packet 250 us late, and its precision is 100 us, in each of 3 trials: send less"
-    )
+    told += [270_000, 250_000, 260_000, 250_001, 280_000]
+    message = "at least 250 us late in each of 5 trials, and its precision is 120 us: send less"
     with pytest.raises(BackendError, match=message):
         machine.run_trial(trial, lambda: None)
-    assert len(begun) == 3
+    assert len(begun) == 5
 
 
 def test_modules_are_those_whose_command_works(monkeypatch):
