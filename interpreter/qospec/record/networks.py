@@ -7,21 +7,24 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.machine import OBSERVED
 from qospec.check.device.nodes import PROPERTIES
 from qospec.check.evaluate.dimensions import write_bound
 from qospec.dataclass import NamedTuple
 from qospec.model.suite import Tester
 from qospec.plan.settings import FieldValue, list_element_settings, write_range, write_setting
 from qospec.record.quantity import describe_quantity
-from qospec.units import PS_PER_S, RATE, TIME, format_value, to_seconds
+from qospec.units import COUNT, PS_PER_S, RATE, TIME, format_value, to_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from qospec.catalogue.machine import Counts, Program
     from qospec.document import Document
     from qospec.judge.readings import Readings
     from qospec.model.device import DeviceUse
     from qospec.model.suite import Case, Host, Instance, Network
+    from qospec.plan.plan import Planned
 
 Pair = list[str]
 Settings = Mapping[str, FieldValue]
@@ -222,3 +225,29 @@ def describe_kernel(repeats: Sequence[Readings]) -> Document:
         **({"disciplines": counted} if counted else {}),
         **({"precision": precision} if precision_ps else {}),
     }
+
+
+def describe_rest(planned: Iterable[Planned], machines: Mapping[str, Counts]) -> str:
+    """Return a sentence with the states of machines at the end of a trial, and what they counted.
+
+    Times and rates that a machine keeps are left out.
+    """
+    programs = {path: its for network in planned for path, its in network.waits.programs.items()}
+    found = []
+    for path, counts in sorted(machines.items()):
+        states = [f"{of.instances} {name}" for name, of in counts.states.items() if of.instances]
+        counted = [f"{name} {count}" for name, count in _list_counted(counts, programs.get(path))]
+        said = [", ".join(names) for names in (states or ["none"], counted) if names]
+        if states or counted:
+            found.append(f"{path} ({'; '.join(said)})")
+    listed = ", ".join(found) or "no state"
+    return f"no flow sends anything, only machines do; at the end they are in: {listed}"
+
+
+def _list_counted(counts: Counts, program: Program | None) -> Iterator[tuple[str, int]]:
+    """Yield what a machine counted: its own counters, if they have changed, and messages."""
+    for counter in program.counters if program else ():
+        count = counts.counters[counter.name]
+        if counter.dimension == COUNT and count != counter.initial:
+            yield counter.name, count
+    yield from ((name, getattr(counts, name)) for name in OBSERVED if getattr(counts, name))

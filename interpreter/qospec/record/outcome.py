@@ -29,7 +29,7 @@ from qospec.plan.settings import (
 )
 from qospec.protocol.streams import describe_items
 from qospec.record.histograms import describe_histograms
-from qospec.record.networks import describe_kernel, describe_networks, list_links
+from qospec.record.networks import describe_kernel, describe_networks, describe_rest, list_links
 from qospec.record.parts import read_part
 from qospec.record.phases import describe_phase_results, explain_phases
 from qospec.record.quantity import HISTOGRAM_ERROR, describe_quantity
@@ -271,21 +271,6 @@ def _explain_losses(plan: CasePlan, repeats: Sequence[Readings], *, erroneous: b
     return [_explain_nothing_discarded(plan, repeats)]
 
 
-def _describe_rest(repeats: Sequence[Readings]) -> str:
-    """Return a sentence with the states of machines at the end of the last repeat."""
-    machines = repeats[-1].machines if repeats else {}
-    resting = {
-        path: [
-            f"{state.instances} {name}" for name, state in counts.states.items() if state.instances
-        ]
-        for path, counts in sorted(machines.items())
-    }
-    listed = ", ".join(f"{path} ({', '.join(names)})" for path, names in resting.items() if names)
-    return (
-        f"no flow sends anything, only machines do; at the end they are in: {listed or 'no state'}"
-    )
-
-
 def _explain_nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> str:
     """Return a sentence with the elements that could have discarded items, but did not.
 
@@ -307,7 +292,7 @@ def _explain_nothing_discarded(plan: CasePlan, repeats: Sequence[Readings]) -> s
     )
     flows = [flow for phase in plan.phases for flow in phase.flows] or plan.case.flows
     if not flows:
-        return _describe_rest(repeats)
+        return describe_rest(plan.networks.values(), repeats[-1].machines if repeats else {})
     sent = sorted({"cell" if flow.packets is None else "packet" for flow in flows})
     nothing = f"no {' or '.join(sent)} was discarded"
     if others.total():

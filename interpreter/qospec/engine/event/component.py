@@ -124,7 +124,7 @@ class EndlessError(ValueError):
 
     def __init__(self, items: int, paths: tuple[str, ...]) -> None:
         those = f"the cycle through {', '.join(paths)}" if len(paths) > 1 else f"`{paths[0]}`"
-        super().__init__(f"{items} items never leave {those}")
+        super().__init__(f"{items} items never leave {those}: lead them on, or discard them there")
         self.paths = paths
 
 
