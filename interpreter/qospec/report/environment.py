@@ -229,6 +229,12 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset(("*", "**", "%"))
 
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Return a member of a document at once, of which templates ask for most."""
+        if type(obj) is dict and attribute in obj and not hasattr(dict, attribute):
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Return the result of an operator; raises SecurityError if it would be too large."""
         if _estimate_size(operator, left, right) > MAX_RESULT:

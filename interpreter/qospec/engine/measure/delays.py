@@ -101,7 +101,7 @@ class DelaySummary(NamedTuple):
 
     def _list_buckets(self, rows: Whole, count: int) -> tuple[tuple[int, int, int], ...]:
         """Return the buckets of `rows`; none if other rows share them, or a row has none."""
-        starts = np.unique(rows[:, BUCKETS])
+        starts = rows[:, BUCKETS] if len(rows) == 1 else np.unique(rows[:, BUCKETS])
         if starts[0] < 0:
             return ()
         counts = np.zeros(self.histogram.shape[1], np.int64)

@@ -82,7 +82,9 @@ class Latencies:
             if times_ps is not None:
                 self._table[mine] = len(self._tables)
                 self._tables.append(times_ps)
-        followed = np.where(self._table < 0, -1, histogram_row)
+        followed = (
+            np.where(self._table < 0, -1, histogram_row) if self._tables else histogram_row[:0]
+        )
         self._rows = delays.create_rows(followed)
         self._histogram = delays.Histogram(int(followed.max(initial=-1)) + 1)
 
