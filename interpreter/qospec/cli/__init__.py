@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from qospec.cache import refused
 from qospec.cli import exits, streams
-from qospec.cli.output import say, say_ascii, show_usage_error
-from qospec.version import VERSION
+from qospec.cli.output import say, say_version, show_usage_error
 from qospec.writing import explain_failure
 
 if TYPE_CHECKING:
@@ -28,10 +27,6 @@ GARBAGE = 250_000
 """Objects created, and not freed, between two runs of the garbage collector.
 
 It is more than a start takes, and little beside what thousands of cases hold."""
-
-
-VERSION_LINE = f"qos, version {VERSION}"
-"""What `qos --version` prints."""
 
 
 def __getattr__(name: str) -> click.Group:
@@ -55,7 +50,7 @@ def main() -> None:
             signal.signal(number, signal.default_int_handler)
     # What is read stays until the end: garbage collection takes a tenth of the start.
     gc.set_threshold(GARBAGE)
-    code = _say_version() if sys.argv[1:] == ["--version"] else _run()
+    code = say_version() if sys.argv[1:] == ["--version"] else _run()
     for flaw in refused.values():
         say(f"note: {flaw}: nothing is cached there, since what is cached is run", err=True)
     # The work is done: Ctrl-C while Python shuts down would only show a traceback.
@@ -65,12 +60,6 @@ def main() -> None:
         say(f"error: cannot write to stdout: {explain_failure(unwritten)}", err=True)
         code = exits.ERROR
     sys.exit(code)
-
-
-def _say_version() -> int:
-    """Print the version without click, whose import takes as long as all else of this."""
-    say_ascii(VERSION_LINE)
-    return exits.PASSED
 
 
 def _run() -> int:

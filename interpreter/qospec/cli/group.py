@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from qospec.cli import VERSION_LINE, options
+from qospec.cli import options
 from qospec.cli.commands import Commands
+from qospec.cli.output import VERSION_LINE
 
 
 @click.group(commands=Commands(), context_settings={"help_option_names": ["-h", "--help"]})

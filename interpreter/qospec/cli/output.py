@@ -12,10 +12,14 @@ import sys
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from qospec.version import VERSION
 from qospec.visible import make_lines_visible, make_visible
 
 if TYPE_CHECKING:
     import click
+
+VERSION_LINE = f"qos, version {VERSION}"
+"""What `qos --version` prints."""
 
 WIDEST = 110
 """Longer lines are hard to read, however wide the terminal is."""
@@ -41,10 +45,11 @@ def say(*lines: str, err: bool = False) -> None:
     _print("".join(f"{make_visible(line, LONGEST)}\n" for line in lines), err=err)
 
 
-def say_ascii(line: str) -> None:
-    """Print a line that any stream can take, without the import of click."""
-    sys.stdout.write(f"{line}\n")
+def say_version() -> int:
+    """Print the version without click, whose import takes as long as all else of this; return 0."""
+    sys.stdout.write(f"{VERSION_LINE}\n")  # which any stream can take
     sys.stdout.flush()
+    return 0
 
 
 def say_text(text: str, *, err: bool = False, end: str = "\n") -> None:
