@@ -74,6 +74,7 @@ class Remark(Element):
             if key not in spelt:
                 what = "a colour" if self.key == "colour" else f"a value of `{self.key}`"
                 known = ", ".join(spelt) if self.key == "colour" else f"{spelt[0]} to {spelt[-1]}"
+                known += "" if self.by or _is_number(key) else "; code points are numbers, as 46"
                 raise ValueError(f"{name}: `{key}` is not {what}; expected one of {known}")
         if self.by is not None and not self._keys:
             raise ValueError("by: there is no map whose keys it could tell; write `{ 46: 5 }`")
@@ -104,7 +105,7 @@ class Remark(Element):
     @cached_property
     def key(self) -> str:
         """Return the mark whose values are the keys of maps."""
-        numbers = any(key.isdecimal() for _, key in self._keys)
+        numbers = any(_is_number(key) for _, key in self._keys)
         return self.by or ("dscp" if numbers else "colour")
 
     @property
@@ -144,6 +145,10 @@ class Remark(Element):
     def build_transition(self, setting: Setting) -> Transition:
         key, bits = ALL[self.key], self._bits
         return Transition(np.array([key.first, key.highest, len(bits) - 1, *chain(*bits)]), _arrive)
+
+
+def _is_number(key: str) -> bool:
+    return key.removeprefix("-")[:1].isdecimal()
 
 
 @kernel

@@ -274,3 +274,12 @@ def test_the_remedy_names_the_largest_packets_that_fit(
     assert {problem.help for problem in problems.all} == {
         f"send packets of at most {largest_bytes} B @ip, or use a medium that takes them"
     }
+
+
+def test_where_not_even_headers_fit_no_size_is_named(planned, problems):
+    """Of 80 B, 20 + 8 + 16 + 16 + 12 hold 14 B by the same sum, and IP and UDP alone have 28."""
+    security = "encryption = aes_128_cbc, integrity = hmac_sha1_96"
+    text = TUNNEL.replace("SECURITY", security).replace("SIZE", "28 B")
+    narrow = "right.outer via media.fast_ethernet { mtu = 80 B }"
+    assert not planned(text.replace("right.outer via media.fast_ethernet", narrow))
+    assert [problem.help for problem in problems.all] == ["use a medium that takes them"]

@@ -88,13 +88,16 @@ def list_outputs(
         )
     for number in () if missed else find_empty(conditions, ports or ()):
         name, field = own[number]
+        alone = bool(find_empty([conditions[number]], ports or ()))
         evaluator.context.report(
             make_error(
                 "W0604",
                 f"no item can be of class `{name}`",
                 field.name.span,
-                note="earlier classes take everything it matches",
-                help="move it up, or leave it out",
+                note="nothing has such a value"
+                if alone
+                else "earlier classes take everything it matches",
+                help="leave it out" if alone else "move it up, or leave it out",
             )
         )
     return tuple(name for name, _ in own), tuple(conditions), True

@@ -10,6 +10,7 @@ from qospec.catalogue.words import explain_word, translate
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.check.evaluate.values import POISON
 from qospec.diagnostics import Edit, suggest_name
+from qospec.protocol.marks import ALL, MARKS
 from qospec.secret import IN_QUOTES, WITHHELD
 from qospec.source import Span
 from qospec.syntax import ast
@@ -47,6 +48,10 @@ _STATISTICS = {
     **dict.fromkeys(("std", "stddev"), "std"),
 }
 """Functions of other tools, by name, and the statistic to suggest."""
+_MARKS_AND_WORDS = {name: name for name in ALL if name != "clp"} | {
+    word: f"{name} == {word}" for name in ("colour", "ecn") for word in MARKS[name].words
+}
+"""Marks of packets and the words that are their values, which no value here is."""
 _NEAR = 40
 _EDITION = re.compile(r"^qos [0-9]+.*$", re.MULTILINE)
 _BEFORE_UNIT = re.compile(r"([0-9][0-9_.]*(?: *[A-Za-z]+(?= */))?) *(/?) *$")
@@ -308,6 +313,8 @@ def explain_unknown(
     """
     near = _ELSEWHERE.get(name.lower()) or translate(name, known)
     absent = "" if near else explain_word(name)
+    if not near and name in _MARKS_AND_WORDS:
+        absent = f"a class tests it: `pkt.{_MARKS_AND_WORDS[name]}`"
     near = near or ("" if absent else suggest_name(name, [*known, "true", "false"]))
     help_text = f"write `import {imported}` below the first line" if imported else ""
     help_text = help_text or ("" if inside else DECLARE)

@@ -163,6 +163,8 @@ def _read_number(
         expected, help_text = describe_dimension(dimension), ""
         if isinstance(value, Boolean) and parameter.domain.name == "integer":
             help_text = "write `1`, or how many there are" if value.value else "write `0`"
+            if (parameter.domain.low or 0) > 0 and parameter.default is None:
+                help_text = f"write which, from {parameter.domain.low} on, or leave it out"
         raise _explain_wrong_type(name, expected, value.what, span, help_text)
     if value.dimension != dimension and value.value != 0:
         raise _explain_dimension(parameter, value, span)

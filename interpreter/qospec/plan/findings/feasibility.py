@@ -18,6 +18,7 @@ from qospec.plan.changes import with_changes
 from qospec.plan.forms import find_largest_carried_bytes
 from qospec.plan.offered import list_counted
 from qospec.plan.tables import group_by_flow
+from qospec.protocol.ip import IPV4_HEADER_BYTES
 from qospec.protocol.marks import CLP
 from qospec.protocol.streams import NO_FLOW
 from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, RATE, TIME, format_value
@@ -505,7 +506,9 @@ def _report_too_large(
     sent_bytes, largest_bytes, most_bytes, fits_bytes = sizes
     grown = largest_bytes - sent_bytes
     arrive = f"they have {largest_bytes} B at `{link.path}`, which" if grown else f"`{link.path}`"
-    smaller = f"send packets of at most {fits_bytes} B @ip, or " if fits_bytes else ""
+    headers_bytes = IPV4_HEADER_BYTES + (member.packets.transport_bytes if member.packets else 0)
+    has_room = fits_bytes >= headers_bytes
+    smaller = f"send packets of at most {fits_bytes} B @ip, or " if has_room else ""
     sends = "is answered by" if member.stream.kind == "answers" else "sends"
     field = member.packets.size_field if member.packets is not None else ""
     if field == "mss" and member.packets is not None:
