@@ -8,7 +8,7 @@ and nothing is left out.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from qospec.diagnostics import Diagnostic
 
@@ -31,7 +31,17 @@ class BackendError(Exception):
 
 
 class Backend(ABC):
-    """What carries trials out."""
+    """What carries trials out.
+
+    Attributes:
+        schemes: Those of its addresses, if it is used at one: `find_backend` makes it of that.
+        is_device: Whether it sends to a real device. No result of such a run stands for another,
+            trials are carried out one at a time, and what is proved of the specification's
+            elements is not held against what was measured.
+    """
+
+    schemes: ClassVar[tuple[str, ...]] = ()
+    is_device: ClassVar[bool] = False
 
     @abstractmethod
     def verify(self, case: Case, span: Span, problems: Problems) -> None:
@@ -59,6 +69,11 @@ class Backend(ABC):
         """
         return {}
 
+    def adapt(self, case: Case) -> Self:
+        """Return what carries out the trials of a case: itself, if an experiment says it all."""
+        del case
+        return self
+
     @abstractmethod
     def carry_out(
         self, experiment: Experiment, on_progress: Callable[[int, int], None]
@@ -80,6 +95,25 @@ def is_same_backend(one: Document | None, other: Document | None) -> bool:
         {key: its for key, its in (of or {}).items() if key not in PASSING} for of in (one, other)
     )
     return next(kept) == next(kept)
+
+
+def find_backend(written: str) -> Backend | None:
+    """Return the back end of a name, or of an address by its scheme; None if there is none.
+
+    Raises:
+        BackendError: The address is not one of that back end.
+    """
+    from qospec.catalogue.kinds import discover
+
+    kinds = discover().select_role("backend")
+    scheme, separator, _ = written.partition("://")
+    made: Backend | None = None
+    if not separator:
+        made = kinds[written].build() if written in kinds else None
+    for kind in kinds.values() if separator else ():
+        if scheme in kind.build.schemes:
+            made = kind.build(written)
+    return made
 
 
 def refuse(problems: Problems, span: Span | None, test: Span, message: str, remedy: str) -> None:

@@ -32,6 +32,7 @@ EXTRAS = {
 ON_MACHINE = "for `qos run --on kernel-rt`"
 ON_KERNEL = "for `qos run --on kernel-vt`"
 ON_KERNELS = "for `qos run --on kernel-vt` and `kernel-rt`"
+BY_HTTP = "for `qos run --on otg://SERVER:PORT`, by HTTP or HTTPS; nothing is needed here"
 ALWAYS_THERE = "sch_fifo"
 """A module that is part of all kernels with control of traffic, and in no list."""
 
@@ -170,6 +171,7 @@ def examine(machine: Machine) -> list[Finding]:
         Finding("processors", "present", f"{machine.count_processors()}, used by `-j auto`"),
         _examine_program(machine, "tshark", "reads captures of `qos pcap`", "tshark"),
         *_examine_linux(machine),
+        Finding("traffic generators", "present", BY_HTTP),
     ]
 
 

@@ -205,11 +205,10 @@ def _count_cases(suite: Suite) -> int:
 
 def verify_backend(name: str, suite: Suite, problems: Problems, *, runs: bool = False) -> None:
     """Report what a back end cannot carry out of the cases of a suite; if it `runs`, not here."""
-    from qospec.catalogue.kinds import discover
+    from qospec.backend import find_backend
 
-    kind = discover().find("backend", name) if name else None
-    if kind is not None:
-        backend = kind.build()
+    backend = find_backend(name) if name else None
+    if backend is not None:
         for test in suite.tests:
             for case in test.cases:
                 if not case.skip:

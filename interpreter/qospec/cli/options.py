@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Decorate = Callable[[Any], Any]
 
 MOST_PORT = 65_535
+OF_PLACES = "dask://"
+"""How the address of a place begins where jobs are done."""
 MOST_PARTS = 999_999
 MAX_CELLS = 10**9
 """The default of `--max-cells`."""
@@ -150,13 +152,27 @@ def _parse_on(
 ) -> dict[str, str]:
     """Return the place where jobs are done and the back end; "" for here, and for the emulation.
 
-    A place is an address with a scheme, a back end a name.
+    A place is an address of Dask, a back end a name, or an address of another scheme.
     """
-    places = [_parse_place(value) for value in written if "://" in value]
-    names = [parse_backend(value) for value in written if "://" not in value]
+    places = [_parse_place(value) for value in written if value.startswith(OF_PLACES)]
+    names = [parse_backend(value) for value in written if not value.startswith(OF_PLACES)]
     if len(places) > 1 or len(names) > 1:
         raise click.BadParameter("one place and one back end may be given")
+    for name in names:
+        _refuse_without_address(name)
     return {"place": "".join(places), "backend": "".join(names)}
+
+
+def _refuse_without_address(name: str) -> None:
+    """Raise BadParameter for the name of a back end that has an address, where that is needed."""
+    from qospec.backend import find_backend
+
+    backend = find_backend(name) if name and "://" not in name else None
+    if backend is not None and backend.schemes:
+        raise click.BadParameter(
+            f"`{name}` is somewhere else: write its address, such as"
+            f" `{backend.schemes[0]}://SERVER:PORT?HOST=LOCATION`"
+        )
 
 
 def parse_backend(name: str) -> str:
@@ -165,18 +181,23 @@ def parse_backend(name: str) -> str:
 
     if name == EMULATION:  # as if none is named: the others are not imported for that
         return ""
+    from qospec.backend import BackendError, find_backend
     from qospec.catalogue.kinds import discover
     from qospec.diagnostics import suggest_name
 
+    try:
+        if find_backend(name) is not None:
+            return name
+    except BackendError as error:
+        raise click.BadParameter(str(error)) from None
     known = list(discover().select_role("backend"))
-    if name not in known:
-        near = suggest_name(name, known)
-        hint = f"did you mean `{near}`?" if near else f"there are {', '.join(known)}"
-        raise click.BadParameter(
-            f"`{name}` is no back end: {hint}; the workers of a Dask scheduler are"
-            " `dask://HOST:PORT`, as `qos cluster` prints it"
-        )
-    return name
+    near = suggest_name(name, known)
+    hint = f"did you mean `{near}`?" if near else f"there are {', '.join(known)}"
+    raise click.BadParameter(
+        f"`{name}` is no back end: {hint}; the workers of a Dask scheduler are"
+        " `dask://HOST:PORT`, as `qos cluster` prints it, and a traffic generator is at"
+        " `otg://SERVER:PORT?HOST=LOCATION`"
+    )
 
 
 def _parse_place(written: str) -> str:
@@ -194,14 +215,14 @@ on = click.option(
     "--on",
     "on",
     multiple=True,
-    metavar="BACKEND|dask://HOST:PORT",
+    metavar="BACKEND|ADDRESS",
     callback=_parse_on,
     shell_complete=complete_kind("backend"),
-    help="Carry trials out on `kernel-vt`, a kernel of Linux in virtual time, or on `kernel-rt`,"
-    " this machine's own in real time, in place of the emulation (`emulate`). Or let the workers of"
-    " a Dask scheduler do the jobs; the record stays"
-    " here. Whoever runs the scheduler or a worker can run programs here as you: trust them, and"
-    " use TLS at both ends.",
+    help="Carry trials out on `kernel-vt`, a kernel of Linux in virtual time, on `kernel-rt`, this"
+    " machine's own in real time, or by a traffic generator, `otg://SERVER:PORT?HOST=LOCATION`, in"
+    " place of the emulation (`emulate`). Or let the workers of a Dask scheduler,"
+    " `dask://HOST:PORT`, do the jobs; the record stays here. Whoever runs the scheduler or a"
+    " worker can run programs here as you: trust them, and use TLS at both ends.",
 )
 
 

@@ -61,6 +61,13 @@ def list_needs(case: Case, problems: Problems) -> Mapping[str, set[str]]:
     """Return by flow what a generator must be asked for, and report what none can tell."""
     needs: dict[str, set[str]] = {flow.name: set() for flow in case.flows}
     for statement in case.statements:
+        if statement.every_ps is not None and not statement.idle:
+            leave_out(
+                problems,
+                statement.span,
+                f"a generator tells nothing by interval: `{statement.text}`",
+                "leave `every` out",
+            )
         for leaf in () if statement.idle else list_observed(statement.expression):
             need = _find_need(leaf)
             if need is None:

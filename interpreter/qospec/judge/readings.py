@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from qospec.judge.hanging import Hang
     from qospec.model.expression import Expression, Leaf, Measured, Place, Value
     from qospec.plan.plan import Planned
-    from qospec.protocol.streams import KindName
+    from qospec.protocol.streams import KindName, Population
     from qospec.units import Dimension
 
 DIMENSIONS: dict[str, tuple[Dimension, int | Fraction]] = {
@@ -145,11 +145,7 @@ class Readings:
                 raise ConservationError(f"{prefix}{observation.ledger.imbalance}")
             tells = {source.name: source.arrivals.tells for source in planned.experiment.sources}
             for population in planned.populations.values():
-                tally = observation.pool(
-                    population.first, population.stop, population.share_connections
-                )
-                proof = planned.proofs.find_delay(population.first, population.stop)
-                tally = replace(tally, delay_bound_ps=proof.most_ps)
+                tally = _count_population(population, planned, observation)
                 self._tallies[prefix + population.name] = tally
                 if population.flow in planned.packets and not KINDS[population.kind].are:
                     self._packets.add(prefix + population.name)
@@ -160,7 +156,8 @@ class Readings:
                 self._told_by[prefix + population.name] = told_by
                 if population.member is None and population.kind == "user" and not tally.sent:
                     self._silent.append(prefix + population.name)
-            if not observation.disciplines:  # bounds are of the model, which a kernel is not
+            # Bounds are of the model, which neither a kernel nor a device is.
+            if observation.is_modelled and not observation.disciplines:
                 _check_bounds(prefix, planned, observation, self._tallies)
         for name, tally in self._tallies.items():
             if tally.sent != tally.received + tally.lost_count + tally.consumed:
@@ -315,6 +312,8 @@ class Readings:
     def list_bounds(self) -> Iterator[Bounded]:
         """Yield the delays of flows and the queues that were observed, and what is proved."""
         for network, (planned, observation) in self._seen.items():
+            if not observation.is_modelled:
+                continue
             prefix = f"{network}." if network else ""
             for population in planned.populations.values():
                 delays = self._tallies[prefix + population.name].delays
@@ -362,6 +361,11 @@ class Readings:
         """Yield a sentence for each flow that sent nothing within the window."""
         for flow in self._silent:
             yield f"{flow} sent no {self._carries(flow)} within the window"
+
+    @property
+    def is_modelled(self) -> bool:
+        """Return whether the elements of the specification took part in all of these trials."""
+        return all(observation.is_modelled for _, observation in self._seen.values())
 
     @property
     def machines(self) -> dict[str, Counts]:
@@ -457,6 +461,14 @@ def _measure_scaled(metric: Metric, tally: Tally, statistic: str) -> Fraction | 
         return None
     _, scale = DIMENSIONS[metric.dimension]
     return Fraction(value, scale)
+
+
+def _count_population(of: Population, planned: Planned, observation: Observation) -> Tally:
+    """Return the counts of a population, with the bound of its delays if one is proved."""
+    tally = observation.pool(of.first, of.stop, of.share_connections)
+    if not observation.is_modelled:
+        return tally
+    return replace(tally, delay_bound_ps=planned.proofs.find_delay(of.first, of.stop).most_ps)
 
 
 def _check_bounds(

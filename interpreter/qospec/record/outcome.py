@@ -68,6 +68,7 @@ SCHEMA = 1
 NOT_RUN = "not run: the run was interrupted"
 STOPPED = "not run: the run was stopped by a case that did not pass"
 INTERRUPTED = "interrupted: only trials that had ended are counted"
+NOTHING_LOST = "all that was sent arrived; the elements of the specification were not used"
 NOTHING_MEASURED = (
     "no criterion that applies to this case measures anything: exclude it by `where` on the sweep"
 )
@@ -266,6 +267,8 @@ def _explain_losses(plan: CasePlan, repeats: Sequence[Readings], *, erroneous: b
     lines = list(_explain_unjudged(plan.case))
     lines += [words for readings in repeats for words in readings.describe_silent_flows()]
     lines += map(describe_loss, _describe_losses(repeats))
+    if not (lines or all(readings.is_modelled for readings in repeats)):
+        return [NOTHING_LOST]
     if lines or erroneous or plan.case.chosen is not None:
         return list(dict.fromkeys(lines))
     return [_explain_nothing_discarded(plan, repeats)]

@@ -139,7 +139,7 @@ def _carry_out(
     What each node did is written into `conducts`, if they are given.
     """
     if backend is not None:
-        return backend.carry_out(seeded, report)
+        return backend.adapt(case.case).carry_out(seeded, report)
     if not case.case.run.payload:
         return emulation.run(seeded, on_progress=report, conducts=conducts)
     from qospec.engine.measure.payloads import Payloads

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from qospec.backend import BackendError, is_same_backend
+from qospec.backend import BackendError, find_backend, is_same_backend
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.dataclass import NamedTuple
@@ -165,10 +165,7 @@ class Workshop:
     def _backend(self) -> Backend | None:
         if self._order.backend is None:
             return None
-        kind = discover().find("backend", self._order.backend["name"])
-        assert kind is not None  # noqa: S101 -- the command has found it
-        backend: Backend = kind.build()
-        return backend
+        return find_backend(self._order.backend["name"])
 
     @cached_property
     def _cases(self) -> Mapping[str, tuple[Test, Case]]:

@@ -188,6 +188,7 @@ test t on wire {
     [
         ("700 B @ip", "report f.delay.p99", "`f.delay.p99`"),
         ("700 B @ip", "report f.jitter.mean", "`f.jitter.mean`"),
+        ("700 B @ip", "report f.lost every 10 ms", "nothing by interval"),
         ("700 B @ip", "report dut.queue[1].occupancy.max", "occupancy"),
         ("700 B @ip", "report [f.delay.max, f.latency.max]", "one sort of latency"),
         ("700 B @ip", "run { measure = 1 s, warmup = 1 s }\nreport f.lost", "warmup of 1 s"),

@@ -226,6 +226,20 @@ def _refuse_contradictions(asked: Mapping[str, Any]) -> None:
             names = {"quiet": "-q", "verbose": "-v", "jobs": "-j", "place": "--on"}
             first, second = (names.get(name, f"--{name}") for name in (one, other))
             raise click.UsageError(f"{first} and {second} exclude each other")
+    if (several or asked["place"]) and _is_device(asked["backend"]):
+        other = "-j" if several else f"dask://{asked['place']}"
+        raise click.UsageError(
+            f"{other} and --on {asked['backend']} exclude each other: a generator carries out one"
+            " trial at a time"
+        )
+
+
+def _is_device(name: str) -> bool:
+    """Return whether a back end, "" for the emulation, sends to a real device."""
+    from qospec.backend import find_backend
+
+    backend = find_backend(name) if name else None
+    return backend is not None and backend.is_device
 
 
 def _begin_workers(asked: Mapping[str, Any], request: loading.Request) -> Cluster | None:
@@ -250,7 +264,7 @@ def _find_unchanged(
     def note_problem(problem: str) -> None:
         output.say(f"note: {problem}: nothing is kept from it", err=True)
 
-    if asked["again"] or asked["failed"] or asked["resume"]:
+    if asked["again"] or asked["failed"] or asked["resume"] or _is_device(request.backend):
         return Unchanged([], {})
     provenance = describe_provenance(
         suite,
@@ -358,15 +372,11 @@ def _make_run_request(
 
 def _describe_backend(name: str) -> Document:
     """Return what carries trials out; ends the command if it cannot be used here."""
-    from qospec.backend import BackendError
-    from qospec.catalogue.kinds import discover
+    from qospec.backend import BackendError, find_backend
 
-    kind = discover().find("backend", name) if name else None
+    backend = find_backend(name) if name else None
     try:
-        if kind is None:
-            return {}
-        backend = kind.build()
-        described: Document = {**backend.describe(), **backend.measure()}
+        described: Document = {**backend.describe(), **backend.measure()} if backend else {}
     except BackendError as error:
         exits.end_for_environment(f"--on {name}: {error}")
     return described

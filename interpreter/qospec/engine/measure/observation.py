@@ -97,6 +97,8 @@ class Observation(NamedTuple):
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
         disciplines: By path of an element, those of the kernel that carried the trial out.
         precision_ps: How far off a time may be; 0 if all are exact.
+        is_modelled: Whether the elements of the experiment took part, so that what is proved of
+            them holds; if not, a real device was between the ends.
     """
 
     planned: Whole
@@ -132,6 +134,7 @@ class Observation(NamedTuple):
     drawn: bool = True
     disciplines: dict[str, tuple[Discipline, ...]] = {}  # noqa: RUF012
     precision_ps: int = 0
+    is_modelled: bool = True
 
     @property
     def cell_hops(self) -> int:

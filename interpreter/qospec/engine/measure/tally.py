@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from qospec.engine.measure.calls import RatedCall
 
 
+UNKNOWN_CAUSE = "cause unknown"
+"""Of what was lost where nothing tells why, as in a real device."""
+
+
 @dataclass(frozen=True)
 class Delays:
     """The transfer delays of a population, in ps.
@@ -335,6 +339,11 @@ class Tally:
             return None
         return sum(count for marks, count in self.marked.items() if chosen(marks))
 
-    def count_lost_for(self, name: str) -> int:
-        """Return the number of cells lost for a cause, or for those that have this name."""
+    def count_lost_for(self, name: str) -> int | None:
+        """Return the number of cells lost for a cause, or for those that have this name.
+
+        None if it is not known for what some were lost.
+        """
+        if any(cause == UNKNOWN_CAUSE for _, cause in self.lost):
+            return None
         return sum(cells for (_, cause), cells in self.lost.items() if is_of_cause(cause, name))
