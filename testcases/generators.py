@@ -6,12 +6,14 @@ by fields.
 """
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import snappi
@@ -130,8 +132,8 @@ class Mock:
 
 
 @contextmanager
-def serve(mock: Mock) -> Iterator[str]:
-    """Serve a mock, and yield where, as `HOST:PORT`."""
+def serve(mock: Mock, certificate: Path | None = None) -> Iterator[str]:
+    """Serve a mock, and yield where, as `HOST:PORT`; with a certificate and its key by HTTPS."""
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:
@@ -153,6 +155,10 @@ def serve(mock: Mock) -> Iterator[str]:
             self.wfile.write(answer)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

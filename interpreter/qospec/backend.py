@@ -69,6 +69,14 @@ class Backend(ABC):
         """
         return {}
 
+    def estimate_time_s(self, trials: int, trials_ps: int) -> float:
+        """Return how long so many trials take at least, which last `trials_ps` together.
+
+        That is nothing where time is emulated.
+        """
+        del trials, trials_ps
+        return 0.0
+
     def adapt(self, case: Case) -> Self:
         """Return what carries out the trials of a case: itself, if an experiment says it all."""
         del case

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.backend import Backend, BackendError
 from qospec.catalogue.kinds import backend
 from qospec.dataclass import dataclass
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from qospec.generator.address import Address
     from qospec.model.suite import Case
     from qospec.source import Span
+
+
+AROUND_S = 3
+"""What a trial takes besides its length: to be configured, and to wait for the last frames."""
 
 
 @backend(source="Open Traffic Generator API 1.62")
@@ -60,6 +65,10 @@ class Otg(Backend):
             **Client(address.url).get_version(),
             "device": "is real: of the specification only the hosts and their links were used",
         }
+
+    def estimate_time_s(self, trials: int, trials_ps: int) -> float:
+        """Return their length, and what each takes besides."""
+        return trials_ps / PS_PER_S + trials * AROUND_S
 
     def adapt(self, case: Case) -> Otg:
         """Return what carries out the trials of a case, of which an experiment has no addresses."""

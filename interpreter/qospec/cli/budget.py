@@ -26,8 +26,15 @@ MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
 MEGABYTE, KILO = 10**6, 1_000
 
 
-def keep(
-    suite: Suite, plans: Sequence[CasePlan], root: Path, *, budget_s: float, jobs: int, here: int
+def keep(  # noqa: PLR0913 -- limits, given by name
+    suite: Suite,
+    plans: Sequence[CasePlan],
+    root: Path,
+    *,
+    budget_s: float,
+    jobs: int,
+    here: int,
+    least_s: float = 0,
 ) -> float:
     """End the command if a run would take more time than it may, or more room than there is.
 
@@ -38,6 +45,7 @@ def keep(
         budget_s: The time.
         jobs: How many workers there are.
         here: How many processes need memory of this machine.
+        least_s: What the trials take by themselves, where they are of real time.
 
     Of a long run it says what it takes. Returns the seconds that it takes, about.
     """
@@ -46,6 +54,7 @@ def keep(
     if not plans:
         return 0
     estimate = estimate_run(suite, plans)
+    estimate = estimate._replace(time_s=max(estimate.time_s, least_s))
     takes_s = estimate.time_s / jobs
     if takes_s > budget_s:
         exits.end_for_user(

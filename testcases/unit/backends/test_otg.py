@@ -7,11 +7,16 @@ import json
 import re
 import socket
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from generators import Mock, serve
 from invoking import invoke
 
@@ -191,6 +196,17 @@ def test_a_search_and_repeats_are_trials_one_by_one(tmp_path: Path, mock: Mock) 
     mock.lose = lambda _flow, _sent: 0
     assert run(path, mock.url).exit_code == exits.PASSED
     assert len(mock.configurations) == 3
+
+
+def test_a_run_that_takes_longer_than_its_budget_is_refused(tmp_path: Path, mock: Mock) -> None:
+    """Three trials of 10 min, rounded to two digits; the emulation of as few packets takes less."""
+    path = write(
+        tmp_path, (RUN, "run { measure = 10 min, repeat = 3 }"), ("10_000 pkt/s", "1 pkt/s")
+    )
+    done = run(path, mock.url, "--budget", "30min")
+    assert done.exit_code == exits.WRONG
+    assert "the run takes about 30 min 0 s" in done.stderr
+    assert mock.asked == ["/capabilities/version"]
 
 
 def test_members_and_connections_are_counted_each(tmp_path: Path, mock: Mock) -> None:
@@ -379,8 +395,8 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> CasePlan:
     return found
 
 
-def carry_out(planned: CasePlan, at: str) -> Observation:
-    otg = find_backend(f"otg://{at}?a=eth1&b=eth2")
+def carry_out(planned: CasePlan, at: str, scheme: str = "otg") -> Observation:
+    otg = find_backend(f"{scheme}://{at}?a=eth1&b=eth2")
     assert otg is not None
     experiment = planned.networks[""].experiment
     return otg.adapt(planned.case).carry_out(experiment, lambda _now, _stop: None)
@@ -446,3 +462,45 @@ def test_a_server_that_is_silent_is_left(monkeypatch: pytest.MonkeyPatch) -> Non
         silent = client.Client(f"http://127.0.0.1:{server.getsockname()[1]}")
         with pytest.raises(BackendError, match=r"has not answered for 0.05 s"):
             silent.get_version()
+
+
+def make_certificate(folder: Path) -> Path:
+    """Return a file with a key and its own certificate, of 127.0.0.1."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "generator")])
+    here = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 1).add_extension(here, False)  # noqa: FBT003
+    signed = (
+        builder.not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(
+        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path = folder / "generator.pem"
+    path.write_bytes(private + signed.public_bytes(pem))
+    return path
+
+
+def test_https_is_spoken_with_a_server_that_is_trusted(
+    tmp_path: Path, planned: CasePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate = make_certificate(tmp_path)
+    with serve(Mock(), certificate) as at:
+        with pytest.raises(
+            BackendError, match=r"not trusted .*: name a file with .* SSL_CERT_FILE"
+        ):
+            client.Client(f"https://{at}").get_version()
+        with pytest.raises(BackendError, match=r"no generator answers at http://"):
+            client.Client(f"http://{at}").get_version()
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert client.Client(f"https://{at}").get_version()["API"] == "1.40.0"
+        assert carry_out(planned, at, "otg+https").received.tolist() == [200]
+
+
+def test_tls_is_not_asked_of_a_server_without_it(mock: Mock) -> None:
+    with pytest.raises(BackendError, match=r"speaks no TLS .*: write `otg://…`"):
+        client.Client(f"https://{mock.url}").get_version()

@@ -180,7 +180,8 @@ def _run_changed(
     own = [plan for plan in chosen if plan.case.name not in names]
     workers = len(cluster.workers) if cluster else asked["jobs"]
     limits = {"budget_s": asked["budget"], "jobs": workers, "here": asked["jobs"]}
-    planned_s = budget.keep(selected.suite, own, root, **limits)
+    least_s = _estimate_real_time_s(request.backend, own)
+    planned_s = budget.keep(selected.suite, own, root, **limits, least_s=least_s)
     wanted = not asked["no_progress"]
     work = measure_workload(own)
     progress = Progress(work, live=wanted, reports=wanted, planned_s=planned_s)
@@ -232,6 +233,18 @@ def _refuse_contradictions(asked: Mapping[str, Any]) -> None:
             f"{other} and --on {asked['backend']} exclude each other: a generator carries out one"
             " trial at a time"
         )
+
+
+def _estimate_real_time_s(name: str, plans: Sequence[CasePlan]) -> float:
+    """Return how long the trials of cases take on a back end whatever computes; 0 if nothing."""
+    from qospec.backend import find_backend
+
+    backend = find_backend(name) if name else None
+    if backend is None:
+        return 0
+    costs = [plan.cost for plan in plans]
+    trials, trials_ps = (sum(numbers) for numbers in zip(*costs, strict=True)) if costs else (0, 0)
+    return backend.estimate_time_s(trials, trials_ps)
 
 
 def _is_device(name: str) -> bool:
