@@ -31,17 +31,13 @@ class BackendError(Exception):
 
 
 class Backend(ABC):
-    """What carries trials out.
-
-    Attributes:
-        schemes: Those of its addresses, if it is used at one: `find_backend` makes it of that.
-        is_device: Whether it sends to a real device. No result of such a run stands for another,
-            trials are carried out one at a time, and what is proved of the specification's
-            elements is not held against what was measured.
-    """
+    """What carries trials out."""
 
     schemes: ClassVar[tuple[str, ...]] = ()
+    """The schemes of its addresses, if it is used at one: `find_backend` makes it of that."""
     is_device: ClassVar[bool] = False
+    """Whether it sends to a real device. No result of such a run stands for another, trials are
+    carried out one at a time, and what is proved of elements is not held against them."""
 
     @abstractmethod
     def verify(self, case: Case, span: Span, problems: Problems) -> None:
