@@ -38,6 +38,8 @@ PCAP = {  # by its first bytes: the order of bytes, and the units of time in a s
 }
 PCAPNG = b"\n\r\r\n"
 PCAP_HEAD_BYTES, PCAP_RECORD_BYTES = 24, 16
+PCAP_VERSION, PCAPNG_VERSION = 2, 1
+"""The major versions of both formats."""
 HAS_CHECK_SEQUENCE, CHECK_SEQUENCE_SHIFT = 0x04000000, 28
 """In the word of the type of link: if that is known, and where the number of its 2 bytes is."""
 SECTION, INTERFACE, SIMPLE_PACKET, OLD_PACKET, PACKET = 0x0A0D0D0A, 1, 3, 2, 6
@@ -204,6 +206,7 @@ def _list_pcap(data: bytes, records: Records) -> None:
     unpack, tick_ps = struct.Struct(f"{order}IIII").unpack_from, PS_PER_S // ticks
     if len(data) < PCAP_HEAD_BYTES:
         raise records.describe_error("is cut")
+    _verify_version(data, order, 4, PCAP_VERSION, records)
     (link,) = struct.unpack_from(f"{order}I", data, PCAP_HEAD_BYTES - 4)
     checked = 2 * (link >> CHECK_SEQUENCE_SHIFT) if link & HAS_CHECK_SEQUENCE else 0
     records.interfaces.append(Interface(link & 0xFFFF, check_sequence_bytes=checked))
@@ -219,6 +222,15 @@ def _list_pcap(data: bytes, records: Records) -> None:
         place += held
 
 
+def _verify_version(data: bytes, order: str, place: int, known: int, records: Records) -> None:
+    """Refuse a file of another major version: what its records are is not known."""
+    (major,) = struct.unpack_from(f"{order}H", data, place)
+    if major != known:
+        raise records.describe_error(
+            f"has version {major} of its format, which is not known, or is damaged", REMEDY
+        )
+
+
 def _list_pcapng(data: bytes, records: Records) -> None:
     place, end, order, is_ours, first = 0, len(data), "<", False, 0
     while place < end:
@@ -229,7 +241,10 @@ def _list_pcapng(data: bytes, records: Records) -> None:
         kind, size = struct.unpack_from(f"{order}II", data, place)
         if size < LEAST_BYTES.get(kind, LEAST_BLOCK_BYTES) or size % 4 or place + size > end:
             raise records.describe_error("is cut, or damaged")
+        if struct.unpack_from(f"{order}I", data, place + size - 4) != (size,):
+            raise records.describe_error("is damaged")
         if kind == SECTION:
+            _verify_version(data, order, place + 12, PCAPNG_VERSION, records)
             options = dict(_list_options(data, order, place + 24, place + size - 4))
             is_ours, first = options.get(APPLICATION, b"").startswith(OURS), len(records.interfaces)
         elif kind == INTERFACE:
