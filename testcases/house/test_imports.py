@@ -299,6 +299,18 @@ def test_check_imports_no_kind_that_a_file_does_not_name(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("measure", "is_loaded"), [("10 ms", False), ("10 s", True)])
+def test_a_run_of_few_items_does_not_load_the_compiler(
+    tmp_path: Path, measure: str, *, is_loaded: bool
+) -> None:
+    file = tmp_path / "two_hosts.qos"
+    file.write_text(TWO_HOSTS.replace("1 s", measure))
+    loaded = loaded_by(["run", str(file), "--record", str(tmp_path / "records")], tmp_path)
+    assert "qospec.engine.kernel" in loaded
+    assert ("numba" in loaded) is is_loaded
+
+
+@pytest.mark.slow
 def test_fmt_loads_neither_engine_nor_report_nor_yaml(tmp_path: Path) -> None:
     loaded = loaded_by(["fmt", "--check", "stdlib"], tmp_path)
     assert "qospec.formatting.printer" in loaded

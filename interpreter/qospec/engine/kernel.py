@@ -1,7 +1,8 @@
 """Kernels, which Numba compiles, or loads from the cache, on their first call.
 
 A kernel is a plain loop over arrays, with its state as an argument. With `QOS_KERNELS=python` it
-runs uncompiled, which defines its result and is the oracle of the compiled kernel.
+runs uncompiled, which defines its result and is the oracle of the compiled kernel. So does what is
+so little that it ends before Numba would be imported; see `spare_compiler`.
 
 The cache is in the user's cache folder, never in the package. An entry is named for what its kernel
 is compiled from, since Numba itself would not notice that a helper in another file has changed, and
@@ -35,6 +36,13 @@ compiled, `uncached` when one cannot be written to the cache."""
 
 _compiling_s = 0.0
 
+FEW_STEPS = 5_000
+"""So many steps of items through elements take less than to import Numba and to load what a trial
+needs of the cache, 0.25 s: most 2 to 20 us each, and 60 us in an element that works by events."""
+
+_left: float = FEW_STEPS
+_spares = False
+
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Return `function`, compiled when first called. It may call other kernels of any module."""
@@ -52,6 +60,26 @@ def as_python(function: Callable[P, R]) -> Callable[P, R]:
             return function(*arguments, **named)
 
     return run_silently
+
+
+@contextlib.contextmanager
+def spare_compiler(steps: float) -> Iterator[None]:
+    """Run kernels as Python inside, if Numba is not loaded yet and few steps were made without it.
+
+    With `QOS_KERNELS=compiled` none do. The results are the same, to the bit. What is set up inside
+    is not used behind it, since tables of kernels and states are of one sort or the other.
+
+    Args:
+        steps: How many items pass how many elements inside, at most.
+    """
+    global _left, _spares  # noqa: PLW0603 - of the process, as the compiler is
+    _left -= steps
+    is_few = _left >= 0 and os.environ.get("QOS_KERNELS") != "compiled"
+    before, _spares = _spares, is_few and not _load_numba.cache_info().currsize
+    try:
+        yield
+    finally:
+        _spares = before
 
 
 def link_kernel(function: Callable[P, R], label: str, kernels: Mapping[str, Any]) -> Callable[P, R]:
@@ -144,8 +172,8 @@ def get_function(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def is_compiled(function: Any) -> bool:
-    """Return whether a function is a kernel that runs compiled."""
-    return isinstance(function, _Kernel)
+    """Return whether a function is a kernel that runs compiled now."""
+    return isinstance(function, _Kernel) and not _spares
 
 
 def build_function_table(kernels: Sequence[Any], name: str, *, compiled: bool) -> Any:
@@ -237,8 +265,13 @@ class _Kernel:
         replace_internal(compiled, "get_call_template", intrinsics.find_by_types(template))
         return cast("Callable[..., Any]", compiled)
 
+    @functools.cached_property
+    def interpreted(self) -> Callable[..., Any]:
+        """Return it as Python; what it calls are kernels, and so are Python then, too."""
+        return as_python(self._function)
+
     def __call__(self, *arguments: Any) -> Any:
-        return self.compiled(*arguments)
+        return self.interpreted(*arguments) if _spares else self.compiled(*arguments)
 
 
 def _notify(name: str) -> None:

@@ -95,6 +95,23 @@ def estimate_case(plan: CasePlan) -> Estimate:
     return Estimate(items, time_s, ITEM_BYTES * window, disk_bytes)
 
 
+def count_steps(plan: CasePlan) -> float:
+    """Return how many items pass how many elements in all trials of a case, at most.
+
+    Infinitely many where that does not follow from the plan, as elements act by themselves, and
+    where bytes are computed.
+    """
+    experiments = [network.experiment for network in plan.networks.values()]
+    if plan.phases or plan.examiner or plan.case.run.payload:
+        return math.inf
+    if any(list_answering(experiment) for experiment in experiments):
+        return math.inf
+    through = (
+        _count_pieces(experiment) * (1 + len(experiment.nodes)) for experiment in experiments
+    )
+    return plan.case.run.repeat * plan.cells * sum(through)
+
+
 def _count_trials(phase: PhasePlan) -> int:
     """Return how many trials a phase takes: of a search in which nothing is drawn, one a load."""
     if not phase.loads:

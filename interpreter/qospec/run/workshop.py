@@ -16,6 +16,7 @@ from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Problems
+from qospec.engine.kernel import spare_compiler
 from qospec.judge.phases import Refusal, TrialResult
 from qospec.judge.verdict import PROBLEMS
 from qospec.model.suite import Case, Search
@@ -24,6 +25,7 @@ from qospec.plan.phases import explain_too_much
 from qospec.plan.plan import Bounds, CasePlan, outline_plan, plan, plan_trial
 from qospec.record import outcome
 from qospec.run import trial
+from qospec.run.estimate import count_steps
 from qospec.run.job import JobResult, Stopwatch
 from qospec.run.properties import evaluate_property
 from qospec.run.waiting import explain_delays
@@ -109,13 +111,16 @@ class Workshop:
         planned = self.plan(name)
         if name.phase is None:
             assert isinstance(planned, CasePlan)  # noqa: S101 -- only a trial is refused
-            return JobResult(self._run_case(planned, on_progress), *stopwatch.read())
+            with spare_compiler(count_steps(planned)):
+                document = self._run_case(planned, on_progress)
+            return JobResult(document, *stopwatch.read())
         if isinstance(planned, Refusal):
             result = TrialResult(error=planned.message, refused=planned)
         else:
             keeps = isinstance(name.part, int)  # a point is measured, a search only counts
             names, backend = self._list_draw_names(name), self._backend
-            result = trial.run_one(planned, names, on_progress, keeps=keeps, backend=backend)
+            with spare_compiler(count_steps(planned)):
+                result = trial.run_one(planned, names, on_progress, keeps=keeps, backend=backend)
         return TimedResult(result, *stopwatch.read())
 
     def plan(self, name: JobName) -> CasePlan | Refusal:

@@ -43,6 +43,35 @@ def run(folder: Path, more: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+SPARED = """
+import sys
+
+def show(steps):
+    with kernel.spare_compiler(steps):
+        print(fourfold(2), kernel.is_compiled(fourfold), "numba" in sys.modules)
+
+show(kernel.FEW_STEPS)
+print(kernel.is_compiled(fourfold))
+show(1)
+show(0)
+"""
+
+
+@pytest.mark.slow
+def test_few_steps_run_as_python_until_there_were_more(tmp_path: Path) -> None:
+    shown = run(tmp_path, SPARED)
+    assert shown == ["8 False False", "True", "compiling", "8 True True", "8 True True"]
+
+
+@pytest.mark.slow
+def test_no_kernel_runs_as_python_where_all_are_to_be_compiled(
+    filled: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
+    program = f"import os\nos.environ['QOS_KERNELS'] = 'compiled'\n{SPARED}"
+    assert run(tmp_path, program)[0] == "8 True True"
+
+
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of caches in which `fourfold` of an integer is."""

@@ -1,9 +1,22 @@
-"""What is compiled ahead of runs: one case of each kind, and no more of it than is needed."""
+"""What is compiled ahead of runs: one case of each kind; and what runs without being compiled."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from digests import SUITES, digest, stored
 
+from qospec.catalogue.kinds import discover
+from qospec.check import check
+from qospec.diagnostics import Problems
+from qospec.engine import kernel
 from qospec.engine.graph import emulation
-from qospec.run import warming
+from qospec.plan.plan import Bounds, plan
+from qospec.run import estimate, warming, workshop
+from qospec.run.runner import run_alone
 from qospec.run.workshop import Order
 from qospec.units import PS_PER_S
 
@@ -91,3 +104,65 @@ def test_a_trial_of_each_phase_is_run_shortly(planned) -> None:
     measured_ps = [workshop.plan(name).case.run.measure_ps for name in names]
     assert measured_ps == [PS_PER_S, 60 * PS_PER_S]
     assert len(list(warming.warm_all(names, workshop, 1))) == 2
+
+
+def test_steps_are_counted_of_all_trials_of_a_case(planned) -> None:
+    repeated, _, _, other, _ = planned(TEXT)
+    assert estimate.count_steps(other) == other.cells * (1 + len(nodes_of(other)))
+    assert estimate.count_steps(repeated) == 5 * repeated.cells * (1 + len(nodes_of(repeated)))
+    run = replace(other.case.run, payload=True)
+    with_bytes = replace(other, case=replace(other.case, run=run))
+    assert estimate.count_steps(with_bytes) == math.inf
+
+
+def nodes_of(plan):
+    return plan.networks[""].experiment.nodes
+
+
+@contextmanager
+def interpret(_steps: float) -> Iterator[None]:
+    """Run kernels as Python inside, though they may have been compiled."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "_spares", True)
+        yield
+
+
+POLICED = """
+test policed on star {
+  flow one = steady(rate = 60_000 cell/s) from a to c
+  flow two = random(rate = 50_000 cell/s) from b to c
+  run { measure = 2 ms, overload = true }
+  report one.received
+  report one.delay.p99
+  report two.cell_loss_ratio
+  report two.delay.std
+}
+"""
+
+
+def test_a_network_gives_the_same_as_python_and_compiled(planned, star, monkeypatch) -> None:
+    monkeypatch.setattr(workshop, "spare_compiler", lambda _: nullcontext())
+    (case,) = planned(star + POLICED)
+    assert estimate.count_steps(case) <= kernel.FEW_STEPS
+    compiled = run_alone(case, Bounds(), lambda: None)
+    monkeypatch.setattr(workshop, "spare_compiler", interpret)
+    (case,) = planned(star + POLICED)
+    assert run_alone(case, Bounds(), lambda: None) == compiled
+    assert not compiled["errors"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "file", ["comparison/cell_lines.qos", "lancom/codecs.qos", "packets/time_sensitive.qos"]
+)
+def test_what_runs_as_python_gives_the_same_to_the_bit(file: str, monkeypatch) -> None:
+    """Of cases that are as small; of all elements, `properties` compare both."""
+    monkeypatch.setattr(workshop, "spare_compiler", interpret)
+    known, compared = stored()[file], 0
+    checked = check([Path(SUITES) / file], discover(), Problems())
+    for planned in plan(checked, "0", Bounds(), Problems()):
+        if estimate.count_steps(planned) <= kernel.FEW_STEPS:
+            document = run_alone(planned, Bounds(), lambda: None)
+            assert digest(document) == known[planned.case.name], planned.case.name
+            compared += 1
+    assert compared
