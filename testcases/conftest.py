@@ -3,12 +3,12 @@
 import gc
 import os
 import signal
-import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
+import kept_bytecode  # noqa: F401 -- before Hypothesis, which pytest rewrites, too
 import pytest
 from digests import digest, stored
 from hypothesis import settings
@@ -25,10 +25,6 @@ from qospec.plan.plan import Bounds, plan
 from qospec.record.consistency import list_contradictions_of
 from qospec.rendering import render_all
 from qospec.run.runner import run_alone
-
-# To rewrite the asserts of all tests takes three quarters of their collection: pytest keeps what it
-# rewrote, also where PYTHONDONTWRITEBYTECODE is set.
-sys.dont_write_bytecode = False
 
 # The number of examples of cheap tests, defined only here. A test whose examples take long uses a
 # share of `settings().max_examples`. A change is judged by the same examples each time; at night
