@@ -34,7 +34,7 @@ SPECIFICATION = (
   expect nothing_lost: ab.loss <= 20 %
 }
 test most on bench {
-  search load in 1 Mbit/s @ip .. 9 Mbit/s @ip { trial = 100 ms, goal ndr { loss = 0 } }
+  search load in 1 Mbit/s @ip .. 9 Mbit/s @ip { trial = 100 ms, total = 3 s, goal ndr { loss = 0 } }
   flow ab = packets { rate = load, size = 500 B @ip, gaps = poisson } from a to b
 }
 """
