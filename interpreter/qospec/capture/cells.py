@@ -54,6 +54,7 @@ PAYLOAD_TYPES: Mapping[KindName, int] = {
     "cells": 0,
     "fragments": 0,
     "copies": 0,
+    "notices": 0,
 }
 """User data without congestion, end-to-end F5 flow, resource management."""
 LAST = 0b001

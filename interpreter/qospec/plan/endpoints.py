@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qospec.protocol.streams import KindName
 
 
-MIXED: frozenset[KindName] = frozenset({"copies"})
+MIXED: frozenset[KindName] = frozenset({"copies", "notices"})
 """What arrives among the packets of an exchange, and is none of them."""
 
 

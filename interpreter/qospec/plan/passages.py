@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Diagnostic
 from qospec.model.expression import list_measurements
 from qospec.plan.tables import list_members, list_members_using
-from qospec.protocol.streams import INSERTED, NO_FLOW, name_population
+from qospec.protocol.streams import INSERTED, KINDS, NO_FLOW, name_population
 from qospec.source import Span
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def _list_members(leaf: Measured, case: Case, members: Sequence[Member]) -> list
     else:
         flow = next((n for n, flow in enumerate(case.flows) if flow.name == leaf.flow), NO_FLOW)
         # Inserted cells pass with those of the user.
-        found = list_members(members, flow, "user" if leaf.part in INSERTED else leaf.part)
+        among = KINDS[leaf.part].among if leaf.part in INSERTED else leaf.part
+        found = list_members(members, flow, among)
     return found if leaf.member is None else found[leaf.member : leaf.member + 1]
 
 

@@ -31,6 +31,7 @@ KindName = Literal[
     "cells",
     "fragments",
     "copies",
+    "notices",
 ]
 
 
@@ -47,6 +48,7 @@ class Kind(NamedTuple):
         one: What one of it is called, if not a cell or a packet.
         are: What it consists of, if not of what its flow carries.
         is_named: Whether an author can name it.
+        among: Among which of a flow's streams an author finds what elements insert.
     """
 
     name: KindName
@@ -56,6 +58,7 @@ class Kind(NamedTuple):
     one: str = ""
     are: str = ""
     is_named: bool = True
+    among: KindName = "user"
 
 
 CELL, PACKET, BOTH = ("cell",), ("packet",), ("cell", "packet")
@@ -82,6 +85,8 @@ KINDS: dict[str, Kind] = {
         Kind("fragments", PACKET),
         # That a fault made.
         Kind("copies", PACKET),
+        # To the source of packets that were too large for a path. Source: RFC 792 (code 4).
+        Kind("notices", PACKET, among="answers"),
     )
 }
 """All kinds, in the order of their indices."""
@@ -96,8 +101,9 @@ def list_parts(carries: str, own: Collection[KindName] = ()) -> tuple[KindName, 
     With those of its own, beside it: of answers and exchanges, or of frames.
     """
     kinds = [kind for kind in KINDS.values() if kind.is_named and carries in kind.carries]
+    among = {"user", *own}
     return (
-        *(kind.name for kind in kinds if kind.follows == "user"),
+        *(kind.name for kind in kinds if kind.follows == "user" and kind.among in among),
         *(kind.name for kind in kinds if kind.name in own),
     )
 
@@ -265,7 +271,7 @@ class Streams:
         None if the trial has none.
         """
         is_inserted = kind in INSERTED
-        mine = self._by_flow.get((flow, "user" if is_inserted else kind), [])
+        mine = self._by_flow.get((flow, KINDS[kind].among if is_inserted else kind), [])
         if not mine or (is_inserted and kind not in self.inserted):
             return None
         some = mine if member is None else [mine[member]]

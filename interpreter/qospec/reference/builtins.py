@@ -38,6 +38,8 @@ MEANINGS: dict[str, str] = {
     "fragments": "the fragments of a flow's packets but the first of each, as in"
     " `user.fragments.lost`",
     "copies": "the copies of a flow's packets that a fault made, as in `user.copies.lost`",
+    "notices": "the messages to a flow's source that a packet was too large for its path, as in"
+    " `copy.notices.received`",
     "answers": "the answers to the requests of a flow, as in `ask.answers.loss`",
     "exchanges": "the whole exchanges of a flow, a request with its answer, as in"
     " `ask.exchanges.delay.p99`",

@@ -120,4 +120,4 @@ def test_authors_name_no_messages_and_no_cells_of_resource_management():
     assert list_parts("cell") == ("oam", "misinserted")
     assert list_parts("cell", OWN)[2:] == ("answers", "frames")
     assert list_parts("packet") == ("cells", "fragments", "copies")
-    assert list_parts("packet", OWN)[3:] == ("answers", "exchanges")
+    assert list_parts("packet", OWN)[3:] == ("notices", "answers", "exchanges")

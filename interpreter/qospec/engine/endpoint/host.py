@@ -23,6 +23,9 @@ RECEIVED = 0
 class Host(Element):
     """Hand each item that arrives to the endpoint of its connection.
 
+    A notice goes to the endpoint of the connection that it is of; a copy that a fault made has
+    arrived.
+
     Attributes:
         endpoints: In order of the outputs from 1 on, the connections of each: the first, and the
             one behind the last.
@@ -42,8 +45,10 @@ class Host(Element):
     def build_transition(self, setting: Setting) -> Transition:
         """Return how it looks up the output of a connection."""
         outputs = np.full(setting.streams.indices, RECEIVED, np.int64)
+        notices = setting.streams.start("notices")
         for number, (first, stop) in enumerate(self.endpoints):
             outputs[first:stop] = RECEIVED + 1 + number
+            outputs[notices + first : notices + stop] = RECEIVED + 1 + number
         return Transition(outputs, _arrive)
 
 

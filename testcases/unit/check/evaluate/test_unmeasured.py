@@ -34,7 +34,9 @@ test t on pair {
 def test_a_part_of_a_flow_by_another_name_is_offered_with_the_others(checked, text, help_):
     [problem] = checked(PAIR.replace("EXPECTED", text))[1]
     assert (problem.code, problem.help) == ("E0501", help_)
-    assert problem.notes[0].endswith("; parts of `ask`: cells fragments copies answers exchanges")
+    assert problem.notes[0].endswith(
+        "; parts of `ask`: cells fragments copies notices answers exchanges"
+    )
 
 
 @pytest.mark.parametrize(
