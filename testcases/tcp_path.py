@@ -25,6 +25,7 @@ from qospec.engine.event.transition import (
 )
 from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph.emulation import run
+from qospec.protocol.streams import Stream, Streams, number_streams
 from qospec.traffic.tcp import Tcp
 
 MS, S = 10**9, 10**12
@@ -90,7 +91,8 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
 
     The probes stand at the far ends: what would arrive at the receiver, and at the sender, each
     half of a round trip after it was sent. There packets may be lost. `clamps` are what the path
-    lets be announced, there and back.
+    lets be announced, there and back; `tells` are the elements at the far end, one behind the
+    other, that tell the sender of packets that are too large.
     """
     held = given.get("held")
     # A line that fast could carry so much that windows of the usual length would hold nothing.
@@ -100,7 +102,10 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
     sent = traffic.describe_exchange(clock, clock)
     n = traffic.connections
     clamps = given.get("clamps", (None, None))
-    carried = traffic.limit_segments(sent, clamps[::-1])
+    tells = given.get("tells", ())
+    full = sent.sizes.size_bytes[-1]
+    told = {mtu for tell in tells for mtu in tell.list_told_bytes(full)}
+    carried = traffic.limit_segments(sent, clamps[::-1], told)
     ends = traffic.build_endpoints(Exchange(n, 0, n, 2 * n, sent, carried))
     marked, marked_back = given.get("marked", ()), given.get("marked_back", ())
     probes = Probe(there, held, marked), Probe(back, marked=marked_back)
@@ -117,6 +122,12 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
         wires[k] = Wire(k, 0, len(nodes))
         wires.append(Wire(len(nodes), 0, k + 1))
         nodes += (Node(f"clamp {k}", ClampMss(mss)),)
+    for k, tell in enumerate(tells):  # each ahead of the probe there, and of the one back
+        for side, probe in enumerate((1, 4)):
+            last = next(wire for wire in wires if wire.to == probe)
+            wires.remove(last)
+            wires += [last._replace(to=len(nodes), input=side), Wire(len(nodes), side, probe)]
+        nodes += (Node(f"tell {k}", tell),)
     wires += [Wire(2, 1, END), Wire(5, 1, END), Wire(5, 2, END)]
     streams = [(carried, 0, 0), (carried.answers, n, 3)]
     sources = tuple(
@@ -125,6 +136,11 @@ def observe(traffic, stop, there=(), back=(), rtt=RTT, **given):
     )
     connections = connected((sent.contract,) * (3 * n), exchanges=n)
     rows = tuple(np.repeat(range(3), n).tolist())
+    if tells:
+        kinds = ("user", "answers", "exchanges")
+        own = tuple(number_streams(Stream(0, kind, n) for kind in kinds))
+        connections = connections[0], Streams(("f",), own, ("notices",))
+        rows += (-1,) * (3 * n)
     followed, series = given.get("followed", ()), given.get("series", ())
     measured = MeasurementSpec(given.get("start", 0), stop, rows, followed, series=series)
     experiment = Experiment(*connections, sources, nodes, tuple(wires), measured, ("0",))

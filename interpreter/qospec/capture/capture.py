@@ -17,7 +17,7 @@ from qospec.engine.security.seal import read_index
 from qospec.payload.fill import Fill
 from qospec.payload.flight import ARRIVED, PARTS
 from qospec.payload.packets import describe_flows
-from qospec.protocol.streams import INSERTED
+from qospec.protocol.streams import INSERTED, KindName
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
@@ -32,6 +32,15 @@ if TYPE_CHECKING:
 
 MOST_AT_ONCE = 16_384
 """Items whose bytes are made at a time, so that memory stays small."""
+REFUSED: tuple[tuple[KindName, str, str], ...] = (
+    (
+        "copies",
+        "copies of packets",
+        "a link ahead of `duplicate`, or behind what refuses them",
+    ),
+    ("notices", "notices that packets are too large", "the other direction of it"),
+)
+"""Kinds of which no bytes are made, what they are called, and which link to take instead."""
 
 
 class Writer:
@@ -102,7 +111,7 @@ class Writer:
         """Write the next items; `losses` says by fate where they were lost."""
         if self._reassembly is None:
             items = items.select_range(0, min(self._count_room(), items.total))
-        self._refuse_copies(items)
+        self._refuse_made(items)
         for start in range(0, items.total, MOST_AT_ONCE):
             part = items.select_range(start, min(start + MOST_AT_ONCE, items.total))
             records = self._bytes(part)
@@ -120,14 +129,19 @@ class Writer:
         """Return how many packets may still be written."""
         return sys.maxsize if self._most is None else self._most - self.written
 
-    def _refuse_copies(self, items: Items) -> None:
-        """Raise CaptureError if packets come twice here: a copy does not tell its packet."""
-        copies, connection = self._experiment.streams.list_indices("copies"), items.batch.connection
-        if ((connection >= copies.start) & (connection < copies.stop)).any():
-            raise CaptureError(
-                f"copies of packets go over `{self._link.name}`, and a capture holds none: take a"
-                " link ahead of `duplicate`, or behind what refuses them"
-            )
+    def _refuse_made(self, items: Items) -> None:
+        """Raise CaptureError if packets come here of which no bytes are made.
+
+        A copy does not tell its packet, and a notice is one of ICMP.
+        """
+        connection = items.batch.connection
+        for kind, what, elsewhere in REFUSED:
+            made = self._experiment.streams.list_indices(kind)
+            if ((connection >= made.start) & (connection < made.stop)).any():
+                raise CaptureError(
+                    f"{what} go over `{self._link.name}`, and a capture holds none: take"
+                    f" {elsewhere}"
+                )
 
     def list_keys(self) -> str:
         """Return the keys of what was written, as a table."""

@@ -51,6 +51,8 @@ class Form(NamedTuple):
             not encrypted.
         changed: Whether a fault has changed what some carry.
         copied: Whether a fault has put copies of some among them.
+        heeded: Whether notices to their target may come to be among them,
+        noticed: and whether they do.
         unverified: Whether some were decrypted though their check of integrity may have failed.
         family: The version of IP of the packets as they were sent; "" if it is not known.
         is_tagged: Whether they have a tag, where this depends on the flow.
@@ -70,6 +72,8 @@ class Form(NamedTuple):
     keys: Keys = ()
     changed: bool = False
     copied: bool = False
+    heeded: bool = False
+    noticed: bool = False
     unverified: bool = False
     family: str = ""
     is_tagged: bool = False
@@ -89,6 +93,11 @@ class Form(NamedTuple):
     def largest_packet_bytes(self) -> int:
         """Return the largest size without a tag, as an MTU counts it; 0 if none is known."""
         return self.largest_bytes - self.tag_bytes
+
+    @property
+    def is_in_tunnel(self) -> bool:
+        """Return whether they are encrypted, or have another header around their own."""
+        return self.inside is not None or bool(self.headers)
 
     def with_tag(self, tag_bytes: int) -> Form:
         """Return the form of packets that have got a tag of so many bytes; 0: lost it again."""
@@ -281,6 +290,11 @@ class Form(NamedTuple):
                 "some of these packets are copies that a fault made, which it does not cut",
                 "put the fault behind what makes packets of the cells",
             )
+        if self.noticed:
+            raise UnfitError(
+                "notices to a source are among these packets, which it does not cut",
+                "put the `tell_mtu` where no cells are between it and the source",
+            )
         cells = sum(adaptation.count_cells(size) * count for size, count in self.sizes)
         sizes = ((CELL_BYTES, cells),) if cells else ()
         frames = (adaptation, self, mtu_bytes)
@@ -314,5 +328,5 @@ class Form(NamedTuple):
         return packets
 
     def with_faults(self, other: Form) -> Form:
-        """Return this form, with what faults did to another one."""
-        return self._replace(changed=other.changed, copied=other.copied)
+        """Return this form, with what faults did to another one, and what has come among it."""
+        return self._replace(changed=other.changed, copied=other.copied, noticed=other.noticed)

@@ -59,7 +59,7 @@ class ClampMss(Element):
         return self.mss
 
     def predict_form(self, form: Form) -> Form:
-        if form.inside is not None or form.headers:
+        if form.is_in_tunnel:
             raise UnfitError(
                 "these packets are in a tunnel, and a SYN in there is not seen from outside",
                 "put it ahead of what begins the tunnel, or behind what ends it",

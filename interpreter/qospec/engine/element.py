@@ -307,6 +307,10 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `build_transition` 
         """Return to what it lowers the MSS that TCP announces, for the planner; None: not."""
         return None
 
+    def list_told_bytes(self, _largest_bytes: int) -> tuple[int, ...]:
+        """Return the MTUs that sources of packets up to a size learn from it, for the planner."""
+        return ()
+
     @property
     def multiplexer(self) -> Element | None:
         """Return what merges its inputs at each output, if it is a router; the planner inserts it.

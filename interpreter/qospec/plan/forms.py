@@ -72,7 +72,8 @@ def build_sent_form(member: Member) -> Form:
         return build_form("cell", CELLS)
     family = str(member.packets.header_fields["family"])
     sent = build_form("packet", member.packets.sizes)
-    return sent._replace(family=family, is_tagged=member.packets.is_tagged)
+    packets = member.packets
+    return sent._replace(family=family, is_tagged=packets.is_tagged, heeded=packets.heeded)
 
 
 @functools.cache
@@ -306,15 +307,18 @@ def limit_segments(
     Raises:
         UnfitExchangeError: Traffic cannot send packets of that size.
     """
-    if all(draft.element.most_announced_bytes is None for draft in drafts.values()):
+    elements = [draft.element for draft in drafts.values()]
+    if all(e.most_announced_bytes is None and not e.list_told_bytes(NO_LIMIT) for e in elements):
         return members
     limited = list(members)
-    for number, there, back in _list_exchanges(members, flows):
+    for there, back in list_exchanges(members, flows):
+        number = members[there].stream.flow
         sent = flows[number].packets
         assert sent is not None  # noqa: S101 -- what is answered in packets
         found = _find_limit(drafts, reach, back), _find_limit(drafts, reach, there)
         try:
-            sent = flows[number].traffic.limit_segments(sent, found)
+            told = _list_told(drafts, reach, there, sent.sizes.size_bytes[-1])
+            sent = flows[number].traffic.limit_segments(sent, found, told)
         except UnfitError as reason:
             raise UnfitExchangeError(number, reason) from reason
         limited[there] = replace(members[there], packets=sent)
@@ -322,16 +326,13 @@ def limit_segments(
     return tuple(limited)
 
 
-def _list_exchanges(
-    members: Sequence[Member], flows: Sequence[Flow]
-) -> Iterator[tuple[int, int, int]]:
-    """Yield the numbers of a flow, of a member of its requests, and of that of their answers."""
+def list_exchanges(members: Sequence[Member], flows: Sequence[Flow]) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of each member of requests in packets, and of that of their answers."""
     for number, flow in enumerate(flows):
         if flow.traffic.is_answered and flow.packets is not None:
             requests = list_members(members, number, "user")
             answers = list_members(members, number, "answers")
-            for there, back in zip(requests, answers, strict=True):
-                yield number, there, back
+            yield from zip(requests, answers, strict=True)
 
 
 def _find_limit(drafts: Drafts, reach: Reach, member: int) -> int | None:
@@ -352,6 +353,12 @@ def _find_limit(drafts: Drafts, reach: Reach, member: int) -> int | None:
         waiting += [(hop.after, limit) for hop in onward.get(state, ())]
     found = max((most[end] for end in ends if end in most), default=NO_LIMIT)
     return None if found == NO_LIMIT else found
+
+
+def _list_told(drafts: Drafts, reach: Reach, member: int, largest_bytes: int) -> set[int]:
+    """Return the MTUs that the source of a member's packets, up to a size, may learn."""
+    passed = (index for index, members in reach.any.items() if member in members)
+    return {mtu for index in passed for mtu in drafts[index].element.list_told_bytes(largest_bytes)}
 
 
 class Survey(NamedTuple):

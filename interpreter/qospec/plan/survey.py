@@ -127,7 +127,7 @@ class KnownSurveys:
         limited = _limit(case, members, routes, problems)
         if limited is None:
             return None
-        sent = tuple(map(_build_size_key, members))
+        sent = tuple(map(_build_size_key, limited))
         latencies = feasibility.list_flows_with_latencies(case, name)
         form = (id(routes), sent, latencies, name, case.run.payload, *_list_flow_keys(case))
         load = (form, *_list_load_keys(case, members, routes))
@@ -405,6 +405,7 @@ def _check_forms(case: Case, name: str, survey: Survey, problems: Problems) -> b
         *marks.find_misplaced_tags(case, survey),
         *feasibility.find_unknown_latencies(case, name, survey),
         *feasibility.find_left_in_parts(case, survey),
+        *feasibility.find_untold(case, survey),
         *feasibility.find_repeated_keys(case, survey),
         *warnings.find_unfit_schedulers(case.networks[name], survey),
         *channels.find_disagreements(case.networks[name], survey),

@@ -35,9 +35,12 @@ from qospec.engine.source.headers import (
 from qospec.engine.source.sizes import Sizes
 from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 from qospec.protocol.marks import CAPABLE
+from qospec.protocol.path_mtu import NOTICE_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from qospec.engine.endpoint.traffic import Exchange, Limits
     from qospec.engine.line.clock import Clock
     from qospec.engine.source.traffic import SentPackets
@@ -67,6 +70,8 @@ Algorithm = Annotated[CongestionControl | None, Domain("congestion", implied="ne
 
 MOST_SEGMENTS = 2**22
 """Of all connections of a flow under way at once: 44 bytes of state for each, and 112 in flight."""
+REDISCOVER_PS = 600 * PS_PER_S
+"""Source: RFC 1191, 6.3."""
 NEVER_BYTES = 2**40
 """More than a window moves by."""
 
@@ -76,7 +81,7 @@ NEVER_BYTES = 2**40
     " (acknowledgements); RFC 6582 (NewReno); RFC 6298 (timeout); RFC 6928 (initial window);"
     " RFC 1122, 4.2.3.3, 4.2.3.4 (silly windows, Nagle's algorithm); RFC 2018, RFC 6675 (SACK);"
     " RFC 3042 (limited transmit); RFC 7323, 3 and 4 (time stamps);"
-    " RFC 3168, 6 (ECN)",
+    " RFC 3168, 6 (ECN); RFC 1191 (path MTU discovery)",
     carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
@@ -98,11 +103,10 @@ class Tcp(ExchangeTraffic):
     the exchange is the whole of it.
 
     Not modelled: the options of a SYN but for its MSS (windows above 65,535 bytes are scaled); path
-    MTU discovery, so that a path must take what its ends announce, see `clamp_mss`; that a server
-    whose FIN is not acknowledged sends it again; a fourth range of `sack`; the longer history of
-    the timeout that more samples in a round trip ask for (RFC 7323, 4.2); an octet of data in the
-    probe of a window (RFC 9293, 3.8.6.1). Sequence numbers have 64 bits. Captures show options as
-    data.
+    MTU discovery by probes (RFC 4821), of IPv6, and of what a server responds; that a server whose
+    FIN is not acknowledged sends it again; a fourth range of `sack`; the longer history of the
+    timeout that more samples in a round trip ask for (RFC 7323, 4.2); an octet of data in the probe
+    of a window (RFC 9293, 3.8.6.1). Sequence numbers have 64 bits. Captures show options as data.
     """
 
     causes = ("timed_out",)
@@ -157,6 +161,12 @@ class Tcp(ExchangeTraffic):
     ecn: Boolean = False
     """Whether congestion is noticed by marks: data is sent as ECT(0), but for what is sent again,
     acknowledgements echo CE, and the window is reduced for it as for a loss, once in a window."""
+    path_mtu_discovery: Boolean = False
+    """Whether segments may not be cut, and become smaller as a `tell_mtu` on the path says. What is
+    under way then is cut anew; the congestion window stays, and one segment is sent until an
+    acknowledgement comes."""
+    rediscover_after: Pause = None
+    """How long that is believed; then larger segments are tried. By default 10 min."""
     ack_every: Every = 2
     """Of the data of how many full segments in order an acknowledgement is."""
     ack_timer: Timer = PS_PER_S // 5
@@ -204,6 +214,7 @@ class Tcp(ExchangeTraffic):
                 "leave one out"
             )
         self._verify_dialogue()
+        self._verify_discovery()
         if self.write_size is not None and self.write_size > self.send_buffer:
             raise ValueError(
                 f"write_size: {self.write_size} B never fit the send buffer of"
@@ -218,6 +229,28 @@ class Tcp(ExchangeTraffic):
         for name in ("transfer", "read_every"):
             if self.request is not None and getattr(self, name):
                 raise ValueError(f"request: not with `{name}`; leave one out")
+
+    def _verify_discovery(self) -> None:
+        if not self.path_mtu_discovery:
+            if self.rediscover_after is not None:
+                raise ValueError(
+                    "rediscover_after: nothing is discovered; write `path_mtu_discovery = true`,"
+                    " too"
+                )
+            return
+        if self.family != "ipv4":
+            raise ValueError(
+                "path_mtu_discovery: by messages of IPv4 alone; write `family = ipv4`, or leave"
+                " one out"
+            )
+        if self.request is not None:
+            raise ValueError(
+                "path_mtu_discovery: not with `request`, of which both ends send; leave one out"
+            )
+
+    @property
+    def heeds_notices(self) -> bool:
+        return self.path_mtu_discovery
 
     @property
     def _control(self) -> CongestionControl:
@@ -305,7 +338,9 @@ class Tcp(ExchangeTraffic):
         """Return the places for these, and for short ones between them: a power of two."""
         return 1 << (self._count_segments(mss) + 2).bit_length()
 
-    def limit_segments(self, sent: SentPackets, limits: Limits) -> SentPackets:
+    def limit_segments(
+        self, sent: SentPackets, limits: Limits, told: Collection[int] = ()
+    ) -> SentPackets:
         (answers, loop), (there, back) = (sent.answers, sent.loop), limits
         assert answers is not None and loop is not None  # noqa: S101, PT018 -- of an exchange
         mss = self._find_mss(sent)
@@ -316,7 +351,41 @@ class Tcp(ExchangeTraffic):
         least = min(self._limit_mss(mss, limit) for limit in limits)
         self._verify_segments(least)
         scaled = loop.split_items(Fraction(mss, least))
-        return sent._replace(loop=scaled, answers=answers._replace(loop=scaled))
+        limited = sent._replace(loop=scaled, answers=answers._replace(loop=scaled))
+        return self._limit_by_notices(limited, told) if self.path_mtu_discovery else limited
+
+    def _limit_by_notices(self, sent: SentPackets, told: Collection[int]) -> SentPackets:
+        """Return what is sent if a source may learn of these MTUs: packets of their sizes, too.
+
+        Each time what is under way may be sent again. Notices are among the answers.
+        """
+        (answers, loop), full = (sent.answers, sent.loop), sent.sizes.size_bytes[-1]
+        assert answers is not None and loop is not None  # noqa: S101, PT018 -- of an exchange
+        lower = sorted(mtu for mtu in {*told} if mtu < full)
+        if not lower:
+            return sent
+        least = lower[0] - self._header_bytes
+        self._verify_segments(least)
+        loop = loop.split_items(Fraction(full - self._header_bytes, least))
+        again = Fraction(self._count_places(least) * PS_PER_S, self._rediscover_ps)
+        loop = replace(
+            loop,
+            at_once=loop.at_once * (1 + len(lower)),
+            again=loop.again + again * len(lower),
+        )
+        sizes = sorted({*sent.sizes.size_bytes, *lower})
+        back = sorted({*answers.sizes.size_bytes, NOTICE_BYTES})
+        return sent._replace(
+            loop=loop,
+            sizes=Sizes(tuple(sizes), (1,) * len(sizes)),
+            answers=answers._replace(
+                loop=loop, sizes=Sizes(tuple(back), (1,) * len(back)), heeded=True
+            ),
+        )
+
+    @property
+    def _rediscover_ps(self) -> int:
+        return self.rediscover_after or REDISCOVER_PS
 
     def _limit_sizes(self, sent: SentPackets, mss: int, limit: int) -> SentPackets:
         """Return what is sent with smaller segments."""
@@ -331,6 +400,13 @@ class Tcp(ExchangeTraffic):
 
     def _find_mss(self, sent: SentPackets) -> int:
         return sent.sizes.size_bytes[-1] - self._header_bytes
+
+    def _find_least_mss(self, exchange: Exchange) -> int:
+        """Return the MSS that connections may come down to on their path."""
+        sent = exchange.carried or exchange.sent
+        if self.path_mtu_discovery:  # else there is one, and in a dialogue acknowledgements
+            return sent.sizes.size_bytes[1] - self._header_bytes
+        return self._find_mss(sent)
 
     def build_endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the client and the server."""
@@ -359,7 +435,7 @@ class Tcp(ExchangeTraffic):
             write_bytes=self.write_size or 0,
             transfer_bytes=AS_SAID if self.request else self.transfer or 0,
             holds_short=self.nagle,
-            places=self._count_places(self._find_mss(exchange.carried or exchange.sent)),
+            places=self._count_places(self._find_least_mss(exchange)),
             initial_window=self.initial_window or 0,
             least_rto_ps=self.min_rto,
             retries=self.retries,
@@ -368,6 +444,7 @@ class Tcp(ExchangeTraffic):
             is_stamped=self.time_stamps,
             prompts=self.limited_transmit,
             ecn=self.ecn,
+            rediscover_ps=self._rediscover_ps if self.path_mtu_discovery else 0,
             spread_ps=self.spread,
             is_drawn=self.begins == "random",
             header_bytes=self._header_bytes,
@@ -377,7 +454,7 @@ class Tcp(ExchangeTraffic):
         return Receiver(
             exchange,
             buffer_bytes=self.receive_buffer,
-            ranges=self._count_places(self._find_mss(exchange.carried or exchange.sent)) // 2 + 1,
+            ranges=self._count_places(self._find_least_mss(exchange)) // 2 + 1,
             mss=mss,
             ack_every=self.ack_every,
             transfer_bytes=self.transfer or 0,

@@ -65,6 +65,10 @@ WIRES = {
         "whole = reassemble\n  out = fifo {{ limit = 64 {unit} }}\n"
         "  p.rx -> e -> whole -> out -> q.tx"
     ),
+    "tell_mtu": (
+        "port r: {carries}\n  p.rx -> e.there\n  e.there -> q.tx\n"
+        "  r.rx -> e.back\n  e.back -> r.tx"
+    ),
     "aal_segment": (
         "join = {other_end}\n  out = fifo {{ limit = 64 {unit} }}\n"
         "  p.rx -> e -> join -> out -> q.tx"
@@ -110,6 +114,7 @@ BESIDE = {
     "tamper": "first = 4",
     "remark.by": "dscp = { green: 10 }",
     "tcp.read_size": "read_every = 10 ms",
+    "tcp.rediscover_after": "path_mtu_discovery = true",
     "tcp.request": "response = 20 kB",
     "tcp.response": "request = 480 B",
     **dict.fromkeys(

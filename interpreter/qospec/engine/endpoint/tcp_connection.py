@@ -6,7 +6,8 @@ its first byte, NO_DATA if it only acknowledges, PROBE if it asks for the window
 acknowledgement, the number of the byte that the receiver expects, 0 in answer to a SYN, and its
 column WINDOW how many bytes it takes from there on, in WINDOW_BITS bits; above these a SYN and the
 answer to it have how much data their sender takes in a segment, before options. FLAGS has ECHO in
-an acknowledgement if congestion was experienced, REDUCED in a segment if the window was reduced.
+an acknowledgement if congestion was experienced, REDUCED in a segment if the window was reduced,
+DONT_FRAGMENT in all that a sender sends who discovers the MTU of its path.
 STAMP is when a packet was sent, or of an acknowledgement, when that was of which it tells. Each of
 the columns from FIRST_BLOCK on holds what came out of order, the latest first: how far behind that
 number it begins, and its length in LENGTH_BITS bits; 0 of none. What is sent again has the bounds
@@ -61,6 +62,8 @@ STAMP_BYTES = 12
 """What a time stamp adds to a header, padded. Source: RFC 7323, appendix A."""
 ECHO, REDUCED = 1, 2
 """ECE and CWR, of which a packet of a dialogue may have both. Source: RFC 3168, 6.1."""
+DONT_FRAGMENT = 4
+"""DF of the IP header. Source: RFC 791, 3.1."""
 BLOCKS, LENGTH_BITS = 3, 31
 BLOCK_OPTION_BYTES, BLOCK_BYTES = 4, 8
 """What blocks add to a header: padded, and each of them. Source: RFC 2018, 3."""
@@ -91,11 +94,16 @@ BLOCK_OPTION_BYTES, BLOCK_BYTES = 4, 8
     CONNECTIONS,
     HAS_BEGUN,
     ALARM_AT,
+    RAISE_AFTER,
+    FIRST_NOTICE,
+    RAISE_AT,
     SENDER,
-) = range(26)
+) = range(29)
 """The first numbers of the state: what the sender is; whether the connections have their times to
-begin; when the alarm goes off. A row for each connection follows, as one for the heap of deadlines,
-then for each a ring of PLACES for the segments under way."""
+begin; when the alarm goes off; how long what notices say of a path is believed, 0 if it discovers
+no MTU, the first index of these, and when the first of what they said is old. A row for each
+connection follows, as one for the heap of deadlines, then for each a ring of PLACES for the
+segments under way."""
 (
     PHASE,
     ACKNOWLEDGED,
@@ -133,8 +141,10 @@ then for each a ring of PLACES for the segments under way."""
     END,
     TOLD_WINDOW,
     EFFECTIVE_MSS,
+    LARGEST_MSS,
+    VALID_UNTIL,
     OWN,
-) = range(DEADLINE, DEADLINE + 37)
+) = range(DEADLINE, DEADLINE + 39)
 OWN_FIELDS = 8
 COLUMNS = OWN + OWN_FIELDS
 """The columns of a row, named in RFC 9293, 5681 and 6298: SND.UNA, SND.NXT, the highest number sent
@@ -148,8 +158,8 @@ segments, counted from 0: the first under way, the next to send, the one behind 
 the bytes sacked from there on; the segment behind the last that is sacked; the first segment that
 may be sent again. WHOLE is the exchange under way, if it is a transfer or a dialogue, END behind
 what the application has to write so far, TOLD_WINDOW the window that was told last, EFFECTIVE_MSS
-the most data of a segment (RFC 9293, 3.7.1: Eff.snd.MSS). From OWN on, OWN_FIELDS of the congestion
-control."""
+the most data of a segment (RFC 9293, 3.7.1: Eff.snd.MSS), LARGEST_MSS that before a notice lowered
+it, which is believed until VALID_UNTIL. From OWN on, OWN_FIELDS of the congestion control."""
 START, BEHIND, ITEM, STATUS, SEGMENT = range(5)
 """Of a segment: the number of its first byte, the one behind its last, its exchange, its status."""
 UNKNOWN, LOST, RESENT, REPEATED, SACKED = range(5)
@@ -170,8 +180,8 @@ the congestion window from then on, in bytes."""
 TOLD_ACKNOWLEDGED, TOLD_AGAIN, TOLD_TIMEOUT, TOLD_ROUND_TRIP, TOLD_WINDOWS = range(len(QUANTITIES))
 
 
-def find_last_column(*, sack: bool, is_stamped: bool, ecn: bool) -> str:
+def find_last_column(*, sack: bool, is_stamped: bool, flags: bool) -> str:
     """Return the last of the columns in which packets say something."""
     if sack:
         return "third_block"
-    return "stamp" if is_stamped else "flags" if ecn else "window"
+    return "stamp" if is_stamped else "flags" if flags else "window"

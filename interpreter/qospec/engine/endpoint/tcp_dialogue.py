@@ -177,7 +177,7 @@ class Speaker(Endpoint):
     def _count_columns(self) -> int:
         if self.sender.is_stamped:
             return 1 + ECHOED - MORE
-        return count_columns(find_last_column(sack=self.sender.sack, is_stamped=True, ecn=False))
+        return count_columns(find_last_column(sack=self.sender.sack, is_stamped=True, flags=False))
 
 
 @functools.cache

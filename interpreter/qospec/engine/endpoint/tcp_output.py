@@ -9,6 +9,7 @@ from qospec.engine.endpoint.tcp_connection import (
     ACKNOWLEDGED,
     BEHIND,
     CONGESTION_WINDOW,
+    DONT_FRAGMENT,
     DUPLICATE,
     DUPLICATES,
     ECN,
@@ -38,6 +39,7 @@ from qospec.engine.endpoint.tcp_connection import (
     PROBED,
     PROMPTED,
     PROMPTS,
+    RAISE_AFTER,
     RECOVERING,
     REDUCED,
     RESEND,
@@ -85,6 +87,8 @@ def send_packet(state: Whole, row: int, number: int, size_bytes: int, event: Eve
     items[packet, NUMBER] = number
     if state[STAMPED]:
         items[packet, STAMP] = now_ps
+    if state[RAISE_AFTER]:
+        items[packet, FLAGS] = DONT_FRAGMENT
     send(out, 0, packet, now_ps)
     return packet
 
@@ -163,7 +167,7 @@ def send_segments(state: Whole, table: Whole, row: int, event: Event) -> None:
             continue
         if state[place + BEHIND] > end:
             return
-        _send_next(state, table, row, state[place + BEHIND], event)
+        send_next(state, table, row, state[place + BEHIND], event)
         tell_quantity(state, row, TOLD_AGAIN, 1, event)
     if now_ps < state[STOP] or state[TRANSFER]:
         size_bytes = _find_size(state, table, row, end)
@@ -201,15 +205,16 @@ def _send_new(state: Whole, table: Whole, row: int, size_bytes: int, event: Even
     """Send a segment for the first time: only these are capable of ECN. Source: RFC 3168, 6.1."""
     items = event[0]
     _begin_segment(state, table, row, size_bytes, event)
-    packet = _send_next(state, table, row, table[row, HIGHEST], event)
+    packet = send_next(state, table, row, table[row, HIGHEST], event)
     if state[ECN]:
         items[packet, ITEM_MARKS] |= CAPABLE
         if table[row, IS_REDUCED]:
-            items[packet, FLAGS], table[row, IS_REDUCED] = REDUCED, 0
+            items[packet, FLAGS] |= REDUCED
+            table[row, IS_REDUCED] = 0
 
 
 @kernel
-def _send_next(state: Whole, table: Whole, row: int, behind: int, event: Event) -> int:
+def send_next(state: Whole, table: Whole, row: int, behind: int, event: Event) -> int:
     """Send the next segment, up to a number, and wait for its acknowledgement; return it."""
     number, now_ps = table[row, NEXT_BYTE], event[1]
     packet = send_packet(state, row, number, behind - number + state[HEADER_BYTES], event)

@@ -184,7 +184,7 @@ class Receiver(Endpoint):
             self.rule.opened,
             self.rule.much,
         )
-        last = find_last_column(sack=self.sacks, is_stamped=self.is_stamped, ecn=self.ecn)
+        last = find_last_column(sack=self.sacks, is_stamped=self.is_stamped, flags=self.ecn)
         return Transition(state, _receive_segment, wake_receiver, within=count_columns(last))
 
 

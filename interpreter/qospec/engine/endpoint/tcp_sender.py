@@ -25,14 +25,12 @@ from qospec.engine.endpoint.deadlines import (
 )
 from qospec.engine.endpoint.tcp_connection import (
     ACKNOWLEDGED,
-    AFTER_FIRST,
     ALARM_AT,
     BEHIND,
     CLOSED,
     COLUMNS,
     CONGESTION_WINDOW,
     CONNECTIONS,
-    DEVIATION,
     DUPLICATE,
     DUPLICATES,
     ECHO,
@@ -44,6 +42,7 @@ from qospec.engine.endpoint.tcp_connection import (
     FIRST_ACKNOWLEDGEMENT,
     FIRST_BYTE,
     FIRST_EXCHANGE,
+    FIRST_NOTICE,
     GIVEN_UP,
     HAS_BEGUN,
     HEADER_BYTES,
@@ -67,6 +66,7 @@ from qospec.engine.endpoint.tcp_connection import (
     PLACES,
     PROMPTED,
     QUANTITIES,
+    RAISE_AT,
     RECOVER,
     RECOVERING,
     REDUCED_TO,
@@ -77,7 +77,6 @@ from qospec.engine.endpoint.tcp_connection import (
     SACK,
     SEGMENT,
     SENDER,
-    SMOOTHED,
     STAMPED,
     STOP,
     SYN,
@@ -86,9 +85,9 @@ from qospec.engine.endpoint.tcp_connection import (
     TIMED_AT,
     TIMED_OUT,
     TOLD_ACKNOWLEDGED,
-    TOLD_ROUND_TRIP,
     TOLD_TIMEOUT,
     TRANSFER,
+    VALID_UNTIL,
     WHOLE,
     WINDOW_BITS,
     WINDOW_MASK,
@@ -106,6 +105,9 @@ from qospec.engine.endpoint.tcp_output import (
     tell_window,
     work,
 )
+from qospec.engine.endpoint.tcp_path_mtu import raise_sizes, take_notice
+from qospec.engine.endpoint.tcp_recovery import recover
+from qospec.engine.endpoint.tcp_round_trip import take_sample
 from qospec.engine.endpoint.tcp_scoreboard import (
     find_segment,
     forget,
@@ -165,6 +167,7 @@ class Sender(Endpoint):
         is_stamped: Whether packets have time stamps, by which round trips are timed.
         prompts: Whether each of the first two duplicates lets it send a segment.
         ecn: Whether its data is capable of ECN, and the window follows marks.
+        rediscover_ps: How long it believes what notices say of its path; 0: it heeds none.
         spread_ps: Over how long the connections begin.
         is_drawn: Whether they begin at drawn times, and not evenly.
         header_bytes: Of a packet without data.
@@ -188,6 +191,7 @@ class Sender(Endpoint):
     is_stamped: bool
     prompts: bool
     ecn: bool
+    rediscover_ps: int
     spread_ps: int
     is_drawn: bool
     header_bytes: int
@@ -228,13 +232,17 @@ class Sender(Endpoint):
             count,
             0,
             FOREVER_PS,
+            self.rediscover_ps,
+            setting.streams.start("notices") + exchange.answers,
+            FOREVER_PS,
         )
         table = get_function(view_rows)(state, SENDER, 1 + count, COLUMNS)
         clear_deadlines(table)
         table[1:, TIMED_AT] = self._begin_ps(setting)
-        table[1:, EFFECTIVE_MSS] = self.mss
+        table[1:, EFFECTIVE_MSS], table[1:, VALID_UNTIL] = self.mss, FOREVER_PS
         table[1:, END] = FIRST_BYTE + max(0, self.transfer_bytes) if self.transfer_bytes else NO_END
-        receive, wake = link_hooks(self.control.hooks, _receive_acknowledgement, wake_sender)
+        takes = _receive_notices_too if self.rediscover_ps else _receive_acknowledgement
+        receive, wake = link_hooks(self.control.hooks, takes, wake_sender)
         return Transition(
             state,
             receive,
@@ -243,7 +251,11 @@ class Sender(Endpoint):
             quantities=QUANTITIES if setting.watched else (),
             first_alarm_ps=0,
             within=count_columns(
-                find_last_column(sack=self.sack, is_stamped=self.is_stamped, ecn=self.ecn)
+                find_last_column(
+                    sack=self.sack,
+                    is_stamped=self.is_stamped,
+                    flags=self.ecn or self.rediscover_ps > 0,
+                )
             ),
         )
 
@@ -287,6 +299,21 @@ def _receive_acknowledgement(
 
 
 @kernel
+def _receive_notices_too(
+    state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole
+) -> int:
+    """Take what arrives, an acknowledgement or a notice."""
+    if items[item, CONNECTION] < state[FIRST_NOTICE]:
+        return _receive_acknowledgement(state, items, item, port, now_ps, out)
+    if items[0, SPARE] <= MADE_AT_ONCE * (1 + state[PLACES]):
+        return NO_ITEMS
+    send(out, RECEIVED, item, now_ps)
+    take_notice(state, item, (items, now_ps, out))
+    _set_alarm(state, 1 + items[item, CONNECTION] - state[FIRST_NOTICE], out)
+    return DONE
+
+
+@kernel
 def take_acknowledgement(state: Whole, item: int, has_data: int, event: Event) -> None:
     """Take an acknowledgement, which is no duplicate if it has data."""
     items, now_ps, _ = event
@@ -304,7 +331,7 @@ def take_acknowledgement(state: Whole, item: int, has_data: int, event: Event) -
         is_told = _take_echo(state, table, row, items, item, now_ps)
         if number > table[row, ACKNOWLEDGED]:
             if state[STAMPED]:
-                _take_sample(state, table, row, now_ps - items[item, STAMP], event)
+                take_sample(state, table, row, now_ps - items[item, STAMP], event)
             _advance(state, table, row, number, is_told, event)
         elif table[row, ACKNOWLEDGED] == table[row, HIGHEST]:
             table[row, RETRIED] = 0
@@ -325,6 +352,16 @@ def go_on(state: Whole, row: int, event: Event) -> None:
 
 
 @kernel
+def _set_alarm(state: Whole, row: int, out: Whole) -> None:
+    """Set the alarm after a notice: for its segment, or until when it is believed."""
+    table = view_rows(state, SENDER, 1 + state[CONNECTIONS], COLUMNS)
+    at_ps = min(table[row, DUE], state[RAISE_AT])
+    if at_ps < state[ALARM_AT]:
+        state[ALARM_AT] = at_ps
+        wake_at(out, at_ps)
+
+
+@kernel
 def wake_sender(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Begin the connections that begin now, and act on timeouts.
 
@@ -338,13 +375,15 @@ def wake_sender(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
         state[HAS_BEGUN] = 1
         for connection in range(state[CONNECTIONS]):
             set_deadline(table, 1 + connection, table[1 + connection, TIMED_AT], 0)
+    if state[RAISE_AT] <= now_ps:
+        raise_sizes(state, table, now_ps)
     while items[0, SPARE] > MADE_AT_ONCE:  # else it goes on at this moment
         row = find_earliest(table)
         if table[row, DUE] > now_ps:
             break
         _expire(state, table, row, (items, now_ps, out))
         tell_window(state, table, row, (items, now_ps, out))
-    state[ALARM_AT] = table[find_earliest(table), DUE]
+    state[ALARM_AT] = min(table[find_earliest(table), DUE], state[RAISE_AT])
     if state[ALARM_AT] < FOREVER_PS:
         wake_at(out, max(state[ALARM_AT], now_ps))
     return DONE
@@ -371,25 +410,11 @@ def _open(state: Whole, table: Whole, row: int, event: Event) -> None:
         table[row, RTO] = max(RTO_AFTER_LOST_SYN_PS, state[LEAST_RTO])
         table[row, CONGESTION_WINDOW] = table[row, EFFECTIVE_MSS]
     else:
-        _take_sample(state, table, row, now_ps - table[row, TIMED_AT], event)
+        take_sample(state, table, row, now_ps - table[row, TIMED_AT], event)
         mss = table[row, EFFECTIVE_MSS]
         table[row, CONGESTION_WINDOW] = compute_initial_window(state, mss)
     begin_data(table, row)
     send_packet(state, row, NO_DATA, state[HEADER_BYTES], event)
-
-
-@kernel
-def _take_sample(state: Whole, table: Whole, row: int, sample_ps: int, event: Event) -> None:
-    """Compute the retransmission timeout from a round trip. Source: RFC 6298, 2.2 to 2.5."""
-    tell_quantity(state, row, TOLD_ROUND_TRIP, sample_ps, event)
-    if table[row, SMOOTHED] == 0:
-        table[row, SMOOTHED], table[row, DEVIATION] = sample_ps, sample_ps >> 1
-    else:
-        difference_ps = abs(table[row, SMOOTHED] - sample_ps)
-        table[row, DEVIATION] = (3 * table[row, DEVIATION] + difference_ps) >> 2
-        table[row, SMOOTHED] = (7 * table[row, SMOOTHED] + sample_ps) >> 3
-    rto_ps = table[row, SMOOTHED] + max(1, 4 * table[row, DEVIATION])
-    table[row, RTO] = max(state[LEAST_RTO], min(rto_ps, LONGEST_RTO_PS))
 
 
 # ---- what is acknowledged
@@ -440,11 +465,11 @@ def _advance(
     if table[row, NEXT_BYTE] < number:
         table[row, NEXT_BYTE], table[row, NEXT] = number, table[row, FIRST]
     if 0 < table[row, TIMED] <= number and not state[STAMPED]:
-        _take_sample(state, table, row, now_ps - table[row, TIMED_AT], event)
+        take_sample(state, table, row, now_ps - table[row, TIMED_AT], event)
         table[row, TIMED] = 0
     is_timer_kept = False
     if table[row, RECOVERING]:
-        is_timer_kept = _recover(state, table, row, number - begun, event)
+        is_timer_kept = recover(state, table, row, number - begun, event)
     else:
         table[row, DUPLICATE] = 0
         if table[row, CONGESTION_WINDOW] < state[LIMIT] and not is_told:
@@ -475,32 +500,6 @@ def _end_exchanges(state: Whole, table: Whole, row: int, number: int, event: Eve
     if number == FIRST_BYTE + state[TRANSFER]:
         send(out, ENDED, table[row, WHOLE], now_ps)
         send_packet(state, row, NO_DATA, state[HEADER_BYTES], event)
-
-
-@kernel
-def _recover(state: Whole, table: Whole, row: int, bytes_acknowledged: int, event: Event) -> bool:
-    """Take an acknowledgement of new data in recovery; return whether it leaves the timer alone.
-
-    A partial one tells of another loss. The timer is set anew only for the first of them. Source:
-    RFC 6582, 3.2, step 3; RFC 5681, 3.2, step 6, where any ends the recovery; RFC 6675, 5, step A.
-    """
-    mss = table[row, EFFECTIVE_MSS]
-    if state[SACK]:
-        if table[row, ACKNOWLEDGED] >= table[row, RECOVER]:
-            table[row, RECOVERING], table[row, DUPLICATE] = 0, 0
-        return False
-    if table[row, ACKNOWLEDGED] >= table[row, RECOVER] or not state[PARTIAL]:
-        under_way = table[row, HIGHEST] - table[row, ACKNOWLEDGED]
-        whole = table[row, THRESHOLD]
-        if state[PARTIAL]:
-            whole = min(whole, max(under_way, mss) + mss)
-        table[row, CONGESTION_WINDOW], table[row, RECOVERING], table[row, DUPLICATE] = whole, 0, 0
-        return False
-    window = max(0, table[row, CONGESTION_WINDOW] - bytes_acknowledged)
-    table[row, CONGESTION_WINDOW] = window + (mss if bytes_acknowledged >= mss else 0)
-    send_again(state, table, row, event)
-    table[row, RECOVERING] += 1
-    return table[row, RECOVERING] > AFTER_FIRST  # type: ignore[no-any-return]
 
 
 @kernel

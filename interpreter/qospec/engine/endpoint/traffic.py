@@ -13,6 +13,8 @@ from qospec.engine.source.headers import WithHeaders
 from qospec.engine.source.traffic import SentPackets, Traffic
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from qospec.engine.line.clock import Clock
     from qospec.engine.source.closed_loop import ClosedLoop
     from qospec.engine.source.sizes import Sizes
@@ -94,8 +96,21 @@ class ExchangeTraffic(WithHeaders, Traffic):
     def build_endpoints(self, exchange: Exchange) -> Endpoints:
         """Return the elements of one client's host and its server's."""
 
-    def limit_segments(self, sent: SentPackets, limits: Limits) -> SentPackets:  # noqa: ARG002
-        """Return requests with their answers, on a path that limits what is announced."""
+    @property
+    def heeds_notices(self) -> bool:
+        """Return whether what it sends follows from notices that packets are too large."""
+        return False
+
+    def limit_segments(
+        self,
+        sent: SentPackets,
+        limits: Limits,  # noqa: ARG002
+        told: Collection[int] = (),  # noqa: ARG002
+    ) -> SentPackets:
+        """Return requests with their answers, on a path that limits what is announced.
+
+        `told` are the MTUs, in bytes, that the source of requests may learn there.
+        """
         return sent
 
     def _fill_line(self, sizes: Sizes, clock: Clock, field: str) -> SentPackets:

@@ -43,6 +43,7 @@ class SentPackets(NamedTuple):
         mark_order: Of each the marks, as uint32, in the order in which a connection repeats them;
             empty if all have the same, or if endpoints exchange them.
         is_tagged: Whether their frames have a tag, on a link where this depends on the flow.
+        heeded: Whether notices of routers to their target may come to be among them.
     """
 
     contract: Contract
@@ -60,6 +61,7 @@ class SentPackets(NamedTuple):
     other_marks: tuple[int, ...] = ()
     mark_order: bytes = b""
     is_tagged: bool = False
+    heeded: bool = False
 
 
 class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods

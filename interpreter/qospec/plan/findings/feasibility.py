@@ -7,6 +7,7 @@ is checked and planned but cannot be executed yet is rejected when it is to run,
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.form import EndsDifferError
@@ -15,7 +16,7 @@ from qospec.engine.security.association import Association
 from qospec.engine.security.end import SecurityEnd
 from qospec.model.expression import list_measurements
 from qospec.plan.changes import with_changes
-from qospec.plan.forms import find_largest_carried_bytes
+from qospec.plan.forms import find_largest_carried_bytes, list_exchanges
 from qospec.plan.offered import list_counted
 from qospec.plan.tables import group_by_flow
 from qospec.protocol.ip import IPV4_HEADER_BYTES
@@ -419,6 +420,39 @@ def _describe_repeated(encryption: Encryption) -> tuple[str, str]:
     if encryption.chaining == "cbc":
         return "initialisation vectors", f"initialisation vectors must be random ({source})"
     return "a nonce", f"no nonce may occur twice with one key ({source})"
+
+
+def find_untold(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each element that cannot tell a flow which heeds it that packets are too large.
+
+    What comes back to the source of these takes the other way through it, in the clear.
+    """
+    exchanges = [
+        (flow, there, back)
+        for there, back in list_exchanges(survey.members, case.flows)
+        if (flow := case.flows[survey.members[there].stream.flow]).traffic.heeds_notices
+    ]
+    arriving: dict[tuple[int, int], set[int]] = {}
+    for (place, entry), items in survey.reach.inputs.items() if exchanges else ():
+        for number, _ in items:
+            arriving.setdefault((place, number), set()).add(entry)
+    for (flow, there, back), index in product(exchanges, sorted(survey.reach.any)):
+        element, instance = survey.drafts[index].element, survey.drafts[index].instance
+        ways = arriving.get((index, there), set()), arriving.get((index, back), set())
+        largest_bytes = survey.forms.find_largest_bytes(index, there)
+        if not ways[0] or not element.list_told_bytes(largest_bytes):
+            continue
+        tunnels = any(form.is_in_tunnel for form in survey.forms.list_at(index, back))
+        if not ways[1] or len(ways[0]) > 1 or not ways[0].isdisjoint(ways[1]) or tunnels:
+            yield Diagnostic(
+                "E0308",
+                f"no path for notices of `{instance.path}` to the source of `{flow.name}`",
+                instance.span or flow.span,
+                secondary=(Label(flow.span, "sent here"),),
+                notes=("they go the way of what comes back through it, by its other input",),
+                help=f"lead the answers of `{flow.name}` through it, too, by its other input,"
+                " behind what decrypts them, or discover no MTU",
+            )
 
 
 def list_flows_with_latencies(case: Case, name: str) -> frozenset[str]:
