@@ -547,8 +547,9 @@ def _report_too_large(
     field = member.packets.size_field if member.packets is not None else ""
     if field == "mss" and member.packets is not None:
         data_bytes = fits_bytes - member.packets.sizes.size_bytes[0]  # which has no data
-        found = f"write `mss = {data_bytes} B`, as by path MTU discovery, or "
-        smaller = found if data_bytes > 0 else ""
+        written = f"write `mss = {data_bytes} B`, " if data_bytes > 0 else ""
+        on_way = "put ahead of it a `clamp_mss`, or a `tell_mtu` and `path_mtu_discovery = true`"
+        smaller = f"{written}{on_way}, or "
     return Diagnostic(
         FRAMING,
         f"`{flow.name}` {sends} packets of {sent_bytes} B @ip, "
