@@ -461,6 +461,7 @@ NOTHING = [
             "beginners": "tcp.nothing_begun",
             "switches": "tcp.nothing_lost",
             "clamps": "tcp.nothing_clamped",
+            "tellers": "tcp.nothing_told",
         },
         {
             "slow_start.qos": {
@@ -479,6 +480,13 @@ NOTHING = [
                 LEVEL: ("a_line_is_shared.even",),
                 "one segment in each round trip: it has equal windows": (
                     "round_trips_divide_a_line.shares",
+                ),
+            },
+            "path_mtu.qos": {
+                "whatever comes fits, so that it arrives": (
+                    "a_segment_that_is_cut_anew.prompt",
+                    "a_window_that_is_cut_anew.prompt",
+                    "a_window_that_is_cut_anew.whole",
                 ),
             },
             "marks.qos": {

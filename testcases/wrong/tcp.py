@@ -8,6 +8,8 @@ HOLDS_NOTHING = {
 }
 """A stack without Nagle's algorithm, whatever it is told."""
 
+CUT_ANEW = "a_segment_that_is_cut_anew"
+
 WRONG = [
     Wrong(
         "tcp.unlimited",
@@ -118,6 +120,39 @@ WRONG = [
         for name, more in (
             ("clamps_what_comes_back", "+ 9_000 B"),
             ("clamps_the_client_with_headers", "- 40 B"),
+        )
+    ),
+    *(
+        Wrong(f"tcp.{name}", "tellers", "path_mtu.qos", (case,), noticed, changes=changes)
+        for name, case, noticed, changes in (
+            (
+                "names_no_mtu",
+                f"{CUT_ANEW}:mtu=1_400B,by_name=true,steps=1",
+                {"time", "lost", "told"},
+                {"next_hop_mtu = by_name": "next_hop_mtu = by_name and not by_name"},
+            ),
+            (
+                "tells_nobody",
+                f"{CUT_ANEW}:mtu=1_400B,by_name=true,steps=1",
+                {"told"},
+                {
+                    "  fit.back -> inner.tx": "  sort = classify { notices = pkt.size == 56 B,"
+                    " acks = otherwise }\n  fit.back -> sort\n  sort.notices -> discard\n"
+                    "  sort.acks -> inner.tx"
+                },
+            ),
+            (
+                "heeds_nothing",
+                "a_window_that_is_cut_anew:mtu=1_400B",
+                {"again", "prompt", "whole"},
+                {"path_mtu_discovery = true": "path_mtu_discovery = false"},
+            ),
+            (
+                "counts_frames_in_an_mtu",
+                "the_line_by_what_is_learnt:mtu=1_400B,by_name=true,packet=1_400B",
+                {"ceiling"},
+                {"tell_mtu { mtu = mtu": "tell_mtu { mtu = mtu - 18 B"},
+            ),
         )
     ),
     Wrong(
