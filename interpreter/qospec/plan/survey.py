@@ -124,7 +124,7 @@ class KnownSurveys:
         problems: Problems,
     ) -> Survey | None:
         """Return what arrives where; None if that, or the rates, do not fit, which is told once."""
-        limited = _limit(case, members, routes, problems)
+        limited = _limit_members(case, members, routes, problems)
         if limited is None:
             return None
         sent = tuple(map(_build_size_key, limited))
@@ -183,7 +183,7 @@ def _survey_network(
         overall.add(case, name, members, routes)
     if known is not None:
         return known.find_form(case, name, members, routes, problems)
-    limited = _limit(case, members, routes, problems)
+    limited = _limit_members(case, members, routes, problems)
     if limited is None:
         return None
     survey = _survey(case, network, limited, routes, problems)
@@ -317,7 +317,7 @@ def _find_routes(
     return routes
 
 
-def _limit(
+def _limit_members(
     case: Case, members: tuple[Member, ...], routes: Routes, problems: Problems
 ) -> tuple[Member, ...] | None:
     """Return members whose packets are as large as their ways let them be; None if that is told."""

@@ -203,10 +203,33 @@ class Sender(Endpoint):
 
     def build_transition(self, setting: Setting) -> Transition:
         """Return the sender before its first SYN."""
-        exchange, count = self.exchange, self.exchange.connections
+        count = self.exchange.connections
         segments = count * self.places * SEGMENT
         state = np.zeros(SENDER + (1 + count) * COLUMNS + segments, np.int64)
-        state[:SENDER] = (
+        state[:SENDER] = self._list_first(setting)
+        table = get_function(view_rows)(state, SENDER, 1 + count, COLUMNS)
+        clear_deadlines(table)
+        table[1:, TIMED_AT] = self._begin_ps(setting)
+        table[1:, EFFECTIVE_MSS], table[1:, VALID_UNTIL] = self.mss, FOREVER_PS
+        table[1:, END] = FIRST_BYTE + max(0, self.transfer_bytes) if self.transfer_bytes else NO_END
+        takes = _receive_notices_too if self.rediscover_ps else _receive_acknowledgement
+        receive, wake = link_hooks(self.control.hooks, takes, wake_sender)
+        flags = self.ecn or self.rediscover_ps > 0
+        last = find_last_column(sack=self.sack, is_stamped=self.is_stamped, flags=flags)
+        return Transition(
+            state,
+            receive,
+            wake,
+            (("", *self.causes),),
+            quantities=QUANTITIES if setting.watched else (),
+            first_alarm_ps=0,
+            within=count_columns(last),
+        )
+
+    def _list_first(self, setting: Setting) -> tuple[int, ...]:
+        """Return the first numbers of the state."""
+        exchange = self.exchange
+        return (
             exchange.requests,
             exchange.answers,
             exchange.exchanges,
@@ -229,34 +252,12 @@ class Sender(Endpoint):
             self.ecn,
             setting.watched,
             setting.stop_ps,
-            count,
+            exchange.connections,
             0,
             FOREVER_PS,
             self.rediscover_ps,
             setting.streams.start("notices") + exchange.answers,
             FOREVER_PS,
-        )
-        table = get_function(view_rows)(state, SENDER, 1 + count, COLUMNS)
-        clear_deadlines(table)
-        table[1:, TIMED_AT] = self._begin_ps(setting)
-        table[1:, EFFECTIVE_MSS], table[1:, VALID_UNTIL] = self.mss, FOREVER_PS
-        table[1:, END] = FIRST_BYTE + max(0, self.transfer_bytes) if self.transfer_bytes else NO_END
-        takes = _receive_notices_too if self.rediscover_ps else _receive_acknowledgement
-        receive, wake = link_hooks(self.control.hooks, takes, wake_sender)
-        return Transition(
-            state,
-            receive,
-            wake,
-            (("", *self.causes),),
-            quantities=QUANTITIES if setting.watched else (),
-            first_alarm_ps=0,
-            within=count_columns(
-                find_last_column(
-                    sack=self.sack,
-                    is_stamped=self.is_stamped,
-                    flags=self.ecn or self.rediscover_ps > 0,
-                )
-            ),
         )
 
     def _begin_ps(self, setting: Setting) -> Whole:
