@@ -7,11 +7,12 @@ that port go there. Both must declare a message alike.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from qospec.catalogue.machine import NO_ADDRESS, TOO_LARGE
+from qospec.catalogue.machine import ITEM, NO_ADDRESS, TOO_LARGE
 from qospec.check.records.addresses import number_address
 from qospec.dataclass import NamedTuple
 from qospec.diagnostics import Diagnostic, Label
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.machine import Program
     from qospec.model.expression import Value
-    from qospec.model.suite import Network
+    from qospec.model.suite import Case, Network
     from qospec.plan.assembly import Drafts
     from qospec.plan.forms import Survey
     from qospec.plan.lowering import Lowered
@@ -332,6 +333,33 @@ def find_shared_addresses(network: Network, survey: Survey) -> Iterator[Diagnost
                 notes=(f"`{network.elements[channel.origin].path}` calls by it",),
                 help="give each machine that can be called there an address of its own",
             )
+
+
+def find_missing_places(case: Case, network: Network, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow with more connections than a machine can follow that its items begin.
+
+    Those of calls begin and end, and may have their places one after the other.
+    """
+    many = Counter[tuple[int, int]]()
+    programs = list_programs(network)
+    for element in programs.keys() & survey.reach.any.keys():
+        for member in (survey.members[number] for number in survey.reach.any[element]):
+            if member.stream.kind == "user":
+                many[member.stream.flow, element] += member.stream.connections
+    for (number, element), connections in sorted(many.items()):
+        flow, program = case.flows[number], programs[element]
+        first = program.states[0]
+        begins = any(way.event == ITEM for way in first.transitions)
+        if flow.arrivals.tells or not begins or connections <= (program.instances or connections):
+            continue
+        yield Diagnostic(
+            "W0639",
+            f"`{flow.name}` has {connections:_} connections, and"
+            f" `{network.elements[element].path}` room for {program.instances:_} at a time",
+            flow.span,
+            notes=(f"what is `refused` there passes as in `{first.name}`",),
+            help="give the machine more `instances`, or the flow fewer `connections`",
+        )
 
 
 def _find_carried(program: Program, name: str) -> Carried:

@@ -426,6 +426,7 @@ def _check_forms(case: Case, name: str, survey: Survey, problems: Problems) -> b
         *warnings.find_taken_for_one(case, survey),
         *warnings.find_all_too_large(case, survey),
         *find_never_heard(case.networks[name], find_waits(survey.members, case.networks[name])),
+        *channels.find_missing_places(case, case.networks[name], survey),
         *find_unheard_pauses(survey.members, case.networks[name]),
         *round_trips.find_short_timeouts(case, survey),
     ]
