@@ -42,8 +42,9 @@ class KeysInUse:
             number = count_jumps(seal)
         last = self._last.setdefault(node, np.full(streams.indices, NONE, np.int64))
         of = batch.connection
-        new = (number != last[of]) & (seal != 0) & (of < streams.count)
-        if new.any():
+        new = number != last[of]
+        if new.any():  # of few batches
+            new &= (seal != 0) & (of < streams.count)
             new &= (batch.sent_ps >= measurement.start_ps) & (batch.sent_ps < measurement.stop_ps)
             last[of[new]] = number[new]
             self._used.update(
