@@ -120,8 +120,9 @@ ratios: setup ## Record how fast engine and starts are beside peers, which test-
 digests: setup ## Renew the digests of the suites' results, after an intended change of results
 	$(BIN)/qos run testcases/suites -j 2 --again --json | $(BIN)/python testcases/digests.py
 
-nothing: setup ## Renew docs/nothing.md, which lists what a device that does nothing passes of each suite, and why
+nothing: setup ## Renew docs/nothing.md, what a device that does nothing passes of each suite, and docs/covered.md, what suites cover
 	PYTHONPATH=testcases $(BIN)/python testcases/wrong_devices/claims.py
+	PYTHONPATH=testcases $(BIN)/python testcases/wrong_devices/covered.py
 
 calibration: setup ## Print how often criteria with a confidence, hints and searches are wrong; fail if more often than they say
 	$(CALIBRATE)
