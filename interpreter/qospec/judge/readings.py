@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.kinds import Catalogue
     from qospec.catalogue.machine import Counts
+    from qospec.engine.measure.ledger import Discipline
     from qospec.engine.measure.metric import Metric
-    from qospec.engine.measure.observation import Discipline, Observation
+    from qospec.engine.measure.observation import Observation
     from qospec.engine.measure.tally import Delays, Tally
     from qospec.judge.hanging import Hang
     from qospec.model.expression import Expression, Leaf, Measured, Place, Value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.engine.measure.observation import Discipline
+from qospec.engine.measure.ledger import Discipline
 from qospec.linux.disciplines import BITS_PER_BYTE, LARGEST_BYTES, NS_PER_S, PS_PER_NS
 from qospec.linux.guest import Job
 from qospec.linux.layout import lay_out

@@ -8,7 +8,7 @@ from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from qospec.engine.arrays import Rows, Times, Whole
     from qospec.engine.items.contract import Contract
@@ -29,6 +29,23 @@ def create_rows(contracts: Sequence[Contract]) -> Whole:
         whole, rest = divmod(interval.numerator, interval.denominator)
         row[:] = UNSEEN_PS, 0, whole, rest, interval.denominator, 0, 0
     return rows
+
+
+def combine_rows(points: Iterable[Whole], count: int) -> Whole:
+    """Return (count, 2) the largest and the least of each VC at all points, given their rows."""
+    both = np.zeros((count, 2), np.int64)
+    for rows in points:
+        both[:, 0] = np.maximum(both[:, 0], rows[:, LARGEST])
+        both[:, 1] = np.minimum(both[:, 1], rows[:, LEAST])
+    return both
+
+
+def pool(both: Whole | None, received: Whole, part: slice) -> tuple[int | None, int | None]:
+    """Return the largest and the least of those connections of a part of which cells arrived."""
+    if both is None:
+        return None, None
+    seen = both[part][received[part][: len(both[part])] > 0]
+    return (int(seen[:, 0].max()), int(seen[:, 1].min())) if len(seen) else (None, None)
 
 
 @kernel

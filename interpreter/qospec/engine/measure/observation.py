@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -18,13 +17,19 @@ from qospec.engine.event.counting import Counters
 from qospec.engine.event.transition import Standstill
 from qospec.engine.items import delay_row
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.totals import CAME, CONSUMED, GREW, ITEMS, LEFT, LOST, MADE, Totals
+from qospec.engine.items.totals import CAME, ITEMS, LEFT, LOST, Totals
 from qospec.engine.measure import cell_delay_variation, delays
 from qospec.engine.measure.bytes import Volumes
 from qospec.engine.measure.calls import Calls
 from qospec.engine.measure.frames import ENDED, Frames
 from qospec.engine.measure.latency import Latencies
-from qospec.engine.measure.ledger import NETWORK, Ledger, list_accounts
+from qospec.engine.measure.ledger import (
+    Discipline,
+    Ledger,
+    build_ledger,
+    list_sums,
+    sum_counts,
+)
 from qospec.engine.measure.occupancy import Occupancies
 from qospec.engine.measure.outages import OutageRecorder
 from qospec.engine.measure.passages import Passages
@@ -47,17 +52,6 @@ if TYPE_CHECKING:
     from qospec.engine.measure.observer import Observer
     from qospec.engine.measure.occupancy import Occupancy
     from qospec.engine.measure.payloads import Payloads
-
-INSIDE = [MADE, GREW, CONSUMED]
-"""The entries of the network that only its nodes can tell."""
-
-
-class Discipline(NamedTuple):
-    """What a queueing discipline of a kernel counted itself: packets that it sent and dropped."""
-
-    name: str
-    sent: int
-    dropped: int
 
 
 class Observation(NamedTuple):
@@ -155,22 +149,24 @@ class Observation(NamedTuple):
         part, volumes = slice(first, stop), self.volumes
         seen = delays.DelaySummary(self.delays, self.histogram, self.first_bucket).pool(part)
         carried, received, sent = self.carried[part], self.received[part], self.sent[part]
-        shares = tuple(_list_sums(carried, group))
-        largest_ps, least_ps = self._compute_one_point_variation_ps(part)
+        shares = tuple(list_sums(carried, group))
+        largest_ps, least_ps = cell_delay_variation.pool(
+            self.one_point_variation_ps, self.received, part
+        )
         gone = {name: counts[part] for name, counts in sorted(self.losses.items())}
-        lost = {name: _sum_counts(counts) for name, counts in gone.items()}
+        lost = {name: sum_counts(counts) for name, counts in gone.items()}
         ends = (
-            _list_sums(counts, group) for counts in (sent, sum(gone.values(), np.zeros_like(sent)))
+            list_sums(counts, group) for counts in (sent, sum(gone.values(), np.zeros_like(sent)))
         )
         return Tally(
             connections=stop - first,
             up=int(np.count_nonzero(received)),
-            planned=_sum_counts(self.planned[part]),
-            sent=_sum_counts(sent),
-            received=_sum_counts(received),
-            carried=_sum_counts(carried),
+            planned=sum_counts(self.planned[part]),
+            sent=sum_counts(sent),
+            received=sum_counts(received),
+            carried=sum_counts(carried),
             lost={name: cells for name, cells in lost.items() if cells},
-            consumed=_sum_counts(self.consumed[part]),
+            consumed=sum_counts(self.consumed[part]),
             size_bytes=int(self.size_bytes[first]) if stop > first else CELL_BYTES,
             window_ps=self.window_ps,
             delays=seen,
@@ -202,32 +198,9 @@ class Observation(NamedTuple):
         always = frozenset({"histogram", "shares"} if len(shares) > 1 else {"histogram"})
         if self.frames is None or not self.frames.follows(first):
             always |= {"planned"}
-        return (
-            always
-            if self.measurement is None
-            else always | self.measurement.list_recorded(first, stop)
-        )
-
-    def _compute_one_point_variation_ps(self, part: slice) -> tuple[int | None, int | None]:
-        if self.one_point_variation_ps is None:
-            return None, None
-        seen = self.one_point_variation_ps[part][
-            self.received[part][: len(self.one_point_variation_ps[part])] > 0
-        ]
-        if not len(seen):
-            return None, None
-        return int(seen[:, 0].max()), int(seen[:, 1].min())
-
-
-def _sum_counts(counts: Whole) -> int:
-    """Return the sum; of a flow with one connection NumPy would take ten times as long."""
-    return int(counts[0]) if len(counts) == 1 else int(counts.sum())
-
-
-def _list_sums(counts: Whole, group: int) -> list[int]:
-    """Return the sums of each `group` of counts."""
-    sums: list[int] = (counts if group == 1 else counts.reshape(-1, group).sum(axis=1)).tolist()
-    return sums
+        if self.measurement is None:
+            return always
+        return always | self.measurement.list_recorded(first, stop)
 
 
 class Recorder:
@@ -538,11 +511,15 @@ class Recorder:
             histogram=histogram,
             first_bucket=first_bucket,
             losses={name: counts for name, counts in sorted(self._losses.items()) if counts.any()},
-            one_point_variation_ps=self._compute_one_point_variation_ps(),
+            one_point_variation_ps=cell_delay_variation.combine_rows(
+                self._one_point_variation.values(), self._streams.count
+            )
+            if self._has_one_point_variation
+            else None,
             size_bytes=self._size_bytes,
             window_ps=self._measurement.stop_ps - self._measurement.start_ps,
             consumed=self._consumed,
-            ledger=self._build_ledger(entries),
+            ledger=build_ledger(self._network, self._streams.kinds, entries, self._ended),
             volumes=self._volumes if self._volumes.needed else None,
             measurement=self._measurement,
             latencies=self._latencies,
@@ -570,23 +547,6 @@ class Recorder:
             },
             drawn=drawn,
         )
-
-    def _build_ledger(self, entries: Mapping[str, Whole]) -> Ledger:
-        """Return the ledger: the network has made and consumed what its nodes have."""
-        network, kinds = self._network.copy(), self._streams.kinds
-        network[INSIDE] += sum(entry[INSIDE] for entry in entries.values())
-        accounts = (list_accounts(path, kinds, account) for path, account in entries.items())
-        whole = list_accounts(NETWORK, kinds, network)
-        return Ledger(dict(chain.from_iterable(accounts)), dict(whole), dict(self._ended))
-
-    def _compute_one_point_variation_ps(self) -> Whole | None:
-        if not self._has_one_point_variation:
-            return None
-        both = np.zeros((self._streams.count, 2), np.int64)
-        for rows in self._one_point_variation.values():
-            both[:, 0] = np.maximum(both[:, 0], rows[:, cell_delay_variation.LARGEST])
-            both[:, 1] = np.minimum(both[:, 1], rows[:, cell_delay_variation.LEAST])
-        return both
 
     def _count(
         self,
