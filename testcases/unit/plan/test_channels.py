@@ -44,6 +44,7 @@ def said(path: Path) -> list[Diagnostic]:
     return list(problems.all)
 
 
+@pytest.mark.slow  # they are whole suites
 @pytest.mark.parametrize("name", ["calls.qos", "keys.qos"])
 def test_nothing_is_said_of_machines_that_agree(name):
     assert said(SUITES / name) == []  # the tests of calls have no flow
