@@ -31,8 +31,10 @@ def create_rows(contracts: Sequence[Contract]) -> Whole:
     return rows
 
 
-def combine_rows(points: Iterable[Whole], count: int) -> Whole:
+def combine_rows(points: Iterable[Whole] | None, count: int) -> Whole | None:
     """Return (count, 2) the largest and the least of each VC at all points, given their rows."""
+    if points is None:
+        return None
     both = np.zeros((count, 2), np.int64)
     for rows in points:
         both[:, 0] = np.maximum(both[:, 0], rows[:, LARGEST])

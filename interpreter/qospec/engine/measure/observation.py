@@ -503,6 +503,7 @@ class Recorder:
             lost = self._losses.setdefault((host, "incomplete"), np.zeros_like(self._sent))
             lost[mine] = self._sent[mine] - self._delays[mine, delay_row.COUNT]
             self._series.lose_absent(mine)
+        points = self._one_point_variation.values() if self._has_one_point_variation else None
         return Observation(
             planned=self._planned,
             sent=self._sent,
@@ -511,11 +512,7 @@ class Recorder:
             histogram=histogram,
             first_bucket=first_bucket,
             losses={name: counts for name, counts in sorted(self._losses.items()) if counts.any()},
-            one_point_variation_ps=cell_delay_variation.combine_rows(
-                self._one_point_variation.values(), self._streams.count
-            )
-            if self._has_one_point_variation
-            else None,
+            one_point_variation_ps=cell_delay_variation.combine_rows(points, self._streams.count),
             size_bytes=self._size_bytes,
             window_ps=self._measurement.stop_ps - self._measurement.start_ps,
             consumed=self._consumed,
