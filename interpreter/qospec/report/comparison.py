@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import NamedTuple
 from qospec.record.quantity import read_number
+from qospec.report.views import choose_title
 from qospec.report.words import describe_measured
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def describe_comparison(found: Comparison, before: Document, after: Document) ->
     there = [word for word in WORDS if counts[word]]
     return {
         "qospec": after["qospec"],
-        "name": ", ".join(dict.fromkeys(test["name"] for test in after["tests"])),
+        "name": choose_title(after),
         "word": there[0] if there else OPEN,
         "sentence": found.sentence,
         "how": found.how,

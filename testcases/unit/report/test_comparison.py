@@ -129,10 +129,15 @@ def test_what_only_one_of_them_has_is_told() -> None:
     ]
 
 
-def describe(before: dict[str, Any], after: dict[str, Any], *texts: str) -> dict[str, Any]:
+def describe(
+    before: dict[str, Any], after: dict[str, Any], *texts: str, files: tuple[str, ...] = ("a",)
+) -> dict[str, Any]:
     """Return what the page of a comparison shows, of a file that had these texts."""
     for run, text in zip((before, after), texts, strict=True):
-        run |= {"qospec": "0", "state": "complete", "verdict": "fail", "tests": [{"name": "t"}]}
+        run |= {"qospec": "0", "state": "complete", "verdict": "fail"}
+        run["tests"] = [
+            {"name": f"t{n}", "place": f"{file}.qos:{n}:1"} for file in files for n in (1, 2)
+        ]
         run["provenance"]["sources"] = [{"name": "a.qos", "text": text, "sha256": text[:64]}]
     document = describe_comparison(compare_outcomes(before, after), before, after)
     for run in (document["before"], document["after"]):
@@ -149,6 +154,14 @@ def test_a_page_shows_what_differs_of_files_and_of_statements() -> None:
     assert "1 worse; each repeat with its counterpart" in page
     assert ("<script" not in page, "&lt;script&gt;" in page) == (True, True)
     assert "pass, 5" in page, "what was measured then"
+
+
+def test_a_page_has_the_title_of_a_report_and_not_the_names_of_all_tests() -> None:
+    page = render_comparison(describe(outcome([5]), outcome([5]), "", ""))
+    assert "<h1>a</h1>" in page
+    files = ("unh/vendor_a", "unh/vendor_b")
+    page = render_comparison(describe(outcome([5]), outcome([5]), "", "", files=files))
+    assert "<h1>unh</h1>" in page
 
 
 def test_a_page_of_a_run_and_itself_has_no_difference() -> None:
