@@ -440,3 +440,38 @@ def test_cases_are_completed(record: Path) -> None:
 def test_the_word_is_free_for_names(tmp_path: Path) -> None:
     (tmp_path / "a.qos").write_text(SPEC.replace("sealed", "pcap"), encoding="utf-8")
     assert qos("check", tmp_path / "a.qos").exit_code == exits.PASSED
+
+
+def test_a_link_with_notices_is_refused_and_the_other_direction_is_not(tmp_path: Path) -> None:
+    text = """qos 1
+import std.media
+device telling {
+  port inner, outer: packet
+  fit = tell_mtu { mtu = 1_400 B }
+  inner.rx -> fit.there
+  fit.there -> outer.tx
+  outer.rx -> fit.back
+  fit.back -> inner.tx
+}
+topology path {
+  a, b = host
+  box = telling
+  link a -- box.inner via media.gige
+  link box.outer -- b via media.gige
+}
+test t on path {
+  flow copy = tcp { path_mtu_discovery = true, transfer = 2 kB } from a to b
+  run { measure = 10 ms }
+  report copy.notices.sent
+}
+"""
+    (tmp_path / "told.qos").write_text(text, encoding="utf-8")
+    record = tmp_path / "record"
+    assert qos("run", str(tmp_path / "told.qos"), "--record", str(record)).exit_code == 0
+    (made,) = record.iterdir()
+    refused = qos("pcap", str(made), "t", "box.inner -> a", "-o", str(tmp_path / "back.pcapng"))
+    assert refused.exit_code != 0
+    assert "notices that packets are too large go over `box.inner -> a`" in refused.stderr
+    assert "the other direction" in refused.stderr
+    taken = qos("pcap", str(made), "t", "a -> box.inner", "-o", str(tmp_path / "there.pcapng"))
+    assert taken.exit_code == 0
