@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.records.record import Record
     from qospec.model.expression import Expression
+    from qospec.source import Span
 
     Item = Mapping[str, Any]
     """What a condition may ask of it, by attribute."""
@@ -89,18 +90,19 @@ def list_outputs(
     for number in () if missed else find_empty(conditions, ports or ()):
         name, field = own[number]
         alone = bool(find_empty([conditions[number]], ports or ()))
-        evaluator.context.report(
-            make_error(
-                "W0604",
-                f"no item can be of class `{name}`",
-                field.name.span,
-                note="nothing has such a value"
-                if alone
-                else "earlier classes take everything it matches",
-                help="leave it out" if alone else "move it up, or leave it out",
-            )
-        )
+        evaluator.context.report(_explain_empty(name, field.name.span, alone=alone))
     return tuple(name for name, _ in own), tuple(conditions), True
+
+
+def _explain_empty(name: str, span: Span, *, alone: bool) -> CheckError:
+    """Return the warning of a class that nothing is of, also if there were no other."""
+    return make_error(
+        "W0604",
+        f"no item can be of class `{name}`",
+        span,
+        note="nothing has such a value" if alone else "earlier classes take everything it matches",
+        help="leave it out" if alone else "move it up, or leave it out",
+    )
 
 
 def _verify_sizes(conditions: Sequence[Expression], record: Record) -> None:
