@@ -34,6 +34,7 @@ def open_record(named: str, root: str) -> tuple[Record, BegunRun]:
 
     `root` is the folder of the records, of which `last` is the latest; "" for the project's.
     """
+    from qospec.record.ended import remove_leftovers
     from qospec.record.store import RecordError
 
     given = [name for name in RECORDED if is_given(name)]
@@ -44,9 +45,13 @@ def open_record(named: str, root: str) -> tuple[Record, BegunRun]:
     record = loading.find_record(named, Path(root) if root else None)
     try:
         begun, outcome = record.read_begun(), record.read_outcome()
+        ended = bool(record.find_fingerprint()) and outcome["state"] == "complete"
+        if ended:  # it may have been killed just then
+            with record.reserve():
+                remove_leftovers(record)
     except RecordError as error:
         exits.end_for_environment(str(error))
-    if record.find_fingerprint() and outcome["state"] == "complete":
+    if ended:
         output.say(f"all cases of `{record.folder}` have ended: there is nothing to resume")
         sys.exit(exits.choose_exit_code(outcome))
     return record, begun

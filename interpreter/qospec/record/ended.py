@@ -7,9 +7,12 @@ the time of thousands of short cases. A run that is killed runs the cases of its
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Self
 
-from qospec.record.store import RecordError, is_joined
+from qospec.record import seal, signature
+from qospec.record.store import PACKED_OUTCOME, RecordError, is_joined
 
 if TYPE_CHECKING:
     from qospec.document import Document
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
 TOGETHER_S = 1.0
 """How long cases are held back that are written together."""
+HALF_WRITTEN = ".*.????????"
+"""Names of files that are not whole yet: a dot, the name that they will have, and what is drawn."""
 
 
 class CaseWriter:
@@ -79,3 +84,22 @@ class CaseWriter:
     @property
     def _is_due(self) -> bool:
         return bool(self._held) and time.monotonic() - self._since_s >= TOGETHER_S
+
+
+def remove_leftovers(record: Record) -> None:
+    """Remove what a run that was killed left: files half written, and cases that the outcome has.
+
+    Nobody else may write into the record meanwhile. What somebody has signed stays.
+
+    Raises:
+        RecordError: A file cannot be removed.
+    """
+    folder = record.folder
+    for path in (*folder.glob(HALF_WRITTEN), *(folder / "cases").glob(HALF_WRITTEN)):
+        name = path.with_name(path.stem[1:]).relative_to(folder).as_posix()
+        if any(fnmatch(name, kind) for kind in (*seal.KINDS, seal.NAME)):
+            with suppress(OSError):
+                path.unlink()
+    signed = (folder / signature.NAME).exists()
+    if (folder / PACKED_OUTCOME).exists() and not signed and any((folder / "cases").iterdir()):
+        record.remove_cases()

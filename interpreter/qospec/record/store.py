@@ -121,7 +121,7 @@ class Record:
         self._put({TIMING_FILE: write_json(timing)})
         self._put_packed(PACKED_OUTCOME, chain(first, [rest or ""], parts))
         if outcome["state"] == "complete":
-            self._remove_cases()
+            self.remove_cases()
 
     def has_report(self, name: str) -> bool:
         """Return whether there is a report as it was written."""
@@ -359,7 +359,8 @@ class Record:
             checksum = packing.pack(parts, file)
             seal.write_seal(self.folder, {**self._read_seal(), name: checksum})
 
-    def _remove_cases(self) -> None:
+    def remove_cases(self) -> None:
+        """Remove the files of cases, which a packed outcome has."""
         with _explain_writing():
             for path in (self.folder / "cases").glob("*.json"):
                 path.unlink()

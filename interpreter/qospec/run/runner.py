@@ -18,7 +18,7 @@ from qospec.engine import kernel
 from qospec.judge.result import Result
 from qospec.judge.verdict import PROBLEMS
 from qospec.record import outcome
-from qospec.record.ended import CaseWriter
+from qospec.record.ended import CaseWriter, remove_leftovers
 from qospec.record.schema import TIME_FORMAT
 from qospec.record.sharing import SharedValues
 from qospec.record.store import BegunRun
@@ -164,6 +164,7 @@ def resume(
     """
     with record.reserve():
         record.reopen(begun)
+        remove_leftovers(record)
         return _run(request, record, listener, begun)
 
 

@@ -204,6 +204,33 @@ def test_a_full_disk_ends_the_run_with_what_goes_on_with_it(
     assert read_all(left) == read_all(whole)
 
 
+def test_a_file_that_was_half_written_is_gone() -> None:
+    whole = run()
+    for cases in ((2,), ()):
+        killed = kill(whole, *cases) if cases else whole
+        for name in ("cases/.0002.json.x1y2z3_4", ".report.html.x1y2z3_4"):
+            (killed / name).write_text("{")
+        note = killed / ".note.txt.x1y2z3_4"
+        note.write_text("mine")
+        invoke("run", "--resume", killed, "--no-progress")
+        note.unlink()
+        assert not [*killed.rglob(".*")]
+        assert read_all(killed) == read_all(whole)
+
+
+def test_cases_that_the_outcome_has_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run was killed when its outcome was written, and before it removed them."""
+    monkeypatch.setattr("qospec.record.store.MOST_ALONE", 2)
+    whole = run()
+    with monkeypatch.context() as patched:
+        patched.setattr(Record, "remove_cases", lambda _: None)
+        killed = run("--record", "killed", "--again")
+    assert [*(killed / "cases").iterdir()]
+    assert "nothing to resume" in invoke("run", "--resume", killed).output
+    assert read_all(killed) == read_all(whole)
+    assert invoke("verify", killed).exit_code == 0
+
+
 def test_a_run_whose_cases_share_files_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a run that was killed; of one that was stopped; with two processes."""
     monkeypatch.setattr("qospec.record.store.MOST_ALONE", 2)
