@@ -7,6 +7,7 @@ and nothing is left out.
 
 from __future__ import annotations
 
+import shlex
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -30,6 +31,22 @@ class BackendError(Exception):
     """A back end cannot be used, or failed; the message is for the user."""
 
 
+class ProgramError(BackendError):
+    """A program of the user's own did not do what it should; the message is for the user.
+
+    Attributes:
+        flow: The name of its flow, or of a member of that.
+    """
+
+    def __init__(self, message: str, flow: str) -> None:
+        """Take a message, and the flow that says where the program is declared."""
+        super().__init__(message)
+        self.flow = flow
+
+    def __reduce__(self) -> tuple[type[ProgramError], tuple[str, str]]:
+        return type(self), (str(self), self.flow)
+
+
 class Backend(ABC):
     """What carries trials out."""
 
@@ -38,6 +55,8 @@ class Backend(ABC):
     is_device: ClassVar[bool] = False
     """Whether it sends to a real device. No result of such a run stands for another, trials are
     carried out one at a time, and what is proved of elements is not held against them."""
+    runs_programs: ClassVar[bool] = False
+    """Whether programs of the user's own can run in hosts there."""
 
     @abstractmethod
     def verify(self, case: Case, span: Span, problems: Problems) -> None:
@@ -123,3 +142,24 @@ def find_backend(written: str) -> Backend | None:
 def refuse(problems: Problems, span: Span | None, test: Span, message: str, remedy: str) -> None:
     """Report what has no counterpart, at `span` or, if that is unknown, at its test."""
     problems.add(Diagnostic("E0702", message, span or test, help=remedy))
+
+
+def verify_programs(
+    backend: Backend, case: Case, test: Span, problems: Problems, *, allowed: bool
+) -> None:
+    """Report the programs of a case that cannot run, or that the user has not allowed to."""
+    for flow in case.flows:
+        if not flow.traffic.is_program:
+            continue
+        command = shlex.join(flow.traffic.command.words)
+        place = flow.places.get("command", flow.span)
+        if not backend.runs_programs:
+            message = (
+                f"`{flow.name}` is what a program sends, and nothing runs one here: `{command}`"
+            )
+            remedy = "`qos run --on kernel-vt --allow-programs` runs it in a host of its own"
+            refuse(problems, place, test, message, remedy)
+        elif not allowed:
+            message = f"`{flow.name}` would run a program of this file: `{command}`"
+            remedy = "if it may run, add `--allow-programs` to the command; no file can say that"
+            refuse(problems, place, test, message, remedy)

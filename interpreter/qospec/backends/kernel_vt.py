@@ -31,6 +31,8 @@ class KernelVt(Backend):
     trial.
     """
 
+    runs_programs = True
+
     def verify(self, case: Case, span: Span, problems: Problems) -> None:
         """Report what has no counterpart on the kernel."""
         from qospec.linux.counterparts import verify_counterparts

@@ -166,6 +166,21 @@ class Duration(NamedTuple):
     law: Literal["constant", "exponential"] = "constant"
 
 
+class Command(NamedTuple):
+    """A program and its arguments, and the path of the folder of the file that names it."""
+
+    words: tuple[str, ...]
+    folder: str = ""
+
+
+class Ready(NamedTuple):
+    """When a program is taken as started: a text on its output, a port, or a time; one of them."""
+
+    text: str = ""
+    port: int = 0
+    time_ps: int = 0
+
+
 @dataclass(frozen=True)
 class Domain:
     """What a parameter may hold.
@@ -173,10 +188,11 @@ class Domain:
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
     names, weights, counts, sizes, loads, bursts, windows, codes, buffer, burst, limits by mark,
     ratios by mark, delay per length, load, size mix, curve, duration, times, lifetime, address,
-    key, capture, profile, delay profile, loss profile, trace, dropping, congestion, contract,
-    width, frame rate, call rate, calls. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m,
-    cells, frames/s, calls/s, calls, 1), inclusive; a load of packets has those of as many bytes. Of
-    an element's rate, load or burst `layers` may be counted; data without any is counted in none.
+    key, capture, profile, delay profile, loss profile, trace, command, ready, dropping, congestion,
+    contract, width, frame rate, call rate, calls. Bounds are in the base unit (ps, bytes, bit/s,
+    cells/s, m, cells, frames/s, calls/s, calls, 1), inclusive; a load of packets has those of as
+    many bytes. Of an element's rate, load or burst `layers` may be counted; data without any is
+    counted in none.
     `implied` is the kind that stands for a field of kinds that is not given.
     """
 

@@ -48,6 +48,8 @@ class Request(NamedTuple):
     """What they make of files, each with its path."""
     backend: str = ""
     """What carries trials out; "" for the emulation."""
+    allow_programs: bool | None = None
+    """Whether programs of the user's own may run; None where nothing is run."""
     only: frozenset[tuple[str, str]] | None = None
     """Cases by their file, as records have it, and their name; None for all."""
 
@@ -161,7 +163,8 @@ def select_request(request: Request) -> Selected:
     problems = Problems()
     found = _check_request(request, problems)
     chosen = found._replace(suite=_select_cases(found.suite, request))
-    verify_backend(request.backend, chosen.suite, problems, runs=True)
+    allows = request.allow_programs
+    verify_backend(request.backend, chosen.suite, problems, runs=True, allows=allows)
     if problems.errors:
         report(problems, as_json=request.as_json)
     return Selected(chosen, found.suite, problems)
@@ -203,18 +206,38 @@ def _count_cases(suite: Suite) -> int:
     return sum(len(test.cases) for test in suite.tests)
 
 
-def verify_backend(name: str, suite: Suite, problems: Problems, *, runs: bool = False) -> None:
-    """Report what a back end cannot carry out of the cases of a suite; if it `runs`, not here."""
-    from qospec.backend import find_backend
+def verify_backend(
+    name: str,
+    suite: Suite,
+    problems: Problems,
+    *,
+    runs: bool = False,
+    allows: bool | None = None,
+) -> None:
+    """Report what a back end, "" for the emulation, cannot carry out of the cases of a suite.
 
-    backend = find_backend(name) if name else None
+    If it `runs`, what it cannot carry out here is reported too. Programs of the user count unless
+    `allows` is None: it says whether the user lets them run.
+    """
+    from qospec.backend import EMULATION, find_backend, verify_programs
+
+    launches = allows is not None and has_programs(suite)
+    backend = find_backend(name or EMULATION) if name or launches else None
     if backend is not None:
         for test in suite.tests:
             for case in test.cases:
                 if not case.skip:
                     backend.verify(case, test.span, problems)
+                    if launches:
+                        verify_programs(backend, case, test.span, problems, allowed=bool(allows))
                     if runs and not problems.errors:
                         backend.verify_here(case, test.span, problems)
+
+
+def has_programs(suite: Suite) -> bool:
+    """Return whether a case of a suite has a program of the user's own."""
+    cases = (case for test in suite.tests for case in test.cases if not case.skip)
+    return any(flow.traffic.is_program for case in cases for flow in case.flows)
 
 
 def check_request(request: Request) -> Suite:

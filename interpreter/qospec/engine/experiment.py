@@ -66,6 +66,7 @@ class Source(NamedTuple):
         mark_order: Of each item the marks, as uint32, in the order in which a connection repeats
             them; empty if all have `marks`.
         is_tagged: Whether frames have a tag, on a link where this depends on the flow.
+        origin: The path of the host at which they begin.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Source(NamedTuple):
     framing: Framing | None = None
     mark_order: bytes = b""
     is_tagged: bool = False
+    origin: str = ""
 
     @property
     def indices(self) -> slice:

@@ -17,12 +17,14 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import (
     REQUIRED,
     Buffer,
+    Command,
     Curve,
     Domain,
     Duration,
     Lifetime,
     Load,
     ProfileFile,
+    Ready,
     SizeMix,
     TraceFile,
 )
@@ -235,6 +237,8 @@ OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
     "trace": lambda _: st.sampled_from(TRACES),
     "delay profile": lambda _: st.sampled_from(DELAYS),
     "loss profile": lambda _: st.sampled_from(LOSSES),
+    "command": lambda _: st.just(Command(("true",))),
+    "ready": lambda _: st.sampled_from([Ready("listening"), Ready(port=80), Ready(time_ps=10**9)]),
     "address": lambda _: st.sampled_from(["10.1.0.7", "2001:db8::1"]),
     "width": lambda _: _ratios,
     "contract": lambda _: st.none(),  # one concerns only where packets become cells

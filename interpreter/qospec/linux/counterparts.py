@@ -264,6 +264,9 @@ def _list_unfit(flow: Flow, network: Network) -> Iterator[Unfit]:
         message = f"is answered, and programs on {OF_KERNEL} only send by a schedule"
         yield "", message, "write `packets { rate = …, size = … }`"
         return
+    if flow.traffic.is_program:
+        yield from _list_unlinked(flow, network)
+        return
     fields = packets.header_fields
     if fields["family"] != "ipv4" or fields["protocol"] not in ("none", "udp"):
         message = f"is not of UDP and IPv4, of which packets on {OF_KERNEL} are"
@@ -277,6 +280,11 @@ def _list_unfit(flow: Flow, network: Network) -> Iterator[Unfit]:
     elif max(packets.sizes.size_bytes) > LARGEST_BYTES:
         message = f"sends packets that are too large for policers of {OF_KERNEL}"
         yield packets.size_field, message, f"send packets of at most {LARGEST_BYTES} B @ip"
+    yield from _list_unlinked(flow, network)
+
+
+def _list_unlinked(flow: Flow, network: Network) -> Iterator[Unfit]:
+    """Yield the origins of a flow that have no link."""
     for origin in flow.origins:
         if network.hosts[network.find_host(origin)].line < 0:
             yield "", f"leaves `{origin}`, which has no link", "link the host"

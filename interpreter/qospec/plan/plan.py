@@ -414,6 +414,7 @@ def _build_sources(
             else None,
             mark_order=b"" if packets is None else packets.mark_order,
             is_tagged=member.is_tagged,
+            origin=network.hosts[member.origin].path,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Callable
 from fractions import Fraction
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import (
     Buffer,
+    Command,
     Curve,
     DataFile,
     Duration,
     Lifetime,
     Load,
+    Ready,
     SizeMix,
     read_declaration,
 )
@@ -184,12 +187,24 @@ def _mix(mix: SizeMix) -> str:
     return f"{parts}{layer}{' in order' if mix.in_order else ''}"
 
 
+def _format_command(command: Command) -> str:
+    return _format_list(command.words, json.dumps)
+
+
+def _format_ready(ready: Ready) -> str:
+    if ready.text:
+        return json.dumps(ready.text)
+    return str(ready.port) if ready.port else _format_quantity(ready.time_ps, "time")
+
+
 _WRITERS: dict[type, Callable[[Any], str]] = {
     Buffer: _format_limit,
+    Command: _format_command,
     Curve: _format_curve,
     Duration: _format_duration,
     Lifetime: _format_limit,
     Load: _load,
+    Ready: _format_ready,
     SizeMix: _mix,
 }
 

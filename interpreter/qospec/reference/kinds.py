@@ -66,6 +66,8 @@ LABELS = {
     "trial": DomainLabel("a time, or a number of cells or packets", "1 s"),
     "width": DomainLabel("a ratio, or a difference of loads", "0.5%"),
     "duration": DomainLabel("a time, possibly random", "exponential(16 ms)"),
+    "command": DomainLabel("a list of texts", '["iperf", "-s"]'),
+    "ready": DomainLabel("a text, a port or a time", '"listening"'),
     "address": DomainLabel("an address", '"10.1.0.7"'),
     "capture": DomainLabel("the name of a pcap or pcapng file", '"site.pcapng"'),
     "profile": DomainLabel("the name of a CSV file of rates over time", '"day.csv"'),
@@ -102,6 +104,7 @@ LABELS = {
 
 _EXAMPLES = {
     ("frames", "mtu"): "9_180 B @ip",
+    ("program", "mtu"): "1_280 B @ip",
     ("credit", "idle_slope"): "75 Mbit/s @line",
     ("frames", "size"): "9_180 B @ip",
     ("segmented", "mtu"): "9_180 B @ip",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -176,3 +177,19 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "percent": write_percent,
     "shown": show_quantity,
 }
+
+
+def describe_program(program: Mapping[str, Any]) -> list[str]:
+    """Return lines on what came of a program: how it ended, what it sent, and what it wrote."""
+    command = shlex.join(program["command"])
+    failed = f": {program['failure']}" if program["failure"] else ""
+    lines = [
+        f"program   {program['flow']}: `{command}` in {program['host']}",
+        f"  ended   {program['ended']}{failed}; {program['sent']} packets sent",
+    ]
+    for name in ("stdout", "stderr"):
+        text, whole = program[name], program[f"{name}_bytes"]
+        cut = len(text.encode()) < whole
+        said = f"{whole} bytes" + (", of which the first are kept" if cut else "")
+        lines += [f"  {name}  {said}", *(f"    {line}" for line in text.splitlines())] * bool(whole)
+    return lines

@@ -35,6 +35,7 @@ from qospec.check.evaluate.values import (
 from qospec.check.records import layers
 from qospec.check.records.addresses import read_address
 from qospec.check.records.captures import read_capture
+from qospec.check.records.commands import read_command, read_ready
 from qospec.check.records.curves import read_curve
 from qospec.check.records.keys import read_key
 from qospec.check.records.profiles import read_profile
@@ -132,6 +133,8 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         "size mix": mixes.convert_mix,
         "address": read_address,
         "capture": read_capture,
+        "command": read_command,
+        "ready": read_ready,
         "key": read_key,
         "packet profile": partial(read_profile, counts=PACKET_RATE),
         "profile": partial(read_profile, counts=CELL_RATE),

@@ -320,7 +320,7 @@ def _build_flow(
         sending.traffic,
         sending.arrivals,
         *ends,
-        connections=shared["connections"],
+        connections=shared.get("connections", 1),
         phases=shared.get("phases", "even"),
         clp=shared.get("clp", 0),
         virtual_path=shared.get("virtual_path", 0),

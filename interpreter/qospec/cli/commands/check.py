@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from qospec.backend import EMULATION
 from qospec.cli import exits, loading, options, output
@@ -49,7 +50,9 @@ def check(
         from qospec.judge.evidence import examine
 
         examine(checked, problems, max_cells)
-        loading.verify_backend(backend, checked.suite, problems)
+        source = click.get_current_context().get_parameter_source("backend")
+        allows = True if source is ParameterSource.COMMANDLINE else None
+        loading.verify_backend(backend, checked.suite, problems, allows=allows)
     document = loading.describe_problems(problems)
     if repaired is not None:
         done = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}

@@ -150,7 +150,12 @@ def _find_case(outcome: Document, name: str) -> Mapping[str, Any]:
 
 
 def _print_case(case: Mapping[str, Any]) -> None:
-    from qospec.report.words import describe_measured, describe_needed, describe_proved_bounds
+    from qospec.report.words import (
+        describe_measured,
+        describe_needed,
+        describe_program,
+        describe_proved_bounds,
+    )
 
     say(f"{case['verdict']}  {case['name']}")
     for statement in case["statements"]:
@@ -161,6 +166,8 @@ def _print_case(case: Mapping[str, Any]) -> None:
         say(*([f"    needed    {needed}"] if needed else []))
         say(*([f"    note      {statement['note']}"] if statement["note"] else []))
     say(*(f"  bound     {line}" for line in describe_proved_bounds(dict(case))))
+    for program in case.get("programs", ()):
+        say(*(f"  {line}" for line in describe_program(program)))
     say(*(f"  error     {line}" for line in case["errors"]))
     say(*(f"  why       {line}" for line in case["why"]))
     say(f"  rerun     {case['again']}")

@@ -48,6 +48,11 @@ REPORTED_S = 1
 @options.reports
 @options.jobs
 @options.on
+@click.option(
+    "--allow-programs",
+    is_flag=True,
+    help="Let files run programs of this machine, in hosts of a kernel; no file can allow that.",
+)
 @options.part
 @click.option(
     "--resume",
@@ -277,8 +282,9 @@ def _find_unchanged(
     def note_problem(problem: str) -> None:
         output.say(f"note: {problem}: nothing is kept from it", err=True)
 
-    if asked["again"] or asked["failed"] or asked["resume"] or _is_device(request.backend):
-        return Unchanged([], {})
+    is_own = _is_device(request.backend) or loading.has_programs(suite)
+    if asked["again"] or asked["failed"] or asked["resume"] or is_own:
+        return Unchanged([], {})  # what a device or a program does follows from more than files
     provenance = describe_provenance(
         suite,
         seed=request.seed,

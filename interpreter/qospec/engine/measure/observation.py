@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from qospec.engine.measure.observer import Observer
     from qospec.engine.measure.occupancy import Occupancy
     from qospec.engine.measure.payloads import Payloads
+    from qospec.engine.source.launched import ProgramRun
+
 
 
 class Observation(NamedTuple):
@@ -93,6 +95,7 @@ class Observation(NamedTuple):
         precision_ps: How far off a time may be; 0 if all are exact.
         is_modelled: Whether the elements of the experiment took part, so that what is proved of
             them holds; if not, a real device was between the ends.
+        programs: What came of programs that a kernel has run.
     """
 
     planned: Whole
@@ -129,6 +132,7 @@ class Observation(NamedTuple):
     disciplines: dict[str, tuple[Discipline, ...]] = {}  # noqa: RUF012
     precision_ps: int = 0
     is_modelled: bool = True
+    programs: tuple[ProgramRun, ...] = ()
 
     @property
     def cell_hops(self) -> int:

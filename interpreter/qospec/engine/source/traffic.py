@@ -79,6 +79,8 @@ class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
     """Whether an arrival process may say when it is sent, for the checker."""
     is_connection: ClassVar[bool] = False
     """Whether its sender tells of its connections, for metrics that are measured only of these."""
+    is_program: ClassVar[bool] = False
+    """Whether a program of the user's own sends it, which runs on kernels alone."""
     is_call: ClassVar[bool] = False
     """Whether each connection is a call, for metrics that are measured only of calls."""
     rating_field: ClassVar[str] = ""
