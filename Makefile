@@ -91,6 +91,7 @@ kernel: .venv/users ## Build a kernel of Linux in virtual time into the cache, f
 test-kernel: setup ## Compare drawn specifications on the emulation and on that kernel, packet by packet, also by kernel-rt there; builds it if need be
 	$(BIN)/python -m qospec.linux.build 2 --once
 	$(BIN)/python testcases/agreement.py 200
+	$(BIN)/python testcases/hosted.py
 	$(BIN)/python testcases/elsewhere.py
 
 test-versions: setup ## Run a short suite with the lowest versions that setup.cfg allows, and with the newest

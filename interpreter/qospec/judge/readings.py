@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from qospec.engine.measure.metric import Metric
     from qospec.engine.measure.observation import Observation
     from qospec.engine.measure.tally import Delays, Tally
+    from qospec.engine.source.launched import ProgramRun
     from qospec.judge.hanging import Hang
     from qospec.model.expression import Expression, Leaf, Measured, Place, Value
     from qospec.plan.plan import Planned
@@ -424,6 +425,11 @@ class Readings:
             for path, its in observation.disciplines.items():
                 prefix = f"{network}." if network else ""
                 yield from ((prefix + path, discipline) for discipline in its)
+
+    def list_programs(self) -> Iterator[ProgramRun]:
+        """Yield what came of programs that a kernel has run."""
+        for _, observation in self._seen.values():
+            yield from observation.programs
 
     def _carries(self, population: str) -> str:
         frames = population in self._wholes.get("frames", ())

@@ -12,6 +12,7 @@
 #include <linux/if_packet.h>
 #include <linux/netlink.h>
 #include <linux/pkt_sched.h>
+#include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sched.h>
@@ -34,11 +35,13 @@
 #define NS_PER_S 1000000000ll
 #define LOOK_AFTER 64 /* packets sent: what was seen is then taken from the kernel */
 #define AT_ONCE 256 /* packets taken by a call: each call takes some ns, and timers wait that are due meanwhile */
-#define PAYLOAD (14 + 20 + 8)
+#define LARGEST 2048 /* bytes of a frame of a program */
+#define STEP_NS 5000000 /* for which a program may send before what was seen is taken from the kernel */
 
 struct head { uint64_t packets, idle_ns; uint32_t ports, watched; };
 struct packet { uint64_t at_ns; uint32_t connection, number; uint16_t size, port; uint8_t tos, unused[3]; };
 struct seen { int64_t at_ns; uint32_t connection, number; uint16_t size, point; uint8_t tos, unused[3]; };
+struct caught { int64_t at_ns; uint64_t hash; uint32_t connection; uint16_t size, point; uint8_t tos, unused[7]; };
 struct __attribute__((packed)) frame {
   uint8_t target[6], source[6]; uint16_t type;
   uint8_t version, tos; uint16_t length, identifier, fragment; uint8_t hops, protocol; uint16_t checksum;
@@ -61,145 +64,27 @@ static char *name_file(const char *name) {
   return path[which];
 }
 
-/* ---- packets */
-
-static uint16_t sum_header(const uint8_t *header) {
-  uint32_t sum = 0;
-  for (int i = 0; i < 20; i += 2) sum += header[i] << 8 | header[i + 1];
-  while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
-  return htons(~sum);
-}
-
-/* The address of a connection is 10.x.y.z, by which filters know it; see `qospec.linux.layout`. */
-static void write_frame(struct frame *frame, const struct packet *packet, int64_t start_ns) {
-  static const uint8_t target[] = {2, 0, 0, 0, 0, 2}, source[] = {2, 0, 0, 0, 0, 1};
-  memcpy(frame->target, target, 6);
-  memcpy(frame->source, source, 6);
-  frame->type = htons(ETH_P_IP);
-  frame->version = 0x45, frame->tos = packet->tos, frame->length = htons(packet->size);
-  frame->identifier = htons(packet->number), frame->fragment = htons(0x4000);
-  frame->hops = 64, frame->protocol = IPPROTO_UDP, frame->checksum = 0;
-  frame->from = htonl(0xc6120001), frame->to = htonl(10u << 24 | packet->connection); /* 198.18.0.1: RFC 2544, C.2.2 */
-  frame->checksum = sum_header(&frame->version);
-  frame->from_port = htons(49152), frame->to_port = htons(9);
-  frame->udp_length = htons(packet->size - 20), frame->udp_checksum = 0;
-  frame->number = htonl(packet->number), frame->sent_ns = start_ns + packet->at_ns;
-}
-
-static int open_socket(const char *device, int protocol) {
-  int descriptor = socket(AF_PACKET, SOCK_RAW, htons(protocol)), one = 1, most = 1 << 30;
-  struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(protocol)};
-  at.sll_ifindex = if_nametoindex(device);
-  if (descriptor < 0 || !at.sll_ifindex || bind(descriptor, (void *)&at, sizeof at)) fail(device);
-  if (setsockopt(descriptor, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one)) fail("time stamps");
-  setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &most, sizeof most);
-  setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, &most, sizeof most);
-  return descriptor;
-}
-
-/* ---- what is seen */
-
-static struct { int *sockets; unsigned count; FILE *file; uint64_t total; } watch;
-
-static int64_t read_stamp(struct msghdr *message) {
-  for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part))
-    if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_TIMESTAMPNS) {
-      struct timespec *at = (void *)CMSG_DATA(part);
-      return at->tv_sec * NS_PER_S + at->tv_nsec;
-    }
-  errno = ENODATA;
-  fail("a packet without a time stamp");
-  return 0;
-}
-
-static void note(const struct frame *frame, struct mmsghdr *message, unsigned point, int64_t start_ns) {
-  if (frame->type != htons(ETH_P_IP) || frame->from != htonl(0xc6120001)) return;
-  struct seen seen = {.at_ns = read_stamp(&message->msg_hdr) - start_ns, .connection = ntohl(frame->to) & 0xffffff,
-                      .number = ntohl(frame->number), .size = message->msg_len - 14, .point = point, .tos = frame->tos};
-  if (fwrite(&seen, sizeof seen, 1, watch.file) != 1) fail("seen");
-  watch.total++;
-}
-
-/* Take what sockets hold, one point after the other; return how many packets there were. */
-static uint64_t look(int64_t start_ns) {
-  static struct frame frames[AT_ONCE];
-  static char control[AT_ONCE][128];
-  static struct iovec parts[AT_ONCE];
-  static struct mmsghdr messages[AT_ONCE];
-  uint64_t before = watch.total;
-  for (unsigned point = 0; point < watch.count; point++)
-    for (int taken = AT_ONCE; taken == AT_ONCE;) {
-      for (int i = 0; i < AT_ONCE; i++) {
-        parts[i] = (struct iovec){&frames[i], sizeof frames[i]};
-        messages[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1,
-                                              .msg_control = control[i], .msg_controllen = sizeof control[i]};
-      }
-      taken = recvmmsg(watch.sockets[point], messages, AT_ONCE, MSG_DONTWAIT | MSG_TRUNC, 0);
-      if (taken < 0 && errno != EAGAIN) fail("receive");
-      for (int i = 0; i < taken; i++) note(&frames[i], &messages[i], point, start_ns);
-    }
-  return watch.total - before;
-}
-
-static void open_watch(char (*names)[16], unsigned count) {
-  watch.sockets = calloc(count, sizeof *watch.sockets), watch.count = count;
-  for (unsigned point = 0; point < count; point++) watch.sockets[point] = open_socket(names[point], ETH_P_ALL);
-  if (!(watch.file = fopen(name_file("seen"), "wb"))) fail("seen");
-  setvbuf(watch.file, 0, _IOFBF, 1 << 20);
-}
-
-static void close_watch(void) {
-  for (unsigned point = 0; point < watch.count; point++) {
-    struct tpacket_stats counts;
-    socklen_t size = sizeof counts;
-    getsockopt(watch.sockets[point], SOL_PACKET, PACKET_STATISTICS, &counts, &size);
-    if (counts.tp_drops) { errno = ENOBUFS; fail("more packets than a socket holds"); }
-  }
-  if (fclose(watch.file)) fail("seen");
-}
-
 static void sleep_until(int64_t at_ns) {
   struct timespec at = {at_ns / NS_PER_S, at_ns % NS_PER_S};
   while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &at, 0) == EINTR);
 }
 
-/* Send all packets at their times, and look until nothing is seen for `idle_ns`. */
-static void send_packets(const struct head *head, const int *ports, const struct packet *packets) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  int64_t start_ns = (now.tv_sec + 2) * NS_PER_S, at_ns = start_ns;
-  uint8_t *bytes = calloc(1, 1 << 17);
-  for (uint64_t i = 0; i < head->packets; i++) {
-    if (start_ns + (int64_t)packets[i].at_ns > at_ns || !i) sleep_until(at_ns = start_ns + packets[i].at_ns);
-    write_frame((struct frame *)bytes, &packets[i], start_ns);
-    size_t size = packets[i].size + 14;
-    if (send(ports[packets[i].port], bytes, size, 0) != (ssize_t)size && errno != ENOBUFS) fail("send");
-    if (i % LOOK_AFTER == 0) look(start_ns);
-  }
-  int64_t until_ns = at_ns + head->idle_ns;
-  for (int64_t step_ns = head->idle_ns / 16 + 1; at_ns < until_ns;) {
-    sleep_until(at_ns += step_ns);
-    if (look(start_ns)) until_ns = at_ns + head->idle_ns;
-  }
+static void redirect(const char *name, int descriptor) {
+  int file = open(name_file(name), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (file < 0 || dup2(file, descriptor) < 0) fail(name);
+  close(file);
 }
 
-static const struct head *map_plan(void) {
-  int file = open(name_file("plan"), O_RDONLY);
-  struct stat about;
-  if (file < 0 || fstat(file, &about)) fail("plan");
-  const void *plan = mmap(0, about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-  if (plan == MAP_FAILED) fail("plan");
-  return plan;
-}
-
-static void carry_out(void) {
-  const struct head *head = map_plan();
-  char(*names)[16] = (void *)(head + 1);
-  int *ports = calloc(head->ports + 1, sizeof *ports);
-  for (unsigned port = 0; port < head->ports; port++) ports[port] = open_socket(names[port], 0);
-  open_watch(names + head->ports, head->watched);
-  send_packets(head, ports, (void *)(names + head->ports + head->watched));
-  close_watch();
+static void run(const char *output, char *const arguments[]) {
+  pid_t child = fork();
+  if (!child) {
+    redirect(output, 1);
+    execvp(arguments[0], arguments);
+    fail(arguments[0]);
+  }
+  int status;
+  if (child < 0 || waitpid(child, &status, 0) < 0) fail(arguments[0]);
+  if (status) { errno = EINVAL; fail(arguments[0]); }
 }
 
 /* ---- buckets */
@@ -273,30 +158,184 @@ static void narrow_lines(void) {
   close(asking), close(control);
 }
 
-/* ---- jobs */
+#include "programs.c"
 
-static void redirect(const char *name, int descriptor) {
-  int file = open(name_file(name), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  if (file < 0 || dup2(file, descriptor) < 0) fail(name);
-  close(file);
+/* ---- packets */
+
+static uint16_t sum_header(const uint8_t *header) {
+  uint32_t sum = 0;
+  for (int i = 0; i < 20; i += 2) sum += header[i] << 8 | header[i + 1];
+  while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
+  return htons(~sum);
 }
 
-static void run(const char *output, char *const arguments[]) {
-  pid_t child = fork();
-  if (!child) {
-    redirect(output, 1);
-    execvp(arguments[0], arguments);
-    fail(arguments[0]);
+/* The address of a connection is 10.x.y.z, by which filters know it; see `qospec.linux.layout`. */
+static void write_frame(struct frame *frame, const struct packet *packet, int64_t start_ns) {
+  static const uint8_t target[] = {2, 0, 0, 0, 0, 2}, source[] = {2, 0, 0, 0, 0, 1};
+  memcpy(frame->target, target, 6);
+  memcpy(frame->source, source, 6);
+  frame->type = htons(ETH_P_IP);
+  frame->version = 0x45, frame->tos = packet->tos, frame->length = htons(packet->size);
+  frame->identifier = htons(packet->number), frame->fragment = htons(0x4000);
+  frame->hops = 64, frame->protocol = IPPROTO_UDP, frame->checksum = 0;
+  frame->from = htonl(0xc6120001), frame->to = htonl(10u << 24 | packet->connection); /* 198.18.0.1: RFC 2544, C.2.2 */
+  frame->checksum = sum_header(&frame->version);
+  frame->from_port = htons(49152), frame->to_port = htons(9);
+  frame->udp_length = htons(packet->size - 20), frame->udp_checksum = 0;
+  frame->number = htonl(packet->number), frame->sent_ns = start_ns + packet->at_ns;
+}
+
+static int open_socket(const char *device, int protocol) {
+  int descriptor = socket(AF_PACKET, SOCK_RAW, htons(protocol)), one = 1, most = 1 << 30;
+  struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(protocol)};
+  at.sll_ifindex = if_nametoindex(device);
+  if (descriptor < 0 || !at.sll_ifindex || bind(descriptor, (void *)&at, sizeof at)) fail(device);
+  if (setsockopt(descriptor, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one)) fail("time stamps");
+  setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &most, sizeof most);
+  setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, &most, sizeof most);
+  return descriptor;
+}
+
+/* ---- what is seen */
+
+static struct { int *sockets; unsigned count; FILE *file, *caught; uint64_t total; } watch;
+
+static int64_t read_stamp(struct msghdr *message) {
+  for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part))
+    if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_TIMESTAMPNS) {
+      struct timespec *at = (void *)CMSG_DATA(part);
+      return at->tv_sec * NS_PER_S + at->tv_nsec;
+    }
+  errno = ENODATA;
+  fail("a packet without a time stamp");
+  return 0;
+}
+
+/* What a packet is known by at each place: all of it that is not changed on the way. */
+static uint64_t hash_packet(const uint8_t *packet, size_t bytes) {
+  uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+  for (size_t i = 0; i < bytes; i++)
+    if (i != 1 && i != 8 && i != 10 && i != 11) hash = (hash ^ packet[i]) * 0x100000001b3u;
+  return hash;
+}
+
+static void note_caught(const struct frame *frame, struct mmsghdr *message, unsigned point, int64_t start_ns) {
+  size_t bytes = ntohs(frame->length), held = message->msg_hdr.msg_iov->iov_len - 14;
+  if (message->msg_len < bytes + 14 || bytes > held) return;
+  struct caught caught = {.at_ns = read_stamp(&message->msg_hdr) - start_ns, .hash = hash_packet(&frame->version, bytes),
+                          .connection = ntohl(frame->to) & 0xffffff, .size = bytes, .point = point, .tos = frame->tos};
+  if (fwrite(&caught, sizeof caught, 1, watch.caught) != 1) fail("caught");
+  watch.total++;
+}
+
+static void note(const struct frame *frame, struct mmsghdr *message, unsigned point, int64_t start_ns) {
+  if (frame->type != htons(ETH_P_IP)) return;
+  if (frame->from != htonl(0xc6120001)) {
+    if (watch.caught) note_caught(frame, message, point, start_ns);
+    return;
   }
-  int status;
-  if (child < 0 || waitpid(child, &status, 0) < 0) fail(arguments[0]);
-  if (status) { errno = EINVAL; fail(arguments[0]); }
+  struct seen seen = {.at_ns = read_stamp(&message->msg_hdr) - start_ns, .connection = ntohl(frame->to) & 0xffffff,
+                      .number = ntohl(frame->number), .size = message->msg_len - 14, .point = point, .tos = frame->tos};
+  if (fwrite(&seen, sizeof seen, 1, watch.file) != 1) fail("seen");
+  watch.total++;
 }
+
+/* Take what sockets hold, one point after the other; return how many packets there were. */
+static uint64_t look(int64_t start_ns) {
+  static union { struct frame frame; uint8_t bytes[LARGEST]; } frames[AT_ONCE];
+  static char control[AT_ONCE][128];
+  static struct iovec parts[AT_ONCE];
+  static struct mmsghdr messages[AT_ONCE];
+  uint64_t before = watch.total;
+  for (unsigned point = 0; point < watch.count; point++)
+    for (int taken = AT_ONCE; taken == AT_ONCE;) {
+      for (int i = 0; i < AT_ONCE; i++) {
+        parts[i] = (struct iovec){&frames[i], watch.caught ? LARGEST : sizeof(struct frame)};
+        messages[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1,
+                                              .msg_control = control[i], .msg_controllen = sizeof control[i]};
+      }
+      taken = recvmmsg(watch.sockets[point], messages, AT_ONCE, MSG_DONTWAIT | MSG_TRUNC, 0);
+      if (taken < 0 && errno != EAGAIN) fail("receive");
+      for (int i = 0; i < taken; i++) note(&frames[i].frame, &messages[i], point, start_ns);
+    }
+  return watch.total - before;
+}
+
+static void open_watch(char (*names)[16], unsigned count) {
+  watch.sockets = calloc(count, sizeof *watch.sockets), watch.count = count;
+  for (unsigned point = 0; point < count; point++) watch.sockets[point] = open_socket(names[point], ETH_P_ALL);
+  if (!(watch.file = fopen(name_file("seen"), "wb"))) fail("seen");
+  setvbuf(watch.file, 0, _IOFBF, 1 << 20);
+  if (!programs.count) return;
+  if (!(watch.caught = fopen(name_file("caught"), "wb"))) fail("caught");
+  setvbuf(watch.caught, 0, _IOFBF, 1 << 20);
+}
+
+static void close_watch(void) {
+  for (unsigned point = 0; point < watch.count; point++) {
+    struct tpacket_stats counts;
+    socklen_t size = sizeof counts;
+    getsockopt(watch.sockets[point], SOL_PACKET, PACKET_STATISTICS, &counts, &size);
+    if (counts.tp_drops) { errno = ENOBUFS; fail("more packets than a socket holds"); }
+  }
+  if (fclose(watch.file) || (watch.caught && fclose(watch.caught))) fail("seen");
+}
+
+/* Sleep; where programs send meanwhile, look now and then. */
+static void sleep_and_look(int64_t at_ns, int64_t start_ns) {
+  for (int64_t next_ns = tell_time() + STEP_NS; programs.count && next_ns < at_ns; next_ns += STEP_NS) {
+    sleep_until(next_ns);
+    look(start_ns);
+  }
+  sleep_until(at_ns);
+}
+
+/* Send all packets at their times, and look until all programs have ended and nothing is seen for `idle_ns`. */
+static void send_packets(const struct head *head, const int *ports, const struct packet *packets) {
+  int64_t start_ns = (tell_time() / NS_PER_S + 2) * NS_PER_S, at_ns = start_ns;
+  tell_times(start_ns, start_ns + programs.stop_ns);
+  uint8_t *bytes = calloc(1, 1 << 17);
+  for (uint64_t i = 0; i < head->packets; i++) {
+    if (start_ns + (int64_t)packets[i].at_ns > at_ns || !i) sleep_and_look(at_ns = start_ns + packets[i].at_ns, start_ns);
+    write_frame((struct frame *)bytes, &packets[i], start_ns);
+    size_t size = packets[i].size + 14;
+    if (send(ports[packets[i].port], bytes, size, 0) != (ssize_t)size && errno != ENOBUFS) fail("send");
+    if (i % LOOK_AFTER == 0) look(start_ns);
+  }
+  int64_t until_ns = at_ns + head->idle_ns;
+  for (int64_t step_ns = head->idle_ns / 16 + 1; at_ns < until_ns;) {
+    sleep_until(at_ns += step_ns);
+    if (look(start_ns) || !have_ended()) until_ns = at_ns + head->idle_ns;
+  }
+}
+
+static const struct head *map_plan(void) {
+  int file = open(name_file("plan"), O_RDONLY);
+  struct stat about;
+  if (file < 0 || fstat(file, &about)) fail("plan");
+  const void *plan = mmap(0, about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (plan == MAP_FAILED) fail("plan");
+  return plan;
+}
+
+static void carry_out(void) {
+  const struct head *head = map_plan();
+  char(*names)[16] = (void *)(head + 1);
+  int *ports = calloc(head->ports + 1, sizeof *ports);
+  for (unsigned port = 0; port < head->ports; port++) ports[port] = open_socket(names[port], 0);
+  open_watch(names + head->ports, head->watched);
+  if (begin_programs(look)) send_packets(head, ports, (void *)(names + head->ports + head->watched));
+  else abandon_programs();
+  close_watch();
+}
+
+/* ---- jobs */
 
 static void do_job(void) {
   redirect("said", 2);
   if (unshare(CLONE_NEWNET)) fail("network namespace");
   prctl(PR_SET_TIMERSLACK, 1ul);
+  begin_hosts();
   run("said", (char *[]){"ip", "-batch", name_file("ip"), 0});
   run("said", (char *[]){"tc", "-batch", name_file("tc"), 0});
   narrow_lines();
@@ -319,11 +358,20 @@ static void end_job(int status) {
   if (rename(name_file("done.part"), name_file("done"))) fail("done");
 }
 
+/* Say that what is drawn is random: nothing here can wait for chance, and what programs draw is the same in each boot. */
+static void seed_chance(void) {
+  struct { int bits, bytes; uint8_t seed[64]; } seed = {512, 64, {1}};
+  int random = open("/dev/urandom", O_RDWR);
+  if (random < 0 || ioctl(random, RNDADDENTROPY, &seed)) fail("/dev/urandom");
+  close(random);
+}
+
 static void prepare(void) {
   const char *private = getenv("QOS_FOLDER");
   mount("proc", "/proc", "proc", 0, "");
   if (mount("run", "/run", "tmpfs", 0, "") || mkdir(PRIVATE, 0700)) fail("/run");
   if (mount("none", PRIVATE, "hostfs", 0, private)) fail("private folder");
+  seed_chance();
   setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
 }
 

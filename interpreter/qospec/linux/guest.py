@@ -19,7 +19,7 @@ from qospec.dataclass import NamedTuple
 from qospec.linux.disciplines import EXACT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 MEMORY = "1G"
 SHORTEST_S = 60
@@ -31,6 +31,8 @@ BOOT_S = 60
 POLL_S = 0.002
 START_NS = 1_700_000_000 * 10**9
 """What time it is when it boots."""
+OF_PROGRAMS = ("ended", "out", "err")
+"""Files of a job, one of each for each program."""
 GUARD = 'read -r told || { kill -s KILL -- "-$1"; rm -rf -- "$2"; }'
 """What a shell does: it waits until it is told that all is over, or that nobody can tell it."""
 
@@ -40,11 +42,15 @@ class GuestError(Exception):
 
 
 class Job(NamedTuple):
-    """What a kernel is to do: batches of `ip` and `tc`, and the file of `traffic.write_plan`."""
+    """What a kernel is to do: batches of `ip` and `tc`, the file of `traffic.write_plan`.
+
+    `programs` is the file of `programs.write_programs`; empty if there are none.
+    """
 
     links: str
     commands: str
     plan: bytes
+    programs: bytes = b""
 
 
 class Answer(NamedTuple):
@@ -56,6 +62,10 @@ class Answer(NamedTuple):
     seen: bytes
     counters: str
     late: bytes = b""
+    caught: bytes = b""
+    """What programs have sent, for `caught.add_caught`."""
+    files: Mapping[str, bytes] = {}
+    """What came of programs, by name of a file, for `programs.read_runs`."""
 
 
 class Guest:
@@ -98,6 +108,8 @@ class Guest:
         (folder / "ip").write_text(job.links, "ascii")
         (folder / "tc").write_text(job.commands, "ascii")
         (folder / "plan").write_bytes(job.plan)
+        if job.programs:
+            (folder / "programs").write_bytes(job.programs)
         (folder / "ready").touch()
         os.kill(self._process.pid, signal.SIGCONT)
         try:
@@ -126,7 +138,14 @@ class Guest:
         said = (folder / "said").read_text("utf-8", "replace").strip()
         if (folder / "done").read_text("ascii").strip() != "0":
             raise GuestError(f"the kernel could not do its job: {said or self._read_log()}")
-        answer = Answer((folder / "seen").read_bytes(), (folder / "counters").read_text("ascii"))
+        files = [path for kind in OF_PROGRAMS for path in folder.glob(f"{kind}.*")]
+        caught = folder / "caught"
+        answer = Answer(
+            (folder / "seen").read_bytes(),
+            (folder / "counters").read_text("ascii"),
+            caught=caught.read_bytes() if caught.exists() else b"",
+            files={path.name: path.read_bytes() for path in files},
+        )
         shutil.rmtree(folder)
         return answer
 

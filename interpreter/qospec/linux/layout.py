@@ -16,6 +16,7 @@ from qospec.catalogue.kinds import read_declaration
 from qospec.dataclass import NamedTuple
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.items.partition import MAX_OUTPUTS
+from qospec.engine.source.launched import Launched
 from qospec.linux import disciplines
 from qospec.linux.disciplines import DSCP_MASK, EXACT, Discipline, Manner
 from qospec.protocol.marks import MARKS
@@ -58,6 +59,7 @@ class Way(NamedTuple):
         steps: The nodes with interfaces, in order.
         end: The number of the wire to where they arrive; -1 if they are discarded.
         ended: Nodes that are passed behind the last step.
+        launched: Whether a program sends by it, which sets the bits of ECN as it likes.
     """
 
     first: int
@@ -67,6 +69,7 @@ class Way(NamedTuple):
     steps: tuple[Step, ...]
     end: int
     ended: tuple[int, ...] = ()
+    launched: bool = False
 
     @property
     def tos(self) -> int:
@@ -209,7 +212,8 @@ def _follow(
         if wire.to in (END, DISCARD):
             end = place if wire.to == END else -1
             port = f"n{steps[0].node}.0"
-            return Way(connection, connection + 1, marks, port, tuple(steps), end, tuple(passed))
+            ended, launched = tuple(passed), isinstance(source.arrivals, Launched)
+            return Way(connection, connection + 1, marks, port, (*steps,), end, ended, launched)
         number, entry = wire.to, wire.input
 
 

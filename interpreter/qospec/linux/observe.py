@@ -14,6 +14,7 @@ from qospec.engine.items.batch import join_batches
 from qospec.engine.items.totals import CAME, LEFT, LOST
 from qospec.engine.measure.observation import Recorder
 from qospec.linux.causes import find_overflows
+from qospec.linux.disciplines import DSCP_MASK
 from qospec.linux.traffic import PS_PER_NS
 from qospec.protocol.marks import CONGESTION
 
@@ -114,7 +115,7 @@ class _Story:
             ahead_ps += self._find_travel_ps(step.node, batch)
             batch, packets, ahead_ps = self._serve(step, batch, packets, ahead_ps)
             may_mark |= "ecn" in self._experiment.nodes[step.node].element.marks_written
-            self._verify_octets(step, packets, may_mark=may_mark)
+            self._verify_octets(step, packets, way, may_mark=may_mark)
         self._pass(way.ended, batch)
         if not batch.count:
             return
@@ -175,10 +176,10 @@ class _Story:
         ahead_ps = ahead_ps[~gone]
         return left.with_times(left_ns[~gone] * PS_PER_NS + ahead_ps), packets[~gone], ahead_ps
 
-    def _verify_octets(self, step: Step, packets: Whole, *, may_mark: bool) -> None:
+    def _verify_octets(self, step: Step, packets: Whole, way: Way, *, may_mark: bool) -> None:
         """Raise ValueError if the octet with the DSCP is not what it must be behind an element."""
         octets = self._tos[self._layout.far[step.node]][packets]
-        wrong = octets != step.tos
+        wrong = (octets ^ step.tos) & (DSCP_MASK if way.launched else 0xFF) != 0
         if may_mark and step.tos & CE:
             wrong &= octets != step.tos | CE
         if wrong.any():

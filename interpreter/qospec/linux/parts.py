@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from qospec.engine.measure.observation import Observation
 
 SOURCE = Path(__file__).with_name("guest.c")
-INCLUDED = (SOURCE.with_name("room.h"),)
+INCLUDED = tuple(SOURCE.with_name(name) for name in ("programs.c", "room.h"))
+"""What that includes."""
 PROGRAMS = ("ip", "tc")
 COMPILER = ("gcc", "-O2", "-static")
 USUAL_TRIES = 2

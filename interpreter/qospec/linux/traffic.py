@@ -12,6 +12,7 @@ from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import build_batch
 from qospec.engine.random import Draws
+from qospec.engine.source.launched import Launched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,6 +70,16 @@ def plan_packets(experiment: Experiment) -> Planned:
 
 
 def _plan_source(source: Source, draws: Draws, stop_ps: int) -> Batch:
+    if isinstance(source.arrivals, Launched):
+        none = np.empty(0, np.int64)
+        narrow = none.astype(np.int32)
+        return build_batch(
+            at_ps=none,
+            sent_ps=none.copy(),
+            connection=narrow,
+            size_bytes=narrow.copy(),
+            marks=none.astype(np.uint32),
+        )
     below = draws.derive("flow", source.name)
     state = source.arrivals.start(source.connections, source.phases, below)
     sizes = source.sizes.start(source.connections, below)

@@ -9,17 +9,27 @@ from typing import TYPE_CHECKING, Any, Protocol
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.measure.ledger import Discipline
+from qospec.linux.caught import add_caught
 from qospec.linux.disciplines import BITS_PER_BYTE, LARGEST_BYTES, NS_PER_S, PS_PER_NS
-from qospec.linux.guest import Job
+from qospec.linux.guest import GuestError, Job
 from qospec.linux.layout import lay_out
 from qospec.linux.observe import observe
+from qospec.linux.programs import (
+    connect_programs,
+    explain_hang,
+    find_most_packets,
+    place_programs,
+    read_runs,
+    write_programs,
+)
 from qospec.linux.traffic import plan_packets, read_seen, write_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from qospec.engine.experiment import Experiment, Node
     from qospec.engine.measure.observation import Observation
+    from qospec.engine.source.launched import ProgramRun
     from qospec.linux.disciplines import Manner
     from qospec.linux.guest import Answer
     from qospec.linux.layout import Layout
@@ -48,6 +58,7 @@ class Seen(NamedTuple):
     """What was seen of a trial: its layout, its packets, when each was where, and counters.
 
     In real time, too, how late each packet was sent, in ns, after how far clocks moved apart.
+    And of programs what came of each, and how many packets were lost that they sent ahead of it.
     """
 
     layout: Layout
@@ -55,6 +66,8 @@ class Seen(NamedTuple):
     sightings: Sightings
     disciplines: dict[str, tuple[Discipline, ...]]
     late: bytes = b""
+    programs: tuple[ProgramRun, ...] = ()
+    lost_ahead: Mapping[str, int] = {}
 
 
 def carry_out(
@@ -67,8 +80,8 @@ def carry_out(
 def conclude(experiment: Experiment, seen: Seen) -> Observation:
     """Return what follows from what was seen; raises ValueError as `measure`."""
     observation = observe(experiment, seen.layout, seen.planned, seen.sightings)
-    _compare_losses(observation, seen.disciplines)
-    return observation._replace(disciplines=seen.disciplines)
+    _compare_losses(observation, seen.disciplines, seen.lost_ahead)
+    return observation._replace(disciplines=seen.disciplines, programs=seen.programs)
 
 
 def measure(
@@ -81,16 +94,30 @@ def measure(
         ValueError: What was seen cannot be.
     """
     layout, planned = lay_out(experiment, guest.manner), plan_packets(experiment)
-    watched = (*dict.fromkeys(_list_watched(experiment, layout)),)
-    plan = write_plan(planned, layout.ways, watched, _find_longest_silence_ns(experiment, layout))
-    job = Job("\n".join((*layout.links, "")), "\n".join((*layout.commands, "")), plan)
-    passages = planned.packets * len(watched)
-    longest_s = guest.bound_time_s(passages, experiment.measurement.stop_ps)
-    answer = guest.execute(job, longest_s, on_wait)
+    placed = place_programs(experiment, layout)
+    layout = connect_programs(layout, placed)
+    watched = (*dict.fromkeys((*_list_watched(experiment, layout), *(one.end for one in placed))),)
+    stop_ns = experiment.measurement.stop_ps // PS_PER_NS
+    idle_ns = _find_longest_silence_ns(experiment, layout)
+    plan = write_plan(planned, layout.ways, watched, idle_ns)
+    links, commands = ("\n".join((*its, "")) for its in (layout.links, layout.commands))
+    job = Job(links, commands, plan, write_programs(placed, stop_ns, guest.manner))
+    packets = planned.packets + find_most_packets(placed, stop_ns)
+    longest_s = guest.bound_time_s(packets * len(watched), experiment.measurement.stop_ps)
+    try:
+        answer = guest.execute(job, longest_s, on_wait)
+    except GuestError as error:
+        raise explain_hang(error, placed) from None
+    if placed:
+        read_runs(answer.files, placed, {})  # raises if there was no trial
     sizes = np.concatenate([np.empty(0, np.int32), *(one.size_bytes for one in planned.batches)])
     sightings = read_seen(answer.seen, planned, watched, sizes)
     counters = read_counters(answer.counters, experiment, layout)
-    return Seen(layout, planned, sightings, counters, answer.late)
+    if not placed:
+        return Seen(layout, planned, sightings, counters, answer.late)
+    seen = add_caught(answer.caught, (planned, sightings), placed, watched, experiment, layout)
+    runs = read_runs(answer.files, placed, seen.sent)
+    return Seen(layout, seen.planned, seen.sightings, counters, answer.late, runs, seen.lost_ahead)
 
 
 def read_counters(
@@ -120,12 +147,14 @@ def read_counters(
 
 
 def _compare_losses(
-    observation: Observation, disciplines: dict[str, tuple[Discipline, ...]]
+    observation: Observation,
+    disciplines: dict[str, tuple[Discipline, ...]],
+    lost_ahead: Mapping[str, int],
 ) -> None:
     """Raise ValueError if a kernel counts other losses than were found by what was not seen."""
     for path, its in disciplines.items():
         counted = max((discipline.dropped for discipline in its), default=0)
-        found = observation.ledger.sum_items(path).lost
+        found = observation.ledger.sum_items(path).lost + lost_ahead.get(path, 0)
         if counted != found:
             raise ValueError(
                 f"the kernel says that `{path}` dropped {counted} packets, and {found} were missing"

@@ -210,7 +210,7 @@ def _is_nothing(found: Sequence[FieldValue | None]) -> bool:
 
 
 def describe_kernel(repeats: Sequence[Readings]) -> Document:
-    """Return what a kernel's disciplines counted in each repeat, and how far off times may be.
+    """Return what disciplines and programs of a kernel did, and how far off times may be.
 
     That is of the repeat where it is most. Of the emulation there is nothing.
     """
@@ -219,10 +219,16 @@ def describe_kernel(repeats: Sequence[Readings]) -> Document:
         for number, readings in enumerate(repeats, 1)
         for element, discipline in readings.list_disciplines()
     ]
+    launched = [
+        {"repeat": number, **run._asdict(), "command": list(run.command)}
+        for number, readings in enumerate(repeats, 1)
+        for run in readings.list_programs()
+    ]
     precision_ps = max((readings.precision_ps for readings in repeats), default=0)
     precision = describe_quantity(to_seconds(precision_ps), TIME)
     return {
         **({"disciplines": counted} if counted else {}),
+        **({"programs": launched} if launched else {}),
         **({"precision": precision} if precision_ps else {}),
     }
 

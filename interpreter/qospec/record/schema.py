@@ -240,6 +240,19 @@ STATEMENT = {
     "caution": Optional(str),
 }
 DISCIPLINE = {"repeat": COUNT, "element": str, "name": str, "sent": COUNT, "dropped": COUNT}
+PROGRAM = {
+    "repeat": COUNT,
+    "flow": str,
+    "host": str,
+    "command": [str],
+    "ended": str,
+    "failure": str,
+    "sent": COUNT,
+    "stdout": str,
+    "stderr": str,
+    "stdout_bytes": COUNT,
+    "stderr_bytes": COUNT,
+}
 LOSS = {
     "repeat": Optional(COUNT),
     "flow": str,
@@ -368,6 +381,7 @@ CASE = {
     "losses": [LOSS],
     "disciplines": Optional([DISCIPLINE]),
     "precision": Optional(QUANTITY),
+    "programs": Optional([PROGRAM]),
     "bounds": Optional([BOUND]),
     "waits": Optional([WAIT]),
     "hangs": Optional([HANG]),

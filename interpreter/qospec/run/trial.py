@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.backend import ProgramError
 from qospec.catalogue.kinds import discover
 from qospec.engine.graph import emulation
 from qospec.judge.hanging import is_meant
@@ -15,7 +16,7 @@ from qospec.model.suite import Search, list_tested, sum_offered_rate
 from qospec.promises.promise import Trial, hold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from fractions import Fraction
 
     from qospec.backend import Backend
@@ -52,13 +53,37 @@ def run(
         try:
             readings = observe(case, catalogue, number, on_progress, promises, backend)
         except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
-            return Result(tuple(repeats), (f"{type(error).__name__}: {error}",))
+            return Result(tuple(repeats), (_explain(error, case),))
         judgements = tuple(judge(statement, readings.read) for statement in case.case.statements)
         repeats.append(Repeat(readings, judgements))
+        if failures := tuple(_list_failures(case, readings)):
+            return Result(tuple(repeats), failures)
         judged = zip(case.case.statements, judgements, strict=True)
         if not keep_going and is_invalidated(judged):
             break
     return Result(tuple(repeats))
+
+
+def _explain(error: Exception, case: CasePlan) -> str:
+    """Return what failed; of a program, with the place where it is declared."""
+    if isinstance(error, ProgramError):
+        return f"{_find_place(error.flow, case)}: {error}"
+    return f"{type(error).__name__}: {error}"
+
+
+def _list_failures(case: CasePlan, readings: Readings) -> Iterator[str]:
+    """Yield which programs did not end as they should, each with its place."""
+    for run in readings.list_programs():
+        if run.failure:
+            yield f"{_find_place(run.flow, case)}: {run.explain()}"
+
+
+def _find_place(named: str, case: CasePlan) -> str:
+    """Return where the program of a flow, or of a member of one, is declared."""
+    flow = next(
+        flow for flow in case.case.flows if named == flow.name or named.startswith(f"{flow.name}[")
+    )
+    return flow.places.get("command", flow.span).recorded_place
 
 
 def observe(
@@ -185,7 +210,9 @@ def run_one(
         if conducts is not None:
             hold(Trial(seeded, observation, conducts, readings), promises)
     except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
-        return TrialResult(error=f"{type(error).__name__}: {error}", senders=senders)
+        return TrialResult(error=_explain(error, case), senders=senders)
+    if failures := tuple(_list_failures(case, readings)):
+        return TrialResult(error=failures[0], senders=senders)
     return TrialResult(
         flows=tuple(readings.count_exchanged()),
         tested=frozenset(flow.name for flow in list_tested(flows)),

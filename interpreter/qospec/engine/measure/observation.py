@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from qospec.engine.source.launched import ProgramRun
 
 
-
 class Observation(NamedTuple):
     """All counts of one trial; arrays are by connection index.
 
