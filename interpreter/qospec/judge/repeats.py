@@ -80,7 +80,7 @@ class MeanReadings:
         values = [trial.read(leaf) for trial in self._trials]
         numbers = [value for value in values if isinstance(value, Fraction)]
         if any(isinstance(value, Bounds) for value in values):
-            return _average_bounds([make_bounds(value) for value in values])
+            return _compute_mean_bounds([make_bounds(value) for value in values])
         if len(numbers) == len(values):
             return sum(numbers, Fraction(0)) / len(numbers)
         if isinstance(leaf, Measured) and leaf.statistic == GOES_ON:
@@ -96,7 +96,7 @@ class MeanReadings:
         return self._trials[0].read_series(expression, every_ps)
 
 
-def _average_bounds(parts: Sequence[Bounds]) -> Bounds:
+def _compute_mean_bounds(parts: Sequence[Bounds]) -> Bounds:
     share = Fraction(1, len(parts))
     return combine("*", (combine("+", (NOTHING, *parts)), Bounds(share, share)))
 

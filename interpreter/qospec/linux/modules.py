@@ -83,36 +83,36 @@ def verify_modules(case: Case, test: Span, problems: Problems) -> None:
                 refuse(problems, instance.span, test, message, OR_VIRTUAL)
 
 
-def _need_for_line(line: Any) -> Iterator[tuple[str, str]]:
+def _require_for_line(line: Any) -> Iterator[tuple[str, str]]:
     yield "sch_htb", "sends at its rate"
     if line.length * line.delay_per_length:
         yield "sch_netem", "delays packets by its length"
 
 
-def _need_for_delay(element: Any) -> Iterator[tuple[str, str]]:
+def _require_for_delay(element: Any) -> Iterator[tuple[str, str]]:
     if getattr(element, "time", 0) or getattr(element, "latency", 0):
         yield "sch_netem", "delays packets"
 
 
-def _need_for_remark(_remark: Any) -> Iterator[tuple[str, str]]:
+def _require_for_remark(_remark: Any) -> Iterator[tuple[str, str]]:
     yield "act_pedit", "rewrites packets"
     yield "act_csum", "rewrites checksums"
 
 
-def _need(*pairs: tuple[str, str]) -> Callable[[Any], Iterator[tuple[str, str]]]:
+def _require(*pairs: tuple[str, str]) -> Callable[[Any], Iterator[tuple[str, str]]]:
     return lambda _element: iter(pairs)
 
 
 CHOSEN = ("act_skbedit", "is told the class of packets")
 NEEDS: Mapping[str, Callable[[Any], Iterator[tuple[str, str]]]] = {
-    "codel": _need(("sch_codel", "controls delay")),
-    "delay": _need_for_delay,
-    "drr": _need(("sch_drr", "schedules"), CHOSEN),
-    "line": _need_for_line,
-    "police": _need(("act_police", "polices")),
-    "remark": _need_for_remark,
-    "router": _need_for_delay,
-    "shape": _need(("sch_tbf", "shapes")),
-    "strict": _need(("sch_prio", "schedules"), CHOSEN),
+    "codel": _require(("sch_codel", "controls delay")),
+    "delay": _require_for_delay,
+    "drr": _require(("sch_drr", "schedules"), CHOSEN),
+    "line": _require_for_line,
+    "police": _require(("act_police", "polices")),
+    "remark": _require_for_remark,
+    "router": _require_for_delay,
+    "shape": _require(("sch_tbf", "shapes")),
+    "strict": _require(("sch_prio", "schedules"), CHOSEN),
 }
 """By kind of element, the modules that it needs besides `ALWAYS`, and what for."""
