@@ -19,7 +19,8 @@ def list_words(text: str) -> frozenset[str]:
 VERBS = list_words(
     """
     accept accumulate acknowledge acquire adapt add admit advance align allocate allow annotate
-    announce answer append apply arbitrate arrange arrive ask assemble assign assume attach await
+    announce answer append apply arbitrate arrange arrive ask assemble assign assume attach average
+    await
     begin bind blame break bring build bypass call cancel capture carry catch center change
     check choose claim classify clear close collect combine come compare compile complain complete
     compose compute conclude confine connect consume convert copy correct cost count cover
@@ -31,7 +32,7 @@ VERBS = list_words(
     find finish fit flatten flush fold follow forget format forward fuse gather generate get give
     go group grow guess halt hand handle hash hear hide hold identify ignore import indent inherit
     inline insert intersect invert iterate join judge keep know lay leave let list load locate look
-    lose lower make map mask match measure meet mend merge mix move multiply name narrow negate
+    lose lower make map mask match measure meet mend merge mix move multiply name narrow need negate
     negotiate normalise notify observe occupy open operate outline pack pair parse partition pass
     peek plan point police pool pop postpone predict prepend print probe process protect prove
     provide prune publish push put quote raise read reassemble rebase rebuild receive recheck
@@ -39,10 +40,10 @@ VERBS = list_words(
     renew renumber reopen repair repeat replace replenish report represent require rescale resend
     reserve resize resolve restart restore resume retire reveal rewind rewrite run save say
     schedule seal see select send separate serve set settle shape shorten show shrink sift sign
-    simplify sink size skew skip slice smooth sort spell spend split start stop strip style submit
-    substitute suggest sum survey tabulate take tamper tell thin tidy tokenize trace transcribe
-    translate transmit trim truncate try turn unpack unprotect unroll unwind update use vacate
-    verify view wake walk want warm warn watch weigh widen withdraw work wrap write xor zip
+    simplify sink size skew skip slice smooth sort spare spell spend split start stop strip style
+    submit substitute suggest sum survey tabulate take tamper tell thin tidy tokenize trace
+    transcribe translate transmit trim truncate try turn unpack unprotect unroll unwind update use
+    vacate verify view wake walk want warm warn watch weigh widen withdraw work wrap write xor zip
     """
 )
 """What a function does, in the imperative."""
@@ -69,7 +70,7 @@ CONVERSIONS = {"as", "from", "on", "to", "with", "without"}
 """Words that name a function with a noun behind them: `to_bytes`, `with_suffix`, `on_start`."""
 
 GIVEN = {
-    *("_asdict", "_index_key", "dataclass", "fileno", "isatty", "kernel", "main", "qos"),
+    *("_asdict", "_index_key", "dataclass", "fileno", "getattr", "isatty", "kernel", "main", "qos"),
     *(
         "pytest_addoption",
         "pytest_collect_file",
