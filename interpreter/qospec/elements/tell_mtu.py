@@ -55,8 +55,8 @@ class TellMtu(Element):
     packet that is larger than the MTU, either way, is lost as `fragmentation_needed`. If its source
     discovers the MTU of its path, as `tcp { path_mtu_discovery = true }`, a notice leaves at that
     moment by the other output: 56 bytes, which say the MTU. It goes the way of what comes back,
-    with the marks of what came last, takes its time there, and can be lost. It is counted by
-    itself, as `copy.notices`.
+    with the marks of what came last, takes its time there, and can be lost. Notices to the source
+    of a flow `user` are counted as `user.notices`.
 
     Not modelled: IPv6, in which a notice has more of the packet; packets that may be cut, for which
     `fragment` stands ahead of it; how many notices a router sends in a time at most; notices from

@@ -159,9 +159,8 @@ def _hold_machine(on_wait: Callable[[], None]) -> Iterator[Path]:
         while not _try_to_hold(descriptor):
             on_wait()
             time.sleep(POLL_S)
-        for left in rooms.glob(
-            f"{PREFIX}*"
-        ):  # whoever made it has ended, or would hold the machine
+        # Whoever made one has ended, or would hold the machine.
+        for left in rooms.glob(f"{PREFIX}*"):
             shutil.rmtree(left, ignore_errors=True)
         yield rooms
     finally:
