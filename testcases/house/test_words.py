@@ -19,7 +19,7 @@ def list_words(text: str) -> frozenset[str]:
 VERBS = list_words(
     """
     accept accumulate acknowledge acquire adapt add admit advance align allocate allow annotate
-    announce answer append apply arbitrate arrange arrive ask assemble assign assume attach average
+    announce answer append apply arbitrate arrange arrive ask assemble assign assume attach
     await
     begin bind blame break bring build bypass call cancel capture carry catch center change
     check choose claim classify clear close collect combine come compare compile complain complete
@@ -32,7 +32,7 @@ VERBS = list_words(
     find finish fit flatten flush fold follow forget format forward fuse gather generate get give
     go group grow guess halt hand handle hash hear hide hold identify ignore import indent inherit
     inline insert intersect invert iterate join judge keep know lay leave let list load locate look
-    lose lower make map mask match measure meet mend merge mix move multiply name narrow need negate
+    lose lower make map mask match measure meet mend merge mix move multiply name narrow negate
     negotiate normalise notify observe occupy open operate outline pack pair parse partition pass
     peek plan point police pool pop postpone predict prepend print probe process protect prove
     provide prune publish push put quote raise read reassemble rebase rebuild receive recheck
