@@ -2,8 +2,9 @@
 
 import pytest
 
+from qospec.backends.emulate import Emulate
 from qospec.catalogue.kinds import discover
-from qospec.engine.graph import emulation
+from qospec.dataclass import dataclass
 from qospec.model.expression import Measured
 from qospec.record.outcome import describe_case
 from qospec.run import trial
@@ -21,14 +22,15 @@ test t on bench {
 """A frame takes 1,018 B of 0.8 us, after its preamble: 814.4 us for each packet."""
 
 
-class Imprecise:
+@dataclass(frozen=True)
+class Imprecise(Emulate):
     """A back end whose times are off by so much at most."""
 
-    def __init__(self, precision_us: int) -> None:
-        self._precision_ps = precision_us * 10**6
+    precision_us: int = 0
 
-    def carry_out(self, experiment, _on_progress):
-        return emulation.run(experiment)._replace(precision_ps=self._precision_ps)
+    def carry_out(self, experiment, on_progress):
+        seen = super().carry_out(experiment, on_progress)
+        return seen._replace(precision_ps=self.precision_us * 10**6)
 
 
 def judged(planned, statement: str, precision_us: int, run: str = "measure = 50 ms") -> dict:

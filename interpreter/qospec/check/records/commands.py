@@ -57,13 +57,18 @@ def read_ready(value: Value, name: str, span: Span) -> Ready | None:
     if isinstance(value, Amount) and value.dimension in (NUMBER, TIME):
         if value.value is None:
             return None
-        if value.dimension == TIME and value.value > 0:
-            return Ready(time_ps=round(value.value * PS_PER_S))
-        if value.value.denominator == 1 and 1 <= value.value <= HIGHEST_PORT:
+        time_ps = round(value.value * PS_PER_S) if value.dimension == TIME else 0
+        if time_ps > 0:
+            return Ready(time_ps=time_ps)
+        if (
+            value.dimension == NUMBER
+            and value.value.denominator == 1
+            and 1 <= value.value <= HIGHEST_PORT
+        ):
             return Ready(port=int(value.value))
         raise make_error(
             "E0205",
-            f"`{name}` is a port of 1 to {HIGHEST_PORT}, or a time above 0",
+            f"`{name}` is a port of 1 to {HIGHEST_PORT}, or a time of 1 ps or more",
             span,
             help=f"write {WAYS}",
         )

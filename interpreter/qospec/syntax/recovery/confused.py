@@ -187,6 +187,10 @@ def explain_unknown_word(site: ErrorSite) -> Diagnosis | None:
     if second and site.kind in VALUES | {"LBRACE"} and site.block >= 0:
         word = site.tokens.read_text(site.start)
         known = [*load_keywords()["statement"], "let"]
+        if word in known:  # which is a name where its statement does not go on as it must
+            message = f"expected `{{` after `{shorten(site.text)}`"
+            help_text = f"write `{word} {shorten(site.text)} {{ … }}`"
+            return Diagnosis(site.build_diagnostic("E0011", message, help_text))
         meant = _FOREIGN_KEYWORDS.get(word) or suggest_name(word, known)
         message = f"expected a statement, found `{shorten(word)}`"
         note = "a statement that begins with a name is written `name = value`"
