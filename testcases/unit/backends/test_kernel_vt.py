@@ -80,12 +80,6 @@ def write(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("name", ["diffserv_edge", "shaper_before_policer"])
-def test_an_example_has_a_counterpart_for_all_of_it(name: str) -> None:
-    done = run_qos("check", "--on", "kernel-vt", str(EXAMPLES / f"{name}.qos"))
-    assert done.exit_code == exits.PASSED, done.output
-
-
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
