@@ -288,8 +288,12 @@ class Streams:
         return found
 
     def list_kinds(self, flow: str) -> tuple[KindName, ...]:
-        """Return the kinds of which a flow has streams: itself first, then what is inserted."""
-        return (*self.kinds, *self._own_kinds.get(flow, ()))
+        """Return the kinds of which a flow has streams: itself first, then what is inserted.
+
+        What is found among answers is left out if the flow has none.
+        """
+        own = self._own_kinds.get(flow, ())
+        return (*(kind for kind in self.kinds if KINDS[kind].among in ("user", *own)), *own)
 
     @cached_property
     def _own_kinds(self) -> dict[str, list[KindName]]:

@@ -116,6 +116,14 @@ def test_a_flow_has_what_is_inserted_into_it_and_its_own():
     assert STREAMS.list_kinds("g") == ("user", "oam", "fragments", "answers", "exchanges")
 
 
+def test_a_flow_without_answers_has_nothing_that_is_among_them():
+    told = Streams(STREAMS.flows, STREAMS.own, ("copies", "notices"))
+    assert told.list_kinds("f") == ("user", "copies")
+    assert told.list_kinds("g") == ("user", "copies", "notices", "answers", "exchanges")
+    for flow in told.flows:
+        assert all(told.select_population(flow, None, kind) for kind in told.list_kinds(flow))
+
+
 def test_authors_name_no_messages_and_no_cells_of_resource_management():
     assert list_parts("cell") == ("oam", "misinserted")
     assert list_parts("cell", OWN)[2:] == ("answers", "frames")
