@@ -41,8 +41,8 @@ SETTLED_S = 2
 """How long nothing may arrive any more until a trial is over. Source: RFC 2544, 23."""
 LATE_S = 60
 """How long a flow may go on sending after its end, or packets arriving."""
-LEAST_SHARE = Fraction(99, 100)
-"""Of what a flow is to send, what it must have sent at least."""
+LEAST_SHARE, MOST_SHARE = Fraction(99, 100), Fraction(101, 100)
+"""Of what a flow is to send, what it must have sent at least, and may have sent at most."""
 
 
 def describe_configuration(
@@ -158,6 +158,12 @@ def _verify_sent(case: Case, counted: Mapping[str, Counters]) -> None:
                     f"the generator sent {sent:_} frames of the flow `{stream.name}`, and was to"
                     f" send {round(planned):_}: it is too slow for that, or its port has no link"
                     f" ({flow.span.recorded_place})"
+                )
+            if sent > int(MOST_SHARE * planned) + 1:
+                raise BackendError(
+                    f"the generator sent {sent:_} frames of the flow `{stream.name}`, and was to"
+                    f" send {round(planned):_}: it sends another load, or counted more than this"
+                    f" trial ({flow.span.recorded_place})"
                 )
 
 

@@ -378,6 +378,11 @@ RUBBISH = [
     (lambda entry: entry.update(frames_rx=-1), "tells `frames_rx` = -1"),
     (lambda entry: entry.update(frames_rx=201), "201 frames arrived, and 200 were sent"),
     (lambda entry: entry.update(frames_tx=150, frames_rx=150), "sent 150 frames of the flow `f`"),
+    (
+        lambda entry: entry.update(frames_tx=204, frames_rx=204),
+        "sent 204 frames of the flow `f`, and was to send 200: it sends another load",
+    ),
+    (lambda entry: entry.update(frames_tx=2**61, frames_rx=2**61), "was to send 200"),
     (lambda entry: entry["latency"].update(average_ns=1e9), "which cannot be"),
     (lambda entry: entry["latency"].update(minimum_ns="soon"), "tells `minimum_ns` = 'soon'"),
     (lambda entry: entry["latency"].update(minimum_ns=-1e9), "below 0 by more than a frame"),
@@ -410,6 +415,13 @@ def test_counters_that_cannot_be_are_no_result(
     with pytest.raises(BackendError, match=re.escape(words)):
         carry_out(planned, mock.url)
     assert mock.states == ["start", "stop"]
+
+
+def test_a_clock_that_is_a_little_off_is_no_other_load(planned: CasePlan, mock: Mock) -> None:
+    """Of 200 frames, 197 to 203 are taken: 1 % apart, and one frame more."""
+    for count in (197, 203):
+        mock.edit = lambda entry, count=count: entry.update(frames_tx=count, frames_rx=count)
+        assert carry_out(planned, mock.url).sent.tolist() == [count]
 
 
 @pytest.mark.parametrize("answer", [b"", b"null", b"\xff", b'{"flow_metrics": 1}'])
