@@ -82,8 +82,9 @@ def carry_out(
     except RefusedError as error:
         raise BackendError(f"{error}{_find_places(str(error), case)}") from None
     names = [flow["name"] for flow in configuration["flows"]]
-    client.set_transmission("start")
     try:
+        # A server may have started flows, and fail only then.
+        client.set_transmission("start")
         counted = _Watch(client, names, case.run.measure_ps, on_progress).follow()
     finally:
         _stop(client)

@@ -443,6 +443,16 @@ def test_flows_that_never_end_are_stopped(
     assert mock.states == ["start", "stop"]
 
 
+def test_flows_whose_start_is_answered_by_an_error_are_stopped(
+    planned: CasePlan, mock: Mock
+) -> None:
+    """It may have started them, and failed only then."""
+    mock.answers["/control/state"] = 500, b"gateway timed out"
+    with pytest.raises(BackendError, match="POST /control/state with code 500"):
+        carry_out(planned, mock.url)
+    assert mock.asked[-2:] == ["/control/state", "/control/state"]
+
+
 def test_counters_that_never_rest_are_no_result(
     planned: CasePlan, mock: Mock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
