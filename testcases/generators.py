@@ -150,6 +150,8 @@ def serve(mock: Mock, certificate: Path | None = None) -> Iterator[str]:
                 return
             code, answer = mock.answer(self.path, body)
             self.send_response(code)
+            if code // 100 == 3:
+                self.send_header("Location", "/elsewhere")
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
             self.wfile.write(answer)

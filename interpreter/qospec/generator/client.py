@@ -10,7 +10,14 @@ import ssl
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
-from urllib.request import BaseHandler, HTTPSHandler, ProxyHandler, Request, build_opener
+from urllib.request import (
+    BaseHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    ProxyHandler,
+    Request,
+    build_opener,
+)
 
 from qospec.backend import BackendError
 from qospec.visible import make_visible
@@ -36,7 +43,7 @@ class Client:
         """Take the URL of a server; nothing is sent yet."""
         self._url = url
         # A generator is in the laboratory: no proxy is asked.
-        handlers: list[BaseHandler] = [ProxyHandler({})]
+        handlers: list[BaseHandler] = [ProxyHandler({}), _Stay()]
         if url.startswith("https:"):
             handlers.append(HTTPSHandler(context=ssl.create_default_context()))
         self._opener = build_opener(*handlers)
@@ -160,6 +167,13 @@ class Client:
             f"no generator answers at {self._url} ({_show(words)}): start its server, or correct"
             " the address"
         )
+
+
+class _Stay(HTTPRedirectHandler):
+    """Goes nowhere else: a generator answers where it is, and the record names that address."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Return no other request, so that the answer is an error."""
 
 
 class RefusedError(BackendError):

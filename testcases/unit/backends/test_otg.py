@@ -342,6 +342,7 @@ def test_where_no_server_is_it_is_said(tmp_path: Path) -> None:
         (200, b"{}", "speaks version nothing of its API"),
         (200, b"<html>router</html>", "is another program there? It says <html>router</html>"),
         (404, b"not found", "with code 404 otherwise than the Open Traffic Generator API does"),
+        (302, b"moved", "with code 302 otherwise than the Open Traffic Generator API does"),
         (400, b"Client sent an HTTP request to an HTTPS server.", "write `otg+https://…`"),
         (200, b"[" * 100_000, "is another program there?"),
     ],
