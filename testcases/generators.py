@@ -36,7 +36,7 @@ class Mock:
         answers: By path, a code and bytes with which it answers in place of its own.
         edit: Changes an entry of a flow before it is sent.
         sends_for_ever: Whether flows never end.
-        gone_after: After how many readings of counters it is gone; 0: never.
+        gone_after: After how many readings of counters its answers arrive no more; 0: never.
         configurations: What it was told, in order.
         states: What it was told to do, in order.
         asked: The paths that were asked, in order.
@@ -145,10 +145,11 @@ def serve(mock: Mock, certificate: Path | None = None) -> Iterator[str]:
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = self.rfile.read(length).decode()
-            if mock.gone_after and mock.readings >= mock.gone_after:
+            is_gone = bool(mock.gone_after) and mock.readings >= mock.gone_after
+            code, answer = mock.answer(self.path, body)
+            if is_gone:
                 self.close_connection = True
                 return
-            code, answer = mock.answer(self.path, body)
             self.send_response(code)
             if code // 100 == 3:
                 self.send_header("Location", "/elsewhere")

@@ -474,9 +474,11 @@ def test_a_trial_ends_only_when_nothing_more_arrives(
 
 
 def test_a_generator_that_goes_away_is_told_and_stopped(planned: CasePlan, mock: Mock) -> None:
+    """It may still hear: what is reported is the first failure, not that of its stop."""
     mock.gone_after, mock.sends_for_ever = 1, True
     with pytest.raises(BackendError, match=f"no generator answers at http://{mock.url}"):
         carry_out(planned, mock.url)
+    assert mock.states == ["start", "stop"]
 
 
 def test_a_server_that_is_silent_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
