@@ -21,8 +21,10 @@ PS_PER_NS = 1_000
 TOLERANCE = Fraction(1, 10**6)
 """By how much a mean may be outside of the least and the greatest, as a share of these: servers
 round each by itself."""
-LONGEST_NS = 10**15
-MOST_FRAMES = 2**62
+LONGEST_NS = 10**11
+MOST_FRAMES, MOST_BYTES = 2**47, 2**62
+"""An hour of the smallest frames at 800 Gbit/s are less than 2**42. The bytes of so many frames fit
+in 64 bits, and their delays together in the two words of a row, whose unit is 2**31."""
 
 
 class Latency(NamedTuple):
@@ -59,7 +61,9 @@ def read_counters(name: str, entry: Document) -> Counters:
     Raises:
         BackendError: It lacks a counter of frames, or a value cannot be.
     """
-    sent, received = (_read_count(name, entry, field) for field in ("frames_tx", "frames_rx"))
+    sent, received = (
+        _read_count(name, entry, field, MOST_FRAMES) for field in ("frames_tx", "frames_rx")
+    )
     for field, count in (("frames_tx", sent), ("frames_rx", received)):
         if count is None:
             raise BackendError(f"the generator does not tell `{field}` of the flow `{name}`")
@@ -68,19 +72,19 @@ def read_counters(name: str, entry: Document) -> Counters:
         sent,
         received,
         entry.get("transmit") == "started",
-        _read_count(name, entry, "bytes_tx"),
-        _read_count(name, entry, "bytes_rx"),
+        _read_count(name, entry, "bytes_tx", MOST_BYTES),
+        _read_count(name, entry, "bytes_rx", MOST_BYTES),
         _read_latency(name, entry.get("latency")) if received else None,
     )
 
 
-def _read_count(name: str, entry: Document, field: str) -> int | None:
+def _read_count(name: str, entry: Document, field: str, stop: int) -> int | None:
     value: Any = entry.get(field)
     if isinstance(value, str) and re.fullmatch("[0-9]{1,19}", value):
         value = int(value)
     if value is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MOST_FRAMES:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < stop:
         raise _complain(name, field, entry[field])
     return value
 

@@ -139,6 +139,11 @@ def _note_bytes(flow: Flow, stream: Stream, its: Counters, rows: tuple[Whole, Wh
                 f"the generator does not tell `{field}` of the flow `{stream.name}`, whose frames"
                 " have several sizes: send frames of one size"
             )
+        elif not frames * min(sizes) <= told <= frames * framed.count_frame_bytes(max(sizes)):
+            raise BackendError(
+                f"the generator tells `{field}` = {told:_} of {frames:_} frames of the flow"
+                f" `{stream.name}`: no such number has their sizes"
+            )
         else:
             row[:] = told - frames * framed.header_bytes, told
 

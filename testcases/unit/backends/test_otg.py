@@ -26,7 +26,8 @@ from qospec.check import check
 from qospec.cli import exits
 from qospec.diagnostics import Problems
 from qospec.engine.measure.observation import Observation
-from qospec.generator import client, trial
+from qospec.generator import client, counters, trial
+from qospec.generator.observe import Trial, observe
 from qospec.plan.plan import Bounds, CasePlan, plan
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
@@ -383,7 +384,8 @@ RUBBISH = [
         lambda entry: entry.update(frames_tx=204, frames_rx=204),
         "sent 204 frames of the flow `f`, and was to send 200: it sends another load",
     ),
-    (lambda entry: entry.update(frames_tx=2**61, frames_rx=2**61), "was to send 200"),
+    (lambda entry: entry.update(frames_tx=2**47, frames_rx=2**47), "tells `frames_tx` = 14073"),
+    (lambda entry: entry["latency"].update(maximum_ns=2e11), "tells `maximum_ns` = 200000000000"),
     (lambda entry: entry["latency"].update(average_ns=1e9), "which cannot be"),
     (lambda entry: entry["latency"].update(minimum_ns="soon"), "tells `minimum_ns` = 'soon'"),
     (lambda entry: entry["latency"].update(minimum_ns=-1e9), "below 0 by more than a frame"),
@@ -416,6 +418,26 @@ def test_counters_that_cannot_be_are_no_result(
     with pytest.raises(BackendError, match=re.escape(words)):
         carry_out(planned, mock.url)
     assert mock.states == ["start", "stop"]
+
+
+def test_the_largest_counters_fit(planned: CasePlan) -> None:
+    """They are sums in 64 bits: bytes of frames, and delays in two words."""
+    most, longest_ns = counters.MOST_FRAMES - 1, counters.LONGEST_NS
+    latency = dict.fromkeys(("minimum_ns", "average_ns", "maximum_ns"), longest_ns)
+    told = {"frames_tx": most, "frames_rx": str(most), "latency": latency}
+    of_trial = Trial(planned.case, planned.networks[""].experiment, {"f": "store_forward"})
+    observation = observe(of_trial, {"f": counters.read_counters("f", told)})
+    assert observation.received.tolist() == [most]
+    assert observation.pool(0, 1).delays.sum_ps == most * (longest_ns * 1_000 + 16_000_000)
+
+
+@pytest.mark.parametrize(("field", "size_bytes"), [("bytes_tx", 1_000), ("bytes_rx", 100)])
+def test_bytes_of_a_mix_are_between_those_of_its_sizes(
+    tmp_path: Path, mock: Mock, field: str, size_bytes: int
+) -> None:
+    mock.edit = lambda entry: entry.update({field: 200 * size_bytes})
+    assert run(write(tmp_path, ("size = 1_000 B @frame", MIX)), mock.url).exit_code == exits.ERROR
+    assert f"tells `{field}` = {200 * size_bytes:_} of 200 frames of" in list_errors(tmp_path)
 
 
 def test_a_clock_that_is_a_little_off_is_no_other_load(planned: CasePlan, mock: Mock) -> None:
