@@ -131,6 +131,26 @@ def test_what_is_only_spelt_alike_is_not_suggested(checked):
     assert (problem.label, problem.help) == ("", "")
 
 
+@pytest.mark.parametrize(
+    ("kind", "field", "note"),
+    [
+        ("program", "rate = 3 pkt/s", "fields of program: command"),
+        ("voice", "window = 64 KiB", "fields of voice: "),
+        ("packets", "pfc = true", "a word of IEEE 802.1Qbb: here it is `pause_queue`"),
+    ],
+)
+def test_a_word_of_the_language_is_not_told_to_be_one_of_others(checked, kind, field, note):
+    """`rate` is no word of tc where other traffic has one, and `cir` is none that it could have."""
+    statement = f"flow f = {kind} {{ {field} }} from a to b"
+    (problem,) = [
+        problem
+        for problem in checked(NETWORK.format(element="", statement=statement))[1]
+        if problem.code == "E0104"
+    ]
+    (told,) = problem.notes
+    assert told.startswith(note)
+
+
 @pytest.mark.parametrize("word", ["PacketSize", "packet_size", "Packet_Size", "packetsize"])
 def test_a_word_is_known_however_its_parts_are_joined(word):
     assert translate(word, {"size"}) == "size"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue.kinds import Domain, Parameter
-from qospec.catalogue.words import explain_word, find_impairment, translate
+from qospec.catalogue.kinds import Domain, Parameter, discover
+from qospec.catalogue.words import explain_word, find_impairment, list_translations, translate
 from qospec.check.evaluate.context import CheckError, make_error
 from qospec.diagnostics import NEAR, Edit, correct_spelling
 
@@ -73,11 +73,24 @@ def guess_meant(kind: Kind, name: str) -> str:
     elsewhere = translate(name, known) or _BESIDE.get(name, "")
     if elsewhere in known:
         return elsewhere
-    if explain_word(name):
+    if _explain_foreign(kind, name):
         return ""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), "")
+
+
+def _explain_foreign(kind: Kind, name: str) -> str:
+    """Return what is said here for a word of others; "" if it is one of this language.
+
+    It is if a kind of the same role has such a field, unless what others mean is a kind itself.
+    """
+    alike = discover().select_role(kind.role)
+    meant = list_translations(name)
+    is_of_others = not meant or any(word in alike for word in meant)
+    if is_of_others or not any(name in list_spellings(its) for its in alike.values()):
+        return explain_word(name)
+    return ""
 
 
 def explain_unknown_field(
@@ -123,7 +136,7 @@ def explain_unknown_field(
         f"`{kind.name}` has no field `{name.text}`",
         name.span,
         label=label,
-        note=note if near else explain_word(name.text) or note,
+        note=note if near else _explain_foreign(kind, name.text) or note,
         help=help_text,
         fix=fix,
     )
