@@ -27,7 +27,7 @@ from qospec.report.similar import (
     describe_shared,
     group_similar,
 )
-from qospec.report.views import count_verdicts, find_worst, format_count
+from qospec.report.views import count_verdicts, find_worst, format_count, name_backend
 from qospec.report.views import shorten_place as path_and_line
 from qospec.report.words import (
     describe_confidence,
@@ -294,7 +294,8 @@ class Console:
             for verdict, count in document["summary"].items()
             if (verdict in MARKS or verdict == "not run") and count
         )
-        say(f"{found or 'no case'}; seed {document['seed']}")
+        on = name_backend(document)
+        say(f"{found or 'no case'}; seed {document['seed']}{on and f'; on {on}'}")
         if criteria := describe_claims(document):
             say(criteria)
         self._print_gaps(list_not_reproduced(document))

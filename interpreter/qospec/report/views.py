@@ -408,8 +408,21 @@ def format_count(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def describe_backend(document: Record) -> str:
+    """Return on what a run was carried out: `kernel-vt, kernel 6.1`; "" for the emulation."""
+    on = document.get("provenance", {}).get("backend", {})
+    kernel = f"kernel {on['kernel']}" if "kernel" in on else ""
+    return ", ".join(filter(None, [name_backend(document), kernel]))
+
+
+def name_backend(document: Record) -> str:
+    """Return the name of what a run was carried out on; "" for the emulation."""
+    return str(document.get("provenance", {}).get("backend", {}).get("name", ""))
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "attention": list_attention,
+    "backend": describe_backend,
     "alike_flows": group_alike_flows,
     "by_flow": build_flow_tables,
     "cases": list_cases,

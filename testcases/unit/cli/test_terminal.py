@@ -54,6 +54,9 @@ def test_a_summary_says_what_criteria_claim_and_how_many_do_not_apply(
     console.print_summary({"summary": counts, "cases": found, "tests": tests, "seed": "0"})
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "3 pass; seed 0"
+    on = {"provenance": {"backend": {"name": "kernel-vt"}}}
+    console.print_summary({"summary": counts, "cases": found, "tests": tests, "seed": "0"} | on)
+    assert capsys.readouterr().out.startswith("3 pass; seed 0; on kernel-vt\n")
     assert told[1] == (
         "statements covered: 2 exact;"
         " criteria: 1 exact, 1 calibrated (not counted as reproduced); 1 not applicable"

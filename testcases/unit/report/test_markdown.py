@@ -1,4 +1,5 @@
 import itertools
+import re
 
 import pytest
 from markdown_it import MarkdownIt
@@ -14,6 +15,16 @@ def test_it_has_headline_requirements_and_what_to_look_at(document, timing):
     assert "### ✗ fail: 2 cases of cdvt fail the same way\n" in text
     assert "measured `1320 cell` (in all `936 cell to 1320 cell`), needed `= 0 cell`" in text
     assert "- why: `1320 cells of ab: le155.upc[0] (policed)`" in text
+
+
+@pytest.mark.parametrize("format_name", ["markdown", "html"])
+def test_the_head_says_on_what_it_was_measured(document, timing, format_name):
+    assert "Measured on" not in render(document, timing, format_name)
+    document["provenance"]["backend"] = {"name": "kernel-vt", "kernel": "6.1.192-3"}
+    head, _, _ = render(document, timing, format_name).partition("EANTC 2006, data plane")
+    assert re.search(r"[.)]\s+Measured on kernel-vt, kernel 6\.1\.192-3\.[\n<]", head)
+    document["provenance"]["backend"] = {"name": "otg://*here*?a=eth1"}
+    assert "Measured on otg" in render(document, timing, format_name)
 
 
 def test_a_criterion_is_shown_with_its_confidence(document):
