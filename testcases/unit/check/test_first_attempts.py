@@ -106,6 +106,7 @@ ATTEMPTS = [
         f"flow f = packets {{ {USUAL}, tagged = false, pvid = 20 }} from a to b",
         ["`shared_buffer`", "`pause_queue`", "`optional_tag = true`", "that a bridge gives them"],
     ),
+    ("testers", "", "expect usual.delay_variation.max < 1 ms", ["write `pdv`"]),
 ]
 
 
@@ -149,6 +150,17 @@ def test_a_word_of_the_language_is_not_told_to_be_one_of_others(checked, kind, f
     ]
     (told,) = problem.notes
     assert told.startswith(note)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("delay_warning", ""), ("delay_readings", "delay_reading"), ("mean_delay", "delay")],
+)
+def test_another_word_of_a_metric_is_not_taken_for_a_misspelt_one(checked, written, meant):
+    """`delay_reading` has a word of `delay_warning`, and another one: it is another quantity."""
+    text = NETWORK.format(element="", statement=f"expect usual.{written}.max < 1 ms")
+    (problem,) = [problem for problem in checked(text)[1] if problem.code == "E0501"]
+    assert problem.label == (f"did you mean `{meant}`?" if meant else "")
 
 
 @pytest.mark.parametrize("word", ["PacketSize", "packet_size", "Packet_Size", "packetsize"])

@@ -68,7 +68,8 @@ def explain_unknown_metric(
     absent = "" if meant else explain_word(word)
     shares = _list_shares(known) if _AS_A_SHARE.match(name.span.source.text, name.span.end) else []
     near = meant or ("" if absent or kind else suggest_name(name.text, shares))
-    near = near or ("" if absent or kind else suggest_name(name.text, [*spellings, *parts]))
+    likely = (word for word in (*spellings, *parts) if _may_be_meant(word, name.text))
+    near = near or ("" if absent or kind else suggest_name(name.text, likely))
     told_of, help_text = TOLD_OF[kind.build.told_by] if kind else ("", suggest_listing("metrics"))
     if word in REQUESTS and "answers" in parts:
         near, help_text = "", f"the flow itself is its requests: write `{path}`"
@@ -88,6 +89,17 @@ def explain_unknown_metric(
         near=near,
         help=help_text,
     )
+
+
+def _may_be_meant(metric: str, written: str) -> bool:
+    """Return whether a name may be a metric's, misspelt: not if only one of its words is the same.
+
+    `delay_variation` is no `delay_reading`: what follows `delay` is another word.
+    """
+    words, of_metric = written.lower().split("_"), metric.split("_")
+    rest = "_".join(word for word in words if word not in of_metric)
+    other = "_".join(word for word in of_metric if word not in words)
+    return not rest or not other or other == metric or bool(suggest_name(rest, [other]))
 
 
 def _list_shares(known: Sequence[Kind]) -> list[str]:
