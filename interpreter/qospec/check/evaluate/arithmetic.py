@@ -21,7 +21,7 @@ from qospec.check.evaluate.dimensions import (
     with_unit,
     write_time_of_cells,
 )
-from qospec.check.evaluate.measurements import DeferredMetric
+from qospec.check.evaluate.measurements import DeferredMetric, MetricValue
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -35,6 +35,7 @@ from qospec.check.evaluate.values import (
     Value,
 )
 from qospec.model.expression import Constant, Expression, Operation
+from qospec.protocol.encapsulation import LAYERS
 from qospec.syntax import ast
 from qospec.units import (
     CELL_RATE,
@@ -62,8 +63,8 @@ def apply_operator(node: ast.Binary, left: Value, right: Value, limits: Limits) 
     if isinstance(left, Poison) or isinstance(right, Poison):
         return POISON
     a, b = (
-        require_number(left, node.left.span, node.operator),
-        require_number(right, node.right.span, node.operator),
+        require_number(left, node.left.span, node.operator, right),
+        require_number(right, node.right.span, node.operator, left),
     )
     if node.operator in VERBS:
         dimension = _require_equal(node, a, b)
@@ -101,11 +102,13 @@ def negate(node: ast.Unary, operand: Value) -> Value:
     return replace(a, value=None if a.value is None else -a.value, text=text)
 
 
-def require_number(value: Value, span: Span, sign: str) -> Amount | Deferred:
-    """Return the value, which must be a number."""
+def require_number(
+    value: Value, span: Span, sign: str, beside: Value | None = None
+) -> Amount | Deferred:
+    """Return the value, which must be a number; `beside` is the one that it meets, if any."""
     if isinstance(value, Amount | Deferred):
         return value
-    unfinished = value.explain_unfinished(span)
+    unfinished = _explain_unfinished(value, span, beside)
     if unfinished is not None:
         raise unfinished
     named = value.items if isinstance(value, List) else (value,)
@@ -116,12 +119,19 @@ def require_number(value: Value, span: Span, sign: str) -> Amount | Deferred:
     raise make_error("E0204", f"`{sign}` needs numbers, not {value.what}", span, help=help_text)
 
 
+def _explain_unfinished(value: Value, span: Span, beside: Value | None) -> CheckError | None:
+    """Return the mistake of a value that is not whole yet; a layer that it meets is meant of it."""
+    if isinstance(value, MetricValue) and isinstance(beside, Amount | Deferred):
+        return value.explain_choice(span, beside.layer)
+    return value.explain_unfinished(span)
+
+
 def compare_values(node: ast.Compare, left: Value, right: Value) -> Boolean | Operation:
     """Return the result of `left == right` or another comparison; a condition if it is measured."""
     if isinstance(left, Poison) or isinstance(right, Poison):
         return Boolean(None)
-    for value, span in ((left, node.left.span), (right, node.right.span)):
-        unfinished = value.explain_unfinished(span)
+    for value, beside, side in ((left, right, node.left), (right, left, node.right)):
+        unfinished = _explain_unfinished(value, side.span, beside)
         if unfinished is not None:
             raise unfinished
     if not isinstance(left, Amount | Deferred) or not isinstance(right, Amount | Deferred):
@@ -149,9 +159,9 @@ def compare_within(
     """Return the condition that a value is near another; None when an operand is in error."""
     if any(isinstance(operand, Poison) for operand in (value, tolerance, target)):
         return None
-    a = require_number(value, node.value.span, "within")
+    a = require_number(value, node.value.span, "within", target)
     width = require_number(tolerance, node.tolerance.span, "within")
-    b = require_number(target, node.target.span, "within")
+    b = require_number(target, node.target.span, "within", value)
     dimension = _require_comparable(a, b, node.value.span, node.target.span)
     share = width.dimension.is_ratio and not width.dimension.counted
     if not share:
@@ -275,8 +285,16 @@ def _suggest_zero(left: Amount | Deferred, right: Amount | Deferred, second: Spa
     if what == "a time" and right.dimension == CELLS:
         return write_time_of_cells(right.value if isinstance(right, Amount) else None, second.text)
     if right.dimension == RATE and left.dimension in (CELL_RATE, PACKET_RATE):
-        return f"compare with {what}; `bit_rate` counts bits"
+        return f"compare with {what}; `{_name_bit_rate(left, right.layer)}` counts bits"
     return f"compare with {what}"
+
+
+def _name_bit_rate(measured: Amount | Deferred, layer: str) -> str:
+    """Return how the bit rate is written of what another metric is measured of, in a layer."""
+    counted = f".{layer}" if layer in LAYERS else ""
+    if not isinstance(measured, DeferredMetric) or measured.metric.flow.place is not None:
+        return f"bit_rate{counted}"
+    return f"{measured.metric.flow.path}.bit_rate{counted}"
 
 
 def _find_layer(

@@ -252,12 +252,16 @@ class MetricValue(Value):
 
     def explain_unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a missing statistic."""
+        return self.explain_choice(span, "")
+
+    def explain_choice(self, span: Span, layer: str) -> CheckError:
+        """Return the mistake of a missing statistic, of which the `layer` that it meets is one."""
         return make_error(
             "E0502",
             f"`{self.flow.path}.{self.spelling}` has several statistics: say which one",
             span,
             note=unmeasured.describe_offered(self.spelling, self.statistics),
-            help=f"write `{span.text}.{self.statistics[0]}`",
+            help=f"write `{span.text}.{layer if layer in self.statistics else self.statistics[0]}`",
         )
 
 
