@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.backend import Backend, BackendError
 from qospec.catalogue.kinds import backend
 from qospec.dataclass import dataclass
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from qospec.engine.measure.observation import Observation
     from qospec.model.suite import Case
     from qospec.source import Span
+
+AROUND_S = 0.15
+"""What a trial takes at least besides its length: to set the kernel up, and until all is seen."""
 
 
 @backend(source="Linux, net/sched; namespaces(7)", name="kernel-rt")
@@ -55,6 +59,10 @@ class KernelRt(Backend):
         from qospec.linux.machine import describe_precision
 
         return {"precision": describe_precision()}
+
+    def estimate_time_s(self, trials: int, trials_ps: int) -> float:
+        """Return their length, and what each takes besides."""
+        return trials_ps / PS_PER_S + trials * AROUND_S
 
     def carry_out(
         self, experiment: Experiment, on_progress: Callable[[int, int], None]

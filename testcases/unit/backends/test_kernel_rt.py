@@ -134,6 +134,25 @@ def test_a_trial_runs_on_this_machine_or_it_is_said_what_it_lacks(bench: Path) -
     assert "sch_htb" in backend["modules"].split()
 
 
+@pytest.fixture
+def complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this machine have what each trial takes, whatever it has."""
+    monkeypatch.setattr(modules, "list_modules", lambda: HERE)
+    monkeypatch.setattr(machine, "list_modules", lambda: HERE)
+    monkeypatch.setattr(machine, "describe_program", dict)
+    monkeypatch.setattr(machine, "describe_precision", lambda: "1 ms")
+
+
+@pytest.mark.usefixtures("complete")
+def test_a_run_that_takes_longer_than_its_budget_is_refused(bench: Path) -> None:
+    """Three trials of 10 min, rounded to two digits; the emulation of as few packets takes less."""
+    text = BENCH.replace("measure = 100 ms", "measure = 10 min, repeat = 3")
+    bench.write_text(text.replace("8 Mbit/s @ip, size", "1 pkt/s, size"), encoding="utf-8")
+    done = run_qos("run", "--on", "kernel-rt", str(bench), "--budget", "30min")
+    assert done.exit_code == exits.WRONG
+    assert "the run takes about 30 min 0 s" in done.stderr
+
+
 def test_another_precision_is_no_other_back_end() -> None:
     one = {"name": "kernel-rt", "kernel": "6.1", "precision": "100 us"}
     assert is_same_backend(one, {**one, "precision": "90 us"})
