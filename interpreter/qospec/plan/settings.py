@@ -188,7 +188,7 @@ def _mix(mix: SizeMix) -> str:
 
 
 def _format_command(command: Command) -> str:
-    return _format_list(command.words, json.dumps)
+    return f"[{', '.join(map(json.dumps, command.words))}]"  # whole: a part of it says little
 
 
 def _format_ready(ready: Ready) -> str:

@@ -434,7 +434,7 @@ def _describe_definitions(suite: Suite) -> list[Document]:
             *(
                 read_declaration(type(flow.arrivals))
                 for flow in case.flows
-                if not flow.traffic.is_answered
+                if not (flow.traffic.is_answered or flow.traffic.is_program)
             ),
             *(methods[phase.method] for phase in case.phases if isinstance(phase, Search)),
             *_list_chosen(case),
@@ -522,6 +522,9 @@ def _describe_source(flows: Sequence[Flow]) -> str:
         if flow.traffic.is_answered:
             found.setdefault("as answers arrive", [])
             continue
+        if flow.traffic.is_program:
+            found.setdefault("what the program sends", [])
+            continue
         kind = read_declaration(type(flow.arrivals))
         fields = list_settings(kind, flow.arrivals, packets=flow.packets is not None)
         found.setdefault(kind.name, []).append(fields)
@@ -547,13 +550,13 @@ def _list_ranges(cases: Sequence[Mapping[str, FieldValue]]) -> list[list[str]]:
 def _describe_sent(flows: Sequence[Flow]) -> str:
     """Return the number of connections, if it is not always one, and the rate of each.
 
-    Endpoints have no rate.
+    Endpoints have no rate, and of programs it is not known.
     """
     counts = [flow.connections * len(flow.origins) for flow in flows]
     many = f"{write_range(f'{end(counts):_}' for end in (min, max))} connections"
     rates: dict[Dimension, list[Fraction]] = {}
     for flow in flows:
-        if not flow.traffic.is_answered:
+        if not (flow.traffic.is_answered or flow.traffic.is_program):
             dimension, rate = _find_rate(flow)
             rates.setdefault(dimension, []).append(rate)
     ranges = write_alternatives(

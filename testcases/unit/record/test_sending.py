@@ -115,6 +115,37 @@ def test_what_is_declared_and_what_is_emitted_stand_beside_each_other(
     assert shown["source"].startswith(source)
 
 
+def test_of_a_program_no_rate_and_no_arrival_process_is_told(tmp_path: Path) -> None:
+    path, problems = tmp_path / "a.qos", Problems()
+    path.write_text(PROGRAM, encoding="utf-8")
+    suite = check([path], discover(), problems)
+    assert not problems.errors, problems.errors
+    (shown,) = told(suite)
+    assert (shown["traffic"], shown["source"]) == ("program", "what the program sends")
+    words = '["python3", "-u", "-m", "http.server", "8000", "--bind", "0.0.0.0"]'
+    assert shown["contract"] == [["command", words], ["ready", "8000"]]
+    definitions = describe_frame(suite.suite, [], "0", {"qospec": "1"})["definitions"]
+    sending = [entry["name"] for entry in definitions if entry["role"] in ("traffic", "arrivals")]
+    assert sending == ["program"]
+
+
+PROGRAM = """qos 1
+import std.media
+topology line {
+  a, b = host
+  link a -- b via media.ethernet
+}
+test t on line {
+  flow f = program {
+    command = ["python3", "-u", "-m", "http.server", "8000", "--bind", "0.0.0.0"]
+    ready = 8_000
+  } from a to b
+  run { measure = 1 s }
+  expect f.sent > 0 pkt
+}
+"""
+
+
 def test_a_swept_value_that_is_the_default_is_shown_like_the_others(tmp_path: Path) -> None:
     flow = "ubr { pcr = 9 cell/s, clp = n } from a to b"
     (shown,) = flows(tmp_path, "sweep n in [0, 1]", flow)
