@@ -314,8 +314,8 @@ class Readings:
     def list_bounds(self) -> Iterator[Bounded]:
         """Yield the delays of flows and the queues that were observed, and what is proved."""
         for network, (planned, observation) in self._seen.items():
-            if not observation.is_modelled:
-                continue
+            if not observation.is_modelled or observation.precision_ps:
+                continue  # what is proved is exact, and says nothing of a time that is not
             prefix = f"{network}." if network else ""
             for population in planned.populations.values():
                 delays = self._tallies[prefix + population.name].delays

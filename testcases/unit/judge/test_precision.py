@@ -35,11 +35,22 @@ class Imprecise(Emulate):
 
 def judged(planned, statement: str, precision_us: int, run: str = "measure = 50 ms") -> dict:
     """Return what becomes of a statement."""
+    (found,) = told(planned, statement, precision_us, run)["statements"]
+    return found
+
+
+def told(planned, statement: str, precision_us: int, run: str = "measure = 50 ms") -> dict:
+    """Return what becomes of a case."""
     (case,) = planned(f"{BENCH}  run {{ {run} }}\n  {statement}\n}}\n")
     backend = Imprecise(precision_us)
     done = trial.run(case, discover(), lambda _: None, backend=backend)
-    (found,) = describe_case(case, done)["statements"]
-    return found
+    return describe_case(case, done)
+
+
+def test_what_is_proved_is_not_compared_with_a_time_that_is_not_precise(planned):
+    (bound, *_) = told(planned, "report f.delay.max", 0)["bounds"]
+    assert (bound["what"], bound["share"]["text"]) == ("delay of f", "100 %")
+    assert not told(planned, "report f.delay.max", 20).get("bounds")
 
 
 @pytest.mark.parametrize(
