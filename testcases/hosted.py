@@ -100,7 +100,7 @@ TRIALS = (
     Trial(
         "endless",
         f"{shell('trap true TERM; while true; do sleep 1; done')}, patience = 2 s",
-        "has not ended in time, and was killed",
+        "has not ended within its `patience` of 2 s, and was killed",
     ),
     Trial(
         "forks",

@@ -40,7 +40,7 @@ HARDWARE_ADDRESS = "02:00:00:00:00:02"
 FAILURES = {
     "unready": "has ended before it was ready",
     "patience": "was not ready in time",
-    "endless": "has not ended in time, and was killed",
+    "endless": "has not ended within its `patience` of {} s, and was killed",
     "flood": "has written more than 16 MiB, and was killed",
     "abandoned": "was ended: another one was not ready",
 }
@@ -240,7 +240,8 @@ def _read_run(files: Mapping[str, bytes], one: Placed, sent: int) -> ProgramRun:
     expected = (
         status == wanted and stopped == b"1" if by_signal else status == one.launched.exit
     ) and kind in (b"s", b"e")
-    words = FAILURES.get(failure.decode("ascii"), "")
+    patience_s = one.launched.patience_ps / PS_PER_NS / NS_PER_S
+    words = FAILURES.get(failure.decode("ascii"), "").format(f"{patience_s:g}")
     if kind == b"f":
         words = f"could not be started: {os.strerror(status)}"
     elif not words and not expected:

@@ -168,7 +168,11 @@ def read(trial, ended: bytes, out: bytes = b"", err: bytes = b"") -> ProgramRun:
         (b"e2 - 0 0 0", "exit 2", ""),
         (b"e0 - 0 0 0", "exit 0", "ended with exit 0, and `exit = 2` is expected"),
         (b"s11 - 0 0 0", "SIGSEGV", "ended with SIGSEGV, and `exit = 2` is expected"),
-        (b"k endless 0 0 0", "killed", "has not ended in time, and was killed"),
+        (
+            b"k endless 0 0 0",
+            "killed",
+            "has not ended within its `patience` of 10 s, and was killed",
+        ),
         (b"k flood 0 0 0", "killed", "has written more than 16 MiB, and was killed"),
     ],
 )
@@ -197,6 +201,13 @@ def test_without_a_program_there_is_no_trial(trial, ended, message):
     with pytest.raises(ProgramError, match=f"^`there`: `client` {message}$") as raised:
         read(trial, ended, err=b"oh\n")
     assert raised.value.flow == "there"
+
+
+def test_what_was_never_started_is_not_told_to_have_said_nothing(trial):
+    with pytest.raises(ProgramError, match=r"No such file or directory$"):
+        read(trial, b"f2 unready 0 0 0")
+    with pytest.raises(ProgramError, match=r"; it said nothing$"):
+        read(trial, b"k patience 0 0 0")
 
 
 def test_what_it_writes_is_cut(trial):

@@ -50,8 +50,10 @@ class ProgramRun(NamedTuple):
     def explain(self) -> str:
         """Return what is wrong, with the last that it said."""
         said = (self.stderr.strip() or self.stdout.strip()).splitlines()[-LAST_LINES:]
-        tail = f"it said: {' / '.join(said)}" if said else "it said nothing"
-        return f"`{self.flow}`: `{' '.join(self.command)}` {self.failure}; {tail}"
+        tail = f"; it said: {' / '.join(said)}" if said else "; it said nothing"
+        if self.ended.startswith("not started") and not said:
+            tail = ""
+        return f"`{self.flow}`: `{' '.join(self.command)}` {self.failure}{tail}"
 
 
 @dataclass(frozen=True)
