@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.dataclass import NamedTuple
 from qospec.record.quantity import read_number
-from qospec.report.views import choose_title
+from qospec.report.views import choose_title, name_backend
 from qospec.report.words import describe_measured
 
 if TYPE_CHECKING:
@@ -99,6 +99,15 @@ def compare_outcomes(before: Document, after: Document) -> Comparison:
     return Comparison(tuple(rows), paired)
 
 
+def describe_backends(before: Document, after: Document) -> str:
+    """Return in a sentence what each run was measured by; "" if that is the same."""
+    first, second = name_backend(before), name_backend(after)
+    if first == second:
+        return ""
+    said = [f"on {name}" if name else "by the emulation" for name in (first, second)]
+    return f"the first was measured {said[0]}, the second {said[1]}"
+
+
 def list_changed_files(before: Document, after: Document) -> Iterator[Document]:
     """Yield each file of two runs that differs: its `name`, `what` became of it, and its `lines`.
 
@@ -132,6 +141,7 @@ def describe_comparison(found: Comparison, before: Document, after: Document) ->
         "word": there[0] if there else OPEN,
         "sentence": found.sentence,
         "how": found.how,
+        "backends": describe_backends(before, after),
         "counts": counts,
         "before": _describe_run(before),
         "after": _describe_run(after),

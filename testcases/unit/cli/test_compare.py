@@ -53,6 +53,20 @@ def test_a_run_is_the_same_as_itself(records: list[Path]) -> None:
     assert done.output.count("same: loads:load=") == 6
 
 
+def test_two_back_ends_are_told_ahead_of_all_else(
+    records: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "the first was measured on kernel-vt, the second by the emulation"
+    first, second = (json.loads((one / "outcome.json").read_text("utf-8")) for one in records)
+    first["provenance"]["backend"] = {"name": "kernel-vt"}
+    outcomes = dict(zip(map(str, records), (first, second), strict=True))
+    monkeypatch.setattr("qospec.cli.commands.compare._read_outcome", outcomes.__getitem__)
+    assert invoke("compare", *records).output.splitlines()[0] == said
+    assert json.loads(invoke("compare", *records, "--json").output)["backends"] == said
+    outcomes[str(records[0])] = second
+    assert "backends" not in json.loads(invoke("compare", *records, "--json").output)
+
+
 def test_show_prints_a_case(records: list[Path]) -> None:
     done = invoke("show", records[0], "loads:load=1Mbit_per_s-ip")
     assert done.exit_code == 0

@@ -156,6 +156,19 @@ def test_a_page_shows_what_differs_of_files_and_of_statements() -> None:
     assert "pass, 5" in page, "what was measured then"
 
 
+def test_runs_of_two_back_ends_are_told_apart() -> None:
+    before, after = outcome([5]), outcome([5])
+    assert not describe(before, after, "", "")["backends"]
+    after["provenance"]["backend"] = {"name": "kernel-vt", "kernel": "6.1"}
+    document = describe(before, after, "", "")
+    assert document["backends"] == (
+        "the first was measured by the emulation, the second on kernel-vt"
+    )
+    assert " The first was measured by the emulation, the second on kernel-vt.</p>" in (
+        render_comparison(document)
+    )
+
+
 def test_a_page_has_the_title_of_a_report_and_not_the_names_of_all_tests() -> None:
     page = render_comparison(describe(outcome([5]), outcome([5]), "", ""))
     assert "<h1>a</h1>" in page

@@ -38,17 +38,22 @@ def compare(before: str, after: str, *, verbose: bool, target: str, as_json: boo
     is compared with its counterpart. Exits with 1 if something is worse, else with 3 if nobody can
     tell something, else with 0.
     """
-    from qospec.report.comparison import OPEN, WORSE, compare_outcomes
+    from qospec.report.comparison import OPEN, WORSE, compare_outcomes, describe_backends
 
     outcomes = _read_outcome(before), _read_outcome(after)
     found = compare_outcomes(*outcomes)
     counts = found.count_words()
+    backends = describe_backends(*outcomes)
     if target:
         _write_page(found, outcomes, (before, after), target)
     if as_json:
         rows = [row._asdict() for row in found.rows]
-        say_json({"schema": 1, "paired": found.paired, "counts": counts, "statements": rows})
+        more = {"backends": backends} if backends else {}
+        told = {"schema": 1, "paired": found.paired, **more, "counts": counts, "statements": rows}
+        say_json(told)
     else:
+        if backends:
+            say(backends)
         _print_comparison(found, verbose=verbose)
         lacking = {row.case for row in found.rows if not (row.label or row.before)}
         if before.startswith(loading.BASELINE) and lacking:
