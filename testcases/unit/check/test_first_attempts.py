@@ -179,3 +179,9 @@ def test_a_share_by_itself_is_told_to_be_one_of_a_line(checked):
     statement = "flow f = packets { rate = 50%, size = 100 B @ip } from a to b"
     problems = checked(NETWORK.format(element="", statement=statement))[1]
     assert "write `50% of 1 Gbit/s @line`, with the rate of the line" in [p.help for p in problems]
+
+
+def test_a_port_of_packets_is_told_of_a_medium_for_packets(checked):
+    text = NETWORK.format(element="", statement="").replace("media.fast_ethernet", "media.stm1")
+    told = [problem.help for problem in checked(text)[1] if problem.code == "E0425"]
+    assert told == ["use a medium for packets, such as `media.ethernet { rate = … @line }`"]

@@ -41,6 +41,12 @@ T = TypeVar("T")
 End = tuple[Node, tuple[str, int], str, bool]
 """An end of a link: its node, its port, its path, and whether it is known which one it is."""
 
+USE_MEDIUM = {
+    "packet": "use a medium for packets, such as `media.ethernet { rate = … @line }`",
+    "cell": "use a medium for cells",
+}
+"""By what a port carries, the help for a link that carries the other."""
+
 
 class Cable(NamedTuple):
     """A link: both ends (node, port, path) and the line that each direction becomes."""
@@ -286,7 +292,7 @@ class _Builder:
                     f"{carries}s",
                     place.span,
                     secondary=(ports.span, "declared here"),
-                    help=f"use a medium for {ports.carries}s",
+                    help=USE_MEDIUM[ports.carries],
                 )
             )
 
