@@ -30,6 +30,10 @@ WITH_TAG = (
     "give the flow a `priority` of its own, such as `priority = 0`, and its frames have a tag"
 )
 TAG_KEPT = "let some frames on `{}` have a tag, too: `{{ optional_tag = true }}`"
+TAG_MAY_COME = (
+    "use a medium whose frames may have a tag: `{ optional_tag = true }`, as"
+    " `media.mixed_fast_ethernet` has"
+)
 
 Wires = dict[int, set[int]]
 
@@ -208,5 +212,7 @@ def _report_refused(
         notes=(f"{'lines' if len(lines) > 1 else 'line'}: {', '.join(lines[:4])}",)
         if lines
         else (),
-        help=suggest_medium(name, framings),
+        help=TAG_MAY_COME
+        if verbs == READING and name in ("priority", "vlan")
+        else suggest_medium(name, framings),
     )
