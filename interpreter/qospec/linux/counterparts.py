@@ -262,7 +262,8 @@ def _list_unfit(flow: Flow, network: Network) -> Iterator[Unfit]:
         return
     if flow.traffic.is_answered:
         message = f"is answered, and programs on {OF_KERNEL} only send by a schedule"
-        yield "", message, "write `packets { rate = …, size = … }`"
+        remedy = 'write `program { command = ["…"] }`, a program of your own that sends so'
+        yield "", message, f"{remedy}, or `packets {{ rate = …, size = … }}`"
         return
     if flow.traffic.is_program:
         yield from _list_unlinked(flow, network)
