@@ -170,7 +170,7 @@ def _refuse_without_address(name: str) -> None:
     backend = find_backend(name) if name and "://" not in name else None
     if backend is not None and backend.schemes:
         raise click.BadParameter(
-            f"`{name}` is somewhere else: write its address, such as"
+            f"`{name}` needs an address: write it, such as"
             f" `{backend.schemes[0]}://SERVER:PORT?HOST=LOCATION`"
         )
 

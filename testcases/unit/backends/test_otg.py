@@ -299,7 +299,7 @@ def test_a_check_by_name_asks_for_no_ports(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "words"),
     [
-        ("otg", "write its address, such as `otg://SERVER:PORT?HOST=LOCATION`"),
+        ("otg", "`otg` needs an address: write it, such as `otg://SERVER:PORT?HOST=LOCATION`"),
         ("otg://server", "is no address of a traffic generator"),
         ("otg://server:99999", "is no address of a traffic generator"),
         ("otg://server:1?a", "`a` of `otg://server:1?a` names no port"),
