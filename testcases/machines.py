@@ -169,10 +169,10 @@ class _Running:
         first = self.instances[-len(self.begins)] if self.begins else None
         return [] if self._done_ps(first) else self.begins[:1]
 
-    def _expiring(self) -> list[tuple[int, int, int, _Instance]]:
+    def _expiring(self) -> list[tuple[int, int, str, _Instance]]:
         """Return the timers of those that are not worked on, by when they expire."""
         return [
-            (due_ps, list(self.machine.timers).index(timer), number, instance)
+            (due_ps, number, timer, instance)
             for instance in self.instances
             for timer, (due_ps, number) in instance.timers.items()
             if not self._done_ps(instance)
@@ -193,8 +193,8 @@ class _Running:
         if done is not None and done[0] <= now_ps:
             self.busy.remove(done)
             return self._finish(*done[2:], now_ps)
-        due_ps, number, _, instance = min(
-            self._expiring(), default=(2**63, 0, 0, None), key=operator.itemgetter(0, 1, 2)
+        due_ps, _, timer, instance = min(
+            self._expiring(), default=(2**63, 0, "", None), key=operator.itemgetter(0, 1)
         )
         begins_ps = min(self._begins_ps(), default=2**63)
         empty_ps, ended = min(self._emptying(), default=(2**63, None), key=operator.itemgetter(0))
@@ -206,7 +206,6 @@ class _Running:
             self._end(ended, now_ps)
             return []
         if due_ps <= begins_ps:
-            timer = list(self.machine.timers)[number]
             del instance.timers[timer]
             return self._happen(instance, timer, now_ps)
         self.begins.pop(0)

@@ -143,6 +143,9 @@ NEAREST, NOBODY = -1, -2
 """In place of the connection by which an instance sends: to the nearest, or it called nobody."""
 ENDED = -1
 """In place of a state, in the log: an instance is no more."""
+TIMER_RANK, EMPTY_RANK = range(2)
+"""Of what is due at once: timers, in the order in which they were started, before windows that are
+empty."""
 MOST_CHANGES = 3
 """That one event logs: an instance begins, enters another state, and ends."""
 
@@ -336,7 +339,7 @@ def dismiss_idle(state: Whole, row: int, now_ps: int) -> None:
             return
     empty_ps = find_empty_ps(state, row)
     if empty_ps > now_ps:
-        set_deadline(deadlines, _find_row(state, state[TIMERS], row), empty_ps, state[TIMERS])
+        set_deadline(deadlines, _find_row(state, state[TIMERS], row), empty_ps, EMPTY_RANK)
         return
     for window in range(state[WINDOWS]):
         at = state[AT_WINDOWS] + (row * state[WINDOWS] + window) * WINDOW
@@ -416,10 +419,10 @@ def halt(state: Whole, timer: int, row: int) -> None:
 
 @kernel
 def _start(state: Whole, timer: int, row: int, now_ps: int) -> None:
-    """Start a timer of an instance, anew if it runs."""
+    """Start a timer of an instance, anew if it runs: behind those that are due then already."""
     deadlines = view_rows(state, state[AT_TIMERS], _count_rows(state), TIMER)
     expires_ps = now_ps + state[state[AT_LENGTHS] + timer]
-    set_deadline(deadlines, _find_row(state, timer, row), expires_ps, timer)
+    set_deadline(deadlines, _find_row(state, timer, row), expires_ps, TIMER_RANK)
     deadlines[_find_row(state, timer, row), PUT_OFF] = 0
 
 
@@ -528,14 +531,14 @@ def finish(state: Whole, items: Whole, row: int, way: int, now_ps: int, out: Who
     at = state[AT_WAYS] + way * WAY
     for k in range(state[at + HALTS]):
         halt(state, state[state[AT_LISTS] + state[at + HALT] + k], row)
-    for k in range(state[at + STARTS]):
-        timer = state[state[AT_LISTS] + state[at + START] + k]
-        _start(state, timer, row, now_ps)
     for k in range(state[at + START_ALLS]):
         timer = state[state[AT_LISTS] + state[at + START_ALL] + k]
         for other in range(state[INSTANCES]):
             if find_state(state, other) >= 0:
                 _start(state, timer, other, now_ps)
+    for k in range(state[at + STARTS]):
+        timer = state[state[AT_LISTS] + state[at + START] + k]
+        _start(state, timer, row, now_ps)
     for k in range(state[at + SENDS]):
         _say(state, items, row, state[AT_SENDS] + (state[at + SEND] + k) * SENT, now_ps, out)
     dismiss_idle(state, row, now_ps)

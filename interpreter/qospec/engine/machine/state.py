@@ -66,7 +66,9 @@ on."""
 CALLED, DESTINATIONS = 78, 79
 """How many pairs of a port and an address lead to a machine: by row of their table these two, and
 the connection to it; and of how many connections of flows it is known where they go."""
-FIELDS = 80
+INSTANT, EXPIRED, MOST_EXPIRED = range(80, 83)
+"""When a timer last expired; how many did in that instant, and how many may in one."""
+FIELDS = 83
 
 (
     TARGET, AFTER, WHERE, WHERE_LENGTH, SEND, SENDS, START, STARTS, HALT, HALTS, ASSIGN, ASSIGNS,
@@ -118,6 +120,8 @@ NOTE_COLUMNS = 2
 FIRST_ROOM = 64
 MOST_TRANSITIONS = 10_000_000
 """In a trial, without those that items cause that pass through."""
+MOST_IN_AN_INSTANT, MOST_OF_AN_INSTANCE = 10_000, 100
+"""How many timers may expire in one instant, and how many more for each instance."""
 
 KIND, REFERRED, NUMBERED, PART, OF_PARTS, CONTENT = (
     MORE + len(COLUMNS) + place for place in range(6)
@@ -299,6 +303,7 @@ class _Writer:
             CALLED: len(placement.called),
             DESTINATIONS: len(placement.destinations),
             SPARE_NOTE: -1,
+            MOST_EXPIRED: MOST_IN_AN_INSTANT + MOST_OF_AN_INSTANCE * count,
         }
 
     def _number_message(self, message: str) -> int:

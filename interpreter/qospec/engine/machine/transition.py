@@ -57,6 +57,7 @@ from qospec.engine.machine.state import (
     DATA,
     EVENT,
     EVENTS,
+    EXPIRED,
     FIRST,
     FLOWS,
     HEAD,
@@ -66,6 +67,7 @@ from qospec.engine.machine.state import (
     INPUT,
     INSTANCE,
     INSTANCES,
+    INSTANT,
     KIND,
     LAST,
     LAST_COMES,
@@ -74,6 +76,7 @@ from qospec.engine.machine.state import (
     LOG_ROOM,
     LOGGED,
     MESSAGES,
+    MOST_EXPIRED,
     MOST_WAITING,
     NUMBERED,
     OF,
@@ -135,11 +138,8 @@ class LivelockError(ValueError):
         state: The state in which it took the last one.
     """
 
-    def __init__(self, path: str, state: str, most: int) -> None:
-        super().__init__(
-            f"`{path}` takes more than {most:_} transitions, the last one in state `{state}`: it"
-            " hardly lets time pass"
-        )
+    def __init__(self, path: str, state: str, many: str, advice: str) -> None:
+        super().__init__(f"`{path}` {many}, the last one in state `{state}`: {advice}")
         self.path = path
         self.state = state
 
@@ -161,8 +161,7 @@ def build_transition(program: Program, placement: Placement, setting: Setting) -
     def replenish(state: Whole, reason: int) -> Whole:
         if reason == LIVELY:
             _verify_numbers(program, placement.path, state)
-            last = program.states[int(state[LAST])].name
-            raise LivelockError(placement.path, last, int(state[LIMIT]))
+            raise _explain_livelock(program, placement.path, state)
         return GROW[reason](state)
 
     def report(state: Whole) -> Counts:
@@ -179,6 +178,16 @@ def build_transition(program: Program, placement: Placement, setting: Setting) -
         columns=CONTENT - MORE + placement.values,
         report=report,
     )
+
+
+def _explain_livelock(program: Program, path: str, state: Whole) -> LivelockError:
+    last = program.states[int(state[LAST])].name
+    if state[EXPIRED] > state[MOST_EXPIRED]:
+        many = f"lets more than {state[MOST_EXPIRED]:_} timers expire in one instant"
+        advice = "timers of 0 s start each other, so give one of them a longer time"
+        return LivelockError(path, last, many, advice)
+    many = f"takes more than {state[LIMIT]:_} transitions"
+    return LivelockError(path, last, many, "it hardly lets time pass")
 
 
 def _verify_numbers(program: Program, path: str, state: Whole) -> None:
@@ -200,7 +209,7 @@ def _verify_numbers(program: Program, path: str, state: Whole) -> None:
 @kernel
 def _find_lack(state: Whole) -> int:
     """Return why no event can be answered, whatever it is; DONE if it can."""
-    if state[WENT] >= state[LIMIT]:
+    if state[WENT] >= state[LIMIT] or state[EXPIRED] > state[MOST_EXPIRED]:
         return LIVELY
     if state[LOG_ROOM] > 0 and state[LOGGED] > state[LOG_ROOM] - MOST_CHANGES:
         return LACKS_LOG
@@ -274,6 +283,7 @@ def _handle_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
         _go_on(state, items, next_one, now_ps, out)
     elif timer_ps <= begins_ps:
         timer, row = take_expired(state)
+        _count_expired(state, now_ps)
         if find_done_ps(state, row) > 0:
             put_off(state, timer, row, timer_ps)
             return
@@ -284,6 +294,14 @@ def _handle_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     else:
         state[BEGUN] += 1
         _handle_event(state, items, state[BEGUN] - 1, state[EVENTS] - 2, now_ps, out)
+
+
+@kernel
+def _count_expired(state: Whole, now_ps: int) -> None:
+    """Count a timer that expires in this instant."""
+    if now_ps > state[INSTANT]:
+        state[INSTANT], state[EXPIRED] = now_ps, 0
+    state[EXPIRED] += 1
 
 
 @kernel

@@ -1,9 +1,11 @@
 """What a machine does with each event: whether it hears it, and when, and what it passes on."""
 
+import re
+
 import pytest
 
 from qospec.engine.event.transition import DONE
-from qospec.engine.machine.transition import LIVELY
+from qospec.engine.machine.transition import LIVELY, LivelockError
 
 FLOWS, MESSAGES, PLANE, STOP_PS = 3, 4, 8, 1_000
 """As of `alone`: connections of flows from 0 on, of messages behind them, and one beyond."""
@@ -96,13 +98,51 @@ def test_of_what_happens_at_once_what_waits_is_first_and_timers_are_before_begin
     assert machine.log == 9_1_2_4_8
 
 
-@pytest.mark.parametrize(("t_ps", "u_ps", "log"), [(10, 11, 12), (10, 10, 12), (11, 10, 21)])
-def test_timers_expire_by_time_and_the_first_of_two_if_both_are_due(alone, t_ps, u_ps, log):
+@pytest.mark.parametrize("start", [("t", "u"), ("u", "t")])
+@pytest.mark.parametrize(("t_ps", "u_ps", "log"), [(10, 11, 12), (10, 10, 0), (11, 10, 21)])
+def test_timers_expire_by_time_and_of_two_that_are_due_the_one_started_first(
+    alone, start, t_ps, u_ps, log
+):
     state, way = alone.state, alone.way
-    ways = way("begin", "s", start=("u", "t")), way("t", "s", 1), way("u", "s", 2)
+    ways = way("begin", "s", start=start), way("t", "s", 1), way("u", "s", 2)
     machine = alone(state("s", *ways), timers={"t": t_ps, "u": u_ps})
     machine.run(0)
-    assert machine.log == log
+    assert machine.log == (log or {"t": 12, "u": 21}[start[0]])
+
+
+@pytest.mark.parametrize("start", [("t", "u"), ("u", "t")])
+def test_a_timer_of_no_length_that_starts_itself_lets_others_of_the_instant_expire(alone, start):
+    state, way = alone.state, alone.way
+    ways = way("t", "s", 1, start=("t",)), way("u", "r", 2, stop=("t",))
+    machine = alone(
+        state("s", way("begin", "s", start=start), *ways), state("r"), timers={"t": 0, "u": 0}
+    )
+    machine.run(0)
+    assert machine.log == {"t": 12, "u": 2}[start[0]]
+
+
+def test_timers_that_expire_without_end_in_one_instant_are_told_with_their_state(
+    alone, monkeypatch
+):
+    monkeypatch.setattr(alone.columns, "MOST_IN_AN_INSTANT", 5)
+    monkeypatch.setattr(alone.columns, "MOST_OF_AN_INSTANCE", 2)
+    state, way = alone.state, alone.way
+    ways = way("begin", "s", start=("t",)), way("t", "s", start=("t",))
+    machine = alone(state("s", *ways), timers={"t": 0}, instances=2)
+    said = "`d.m` lets more than 9 timers expire in one instant, the last one in state `s`: "
+    while machine.code == DONE:
+        machine.wake(0)
+    with pytest.raises(LivelockError, match=re.escape(said)):
+        machine.transition.replenish(machine.memory, machine.code)
+
+
+def test_as_many_timers_may_expire_in_each_instant_again(alone, monkeypatch):
+    monkeypatch.setattr(alone.columns, "MOST_IN_AN_INSTANT", 5)
+    state, way = alone.state, alone.way
+    ways = way("begin", "s", start=("t",)), way("t", "s", start=("t",))
+    machine = alone(state("s", *ways), timers={"t": 1})
+    machine.run(0, 200)
+    assert machine.code == DONE
 
 
 def test_what_waits_for_an_instance_takes_no_room_from_what_a_server_is_free_for(alone):
