@@ -351,6 +351,26 @@ def test_two_machines_of_one_address_are_refused(planned, problems):
         ("s { on t -> r { start = [u], after = 1 ms } } state r { on u -> s { start = [t] } }", ""),
         ("s { on t -> r { start = [u] } } state r { on u -> s }", ""),
         ("s { on t -> r { start = [t] } } state r { on late -> s { start = [t] } }", ""),
+        # Another timer that may be running there as well, and leads out or not.
+        ("s { on t -> s { start = [t, u] } on u -> r { stop = [t] } } state r {}", ""),
+        ("s { on t -> s { start = [u, t] } on u -> r { stop = [t] } } state r {}", ""),
+        ("s { on t -> s { start = [t, u] } on u -> s { after = 1 ms } }", ""),
+        (
+            """s { on t -> s { start = [t] } on u -> r { stop = [t] } }
+            state r { on late -> s { start_all = [u] } }""",
+            "",
+        ),
+        ("s { on t -> s { start = [t, u] } on u -> s }", "`t` of 0 s starts itself"),
+        ("s { on t -> s { start = [t, u] } on u -> s { start = [t] } }", "`t` of 0 s starts"),
+        (
+            "s { on t -> s { start = [t] } on u -> r } state r { on t -> r { start = [u] } }",
+            "`t` of 0 s starts itself",
+        ),
+        (
+            """s { on t -> s { start = [t] } on late -> r { start = [u], stop = [t] } on u -> r }
+            state r { on late -> s { stop = [u] } on u -> r }""",
+            "`t` of 0 s starts itself",
+        ),
     ],
 )
 def test_timers_of_no_length_that_start_each_other_for_ever_are_refused(

@@ -2,7 +2,9 @@
 
 Of each state and timer that runs there it is asked whether all that can follow, whatever the
 values are, starts such a timer again, which is heard where that leads. A transition that takes
-time, or that leads to where no such timer is heard, ends it.
+time, or that leads to where no such timer is heard, ends it. So may one that another timer of 0 s
+causes, which can be running there too: unless it also goes on, whether they end is left to the run.
+Messages, items and longer timers do not count, which come in the same instant only by chance.
 """
 
 from __future__ import annotations
@@ -32,7 +34,17 @@ def report_endless(nodes: Sequence[ast.State], program: Program, evaluator: Eval
         for timer in at_once
         if (found := _list_certain(state, timer))
     }
-    for cycle in _find_cycles(ways, _select_endless(ways)):
+    running = {timer: _select_where_running(timer, program) for timer in at_once}
+    beside = {
+        (state.name, timer): [
+            way
+            for way in state.transitions
+            if way.event != timer and state.name in running.get(way.event, ())
+        ]
+        for state in program.states
+        for timer in at_once
+    }
+    for cycle in _find_cycles(ways, _select_endless(ways, beside)):
         state, timer = cycle[0]
         names = list(dict.fromkeys(name for _, name in cycle))
         if len(names) == 1:
@@ -59,6 +71,23 @@ def _list_certain(state: State, timer: str) -> list[Transition]:
     return []
 
 
+def _select_where_running(timer: str, program: Program) -> set[str]:
+    """Return the states in which a timer may be running."""
+    if any(timer in way.start_all for way in program.transitions):
+        return {state.name for state in program.states}
+    found = set[str]()
+    waiting = [way.target for way in program.transitions if timer in way.start]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        state = next(state for state in program.states if state.name == name)
+        ways = (way for way in state.transitions if timer not in (way.event, *way.stop))
+        waiting += [way.target for way in ways]
+    return found
+
+
 def _list_next(way: Transition, pairs: Collection[_Pair]) -> list[_Pair]:
     """Return which of some pairs follow a transition in the same instant."""
     if way.after or way.after_ps:
@@ -67,11 +96,28 @@ def _list_next(way: Transition, pairs: Collection[_Pair]) -> list[_Pair]:
     return [pair for timer in started if (pair := (way.target, timer)) in pairs]
 
 
-def _select_endless(ways: Mapping[_Pair, Sequence[Transition]]) -> dict[_Pair, None]:
-    """Return the pairs of which each transition leads to another one of them, in order."""
+def _goes_on(way: Transition, timer: str, pairs: Collection[_Pair]) -> bool:
+    """Return whether one of some pairs follows when another timer than its own is served first."""
+    takes_time = way.after or way.after_ps
+    goes_on = timer not in way.stop and not takes_time and (way.target, timer) in pairs
+    return goes_on or bool(_list_next(way, pairs))
+
+
+def _select_endless(
+    ways: Mapping[_Pair, Sequence[Transition]], others: Mapping[_Pair, Sequence[Transition]]
+) -> dict[_Pair, None]:
+    """Return the pairs of which each transition leads to another one of them, in order.
+
+    So do the `others`, of timers that may be running there as well.
+    """
     found = dict.fromkeys(ways)
     while True:
-        rest = [pair for pair in found if all(_list_next(way, found) for way in ways[pair])]
+        rest = [
+            pair
+            for pair in found
+            if all(_list_next(way, found) for way in ways[pair])
+            and all(_goes_on(way, pair[1], found) for way in others[pair])
+        ]
         if len(rest) == len(found):
             return found
         found = dict.fromkeys(rest)
