@@ -53,6 +53,7 @@ class Form(NamedTuple):
         copied: Whether a fault has put copies of some among them.
         heeded: Whether notices to their target may come to be among them,
         noticed: and whether they do.
+        dont_fragment: Whether the headers with which they were sent forbid to cut them, by DF.
         unverified: Whether some were decrypted though their check of integrity may have failed.
         family: The version of IP of the packets as they were sent; "" if it is not known.
         is_tagged: Whether they have a tag, where this depends on the flow.
@@ -74,6 +75,7 @@ class Form(NamedTuple):
     copied: bool = False
     heeded: bool = False
     noticed: bool = False
+    dont_fragment: bool = False
     unverified: bool = False
     family: str = ""
     is_tagged: bool = False
@@ -98,6 +100,12 @@ class Form(NamedTuple):
     def is_in_tunnel(self) -> bool:
         """Return whether they are encrypted, or have another header around their own."""
         return self.inside is not None or bool(self.headers)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether DF forbids to cut them; the header that a tunnel puts around does not."""
+        own = not self.headers and (not self.inside or self.inside[0].mode == "transport")
+        return self.dont_fragment and own
 
     def with_tag(self, tag_bytes: int) -> Form:
         """Return the form of packets that have got a tag of so many bytes; 0: lost it again."""
@@ -230,10 +238,17 @@ class Form(NamedTuple):
         """Return the form of packets of which those that are larger are cut into fragments.
 
         Raises:
-            ValueError: Some are fragments already, would become too many, or are not verified.
+            ValueError: Some are fragments already, would become too many, are not verified, or
+                forbid it.
         """
         if self.largest_bytes <= mtu_bytes:
             return self
+        if self.is_whole:
+            raise UnfitError(
+                "their source discovers the MTU of its path, and forbids to cut them by the flag"
+                " DF",
+                "put a `tell_mtu` in its place, lead them past it, or discover no MTU",
+            )
         self.check_verified()
         if self.fragmented:
             raise ValueError("these are fragments already, and are not cut again")

@@ -55,14 +55,16 @@ class Fragment(Element):
     `fragmentation_needed`.
 
     Not modelled: IPv6, in which only hosts cut packets; that later fragments have no ports by which
-    a classifier could tell them; fragments that are cut again, which is an error; messages that
-    tell a source the MTU of its path.
+    a classifier could tell them; fragments that are cut again, which is an error; DF of single
+    packets: those of a source that discovers the MTU of its path are refused without
+    `dont_fragment`, but within a tunnel, whose own header does not forbid it; messages that tell a
+    source that MTU, which are those of a `tell_mtu`.
     """
 
     mtu: Mtu
     """The size of the largest packet that is not cut."""
     dont_fragment: Boolean = False
-    """Whether the headers of packets forbid it, by the flag DF."""
+    """Whether the headers of all packets forbid it, by the flag DF."""
 
     causes = ("fragmentation_needed",)
     inserts = ("fragments",)

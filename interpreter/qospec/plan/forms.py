@@ -73,7 +73,12 @@ def build_sent_form(member: Member) -> Form:
     family = str(member.packets.header_fields["family"])
     sent = build_form("packet", member.packets.sizes)
     packets = member.packets
-    return sent._replace(family=family, is_tagged=packets.is_tagged, heeded=packets.heeded)
+    return sent._replace(
+        family=family,
+        is_tagged=packets.is_tagged,
+        heeded=packets.heeded,
+        dont_fragment=packets.dont_fragment,
+    )
 
 
 @functools.cache

@@ -360,7 +360,13 @@ def _build_route_key(member: Member) -> Hashable:
 def _build_size_key(member: Member) -> Hashable:
     """Return what the form of a member's items, and the times of its endpoints, depend on."""
     sent = member.packets
-    return sent and (sent.sizes, sent.header_fields["family"], sent.encapsulation, sent.loop)
+    return sent and (
+        sent.sizes,
+        sent.header_fields["family"],
+        sent.encapsulation,
+        sent.loop,
+        sent.dont_fragment,
+    )
 
 
 def _list_load_keys(case: Case, members: tuple[Member, ...], routes: Routes) -> Iterator[Hashable]:

@@ -275,6 +275,7 @@ class Tcp(ExchangeTraffic):
         mss = self._fit_segment(near, far)
         header_bytes, segments = self._header_bytes, self._count_places(mss)
         sent = self._fill_line(Sizes((header_bytes, mss + header_bytes), (1, 1)), near, "mss")
+        sent = sent._replace(dont_fragment=self.path_mtu_discovery)
         answers = self._fill_line(sent.sizes if self.request else Sizes((header_bytes,)), far, "")
         if self.ecn:
             capable = (self._marks | CAPABLE,)

@@ -75,6 +75,20 @@ def test_forms_of_fragments():
     assert longest.sizes == ((63, 1), (68, 1_364))  # 65,515 B, of which 48 in each but the last
 
 
+def test_packets_that_forbid_it_are_refused():
+    """RFC 791, 3.1: DF. In a tunnel the header around them allows it; transport mode has none."""
+    form = MIXED._replace(dont_fragment=True)
+    with pytest.raises(ValueError, match="forbids to cut them"):
+        Fragment(1_400).predict_form(form)
+    assert Fragment(3_000).predict_form(form) is form
+    assert Fragment(1_400, dont_fragment=True).predict_form(form).largest_bytes == 1_400
+    assert Fragment(1_400).predict_form(form.with_header(24)).fragmented
+    assert Fragment(1_400).predict_form(EspEncrypt("aes_128_gcm").predict_form(form)).fragmented
+    transport = EspEncrypt("aes_128_gcm", mode="transport").predict_form(form)
+    with pytest.raises(ValueError, match="forbids to cut them"):
+        Fragment(1_400).predict_form(transport)
+
+
 def test_forms_of_fragments_before_and_after_encryption():
     seal, open_, cut_, join = (
         EspEncrypt("aes_128_gcm"),

@@ -44,6 +44,7 @@ class SentPackets(NamedTuple):
             empty if all have the same, or if endpoints exchange them.
         is_tagged: Whether their frames have a tag, on a link where this depends on the flow.
         heeded: Whether notices of routers to their target may come to be among them.
+        dont_fragment: Whether their headers forbid to cut them, by the flag DF.
     """
 
     contract: Contract
@@ -62,6 +63,7 @@ class SentPackets(NamedTuple):
     mark_order: bytes = b""
     is_tagged: bool = False
     heeded: bool = False
+    dont_fragment: bool = False
 
 
 class Traffic(ABC):  # noqa: B024 -- each of its own bases has other methods
