@@ -58,8 +58,9 @@ class TellMtu(Element):
     with the marks of what came last, takes its time there, and can be lost. Notices to the source
     of a flow `user` are counted as `user.notices`.
 
-    Not modelled: IPv6, in which a notice has more of the packet; packets that may be cut, for which
-    `fragment` stands ahead of it; how many notices a router sends in a time at most; notices from
+    Not modelled: IPv6, in which a notice has more of the packet; packets that may be cut, which are
+    lost here, too, unless a `classify` leads them by a `fragment`, which refuses those of a source
+    that discovers the MTU; how many notices a router sends in a time at most; notices from
     within a tunnel, whose end would have to pass them on.
     """
 

@@ -11,7 +11,7 @@ from qospec.diagnostics import Problems
 from qospec.plan import channels, round_trips
 from qospec.plan.assembly import assemble
 from qospec.plan.changes import find_too_many_ways, list_stages, with_changes
-from qospec.plan.findings import feasibility, marks, slots, warnings
+from qospec.plan.findings import feasibility, marks, slots, too_large, warnings
 from qospec.plan.findings.classes import UsedClasses
 from qospec.plan.findings.slots import Arbitrations
 from qospec.plan.findings.uses import tell_at_use
@@ -387,11 +387,12 @@ def _list_load_keys(case: Case, members: tuple[Member, ...], routes: Routes) -> 
 def _list_flow_keys(case: Case) -> Iterator[Hashable]:
     """Yield what messages say of flows, and where: the same in all cases of a test, as a rule.
 
-    And how long an endpoint waits.
+    And how long an endpoint waits, and how much it says.
     """
     for flow in case.flows:
         yield flow.name, flow.span, flow.packets and flow.packets.size_field, *flow.places.items()
         yield flow.arrivals.timeout_ps if flow.traffic.is_answered else None
+        yield tuple(getattr(flow.traffic, name, 0) for name in ("transfer", "request", "response"))
 
 
 def _check_beginnings(case: Case, problems: Problems) -> None:
@@ -430,7 +431,8 @@ def _check_forms(case: Case, name: str, survey: Survey, problems: Problems) -> b
         *warnings.find_idle_faults(case, survey),
         *warnings.find_idle_contracts(case, survey),
         *warnings.find_taken_for_one(case, survey),
-        *warnings.find_all_too_large(case, survey),
+        *too_large.find_all_too_large(case, survey),
+        *too_large.find_full_segments(case, survey),
         *find_never_heard(case.networks[name], find_waits(survey.members, case.networks[name])),
         *channels.find_missing_places(case, case.networks[name], survey),
         *find_unheard_pauses(survey.members, case.networks[name]),

@@ -2,10 +2,9 @@
 
 Quanta of a round robin below the packet size; queues and token buckets too small for some packets;
 rates of meters and shapers that no line before them reaches; packets that reach the end of a tunnel
-without having entered it; flows of which no packet may be cut that must be; faults that nothing
-reaches which they could hit; associations of which a receiver knows nothing, that expire before
-they are replaced, or that nothing authenticates; contracts of cells that packets never become;
-elements that take several passages for one.
+without having entered it; faults that nothing reaches which they could hit; associations of which a
+receiver knows nothing, that expire before they are replaced, or that nothing authenticates;
+contracts of cells that packets never become; elements that take several passages for one.
 """
 
 from __future__ import annotations
@@ -301,30 +300,6 @@ def _warn_of_header(
         help=f"put an `encapsulate` of {taken_bytes} B on their path, or lead them past it; nothing"
         " is wrong if they are sent with that header",
     )
-
-
-def find_all_too_large(case: Case, survey: Survey) -> Iterator[Diagnostic]:
-    """Yield each element that loses all packets of a flow, since they may not be cut."""
-    for index, numbers in sorted(survey.reach.any.items()) if survey.forms.changed else ():
-        element, instance = survey.drafts[index].element, survey.drafts[index].instance
-        reported = set[int]()
-        for number in _list_sent(survey, numbers):
-            flow = survey.members[number].stream.flow
-            forms = [form for form in survey.forms.list_at(index, number) if form.sizes]
-            if flow in reported or any(element.predict_form(form).sizes for form in forms):
-                continue
-            if forms:
-                reported.add(flow)
-                least = min(form.smallest_bytes for form in forms)
-                yield Diagnostic(
-                    "W0619",
-                    f"`{instance.path}` loses every packet of `{case.flows[flow].name}`",
-                    instance.span or case.flows[flow].span,
-                    label=f"({', '.join(element.discards_for)})",
-                    secondary=(Label(case.flows[flow].span, f"at least {least} B @ip there"),),
-                    notes=("they are too large, and may not be cut into fragments",),
-                    help="send smaller packets, give it a larger `mtu`, or allow it to cut them",
-                )
 
 
 def find_idle_faults(case: Case, survey: Survey) -> Iterator[Diagnostic]:
