@@ -57,10 +57,13 @@ static void fail(const char *what) {
 }
 
 static char *name_file(const char *name) {
-  static char path[2][256];
+  static char path[2][4096]; /* PATH_MAX */
   static int which;
   which = !which;
-  snprintf(path[which], sizeof path[which], "%s/%s", folder, name);
+  if (snprintf(path[which], sizeof path[which], "%s/%s", folder, name) >= (int)sizeof path[which]) {
+    errno = ENAMETOOLONG;
+    fail(name);
+  }
   return path[which];
 }
 

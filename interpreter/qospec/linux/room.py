@@ -76,7 +76,11 @@ class Room:
         if " police " in job.commands:
             files["policers"] = ""
         with self._do_job(files, longest_s, on_wait) as folder:
-            read = {name: (folder / name).read_bytes() for name in ("seen", "counters", "late")}
+            try:
+                read = {name: (folder / name).read_bytes() for name in ("seen", "counters", "late")}
+            except OSError as error:
+                said = _read_said(folder) or f"{error.filename}: {error.strerror}"
+                raise GuestError(f"this machine did not say what was seen: {said}") from None
         return Answer(read["seen"], read["counters"].decode("ascii"), read["late"])
 
     def probe(self, links: str, commands: str, longest_s: float = MARGIN_S) -> str:

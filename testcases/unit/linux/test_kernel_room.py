@@ -15,9 +15,11 @@ from qospec.backend import BackendError
 from qospec.linux import kept, room
 from qospec.linux.disciplines import Manner
 from qospec.linux.guest import Answer, GuestError, Job
-from qospec.linux.modules import list_modules
+from qospec.linux.modules import PAIR, list_modules
+from qospec.linux.parts import compile_program
 from qospec.linux.room import Room
 
+NO_DEVICE = "qdisc add dev none clsact\n"
 JOB = Job("link add\n", "qdisc add\n", b"plan")
 ANSWERS = 'cp "$2/plan" "$2/seen"; echo "[]" > "$2/counters"; echo "$4" > "$2/late"'
 FORBIDDEN = 'echo "Operation not permitted" > "$2/said"; exit 3'
@@ -50,6 +52,7 @@ def test_a_job_is_answered_and_its_folder_goes(folder):
         (FORBIDDEN, 20, r"no namespaces can be made here \(Operation not permitted\): allow them"),
         ('echo "tc: no memory" > "$2/said"; exit 1', 20, "could not do the job: tc: no memory"),
         ("exit 1", 20, "could not do the job: it said nothing"),
+        ("exit 0", 20, "did not say what was seen: .*seen: No such file or directory"),
         ("sleep 60", 0.1, "has not done the job in 0 s: its kernel or a program hangs"),
     ],
 )
@@ -77,6 +80,20 @@ def test_what_a_killed_run_has_left_goes_with_the_next_job(folder):
     (left / "plan").touch()
     make_room(folder, ANSWERS).execute(JOB, 20)
     assert not left.exists()
+
+
+def test_a_cache_may_have_a_long_path(tmp_path, monkeypatch):
+    """Of more than 256 characters; without namespaces it is said that there are none."""
+    long = tmp_path / ("a" * 200) / ("b" * 100)
+    long.mkdir(parents=True)
+    try:
+        program = compile_program()
+        list_modules()
+    except BackendError as error:
+        assert re.search("no namespaces can be made here|is needed", str(error))  # noqa: PT017
+        return
+    monkeypatch.setattr(kept, "find_private_folder", lambda _name: long)
+    assert "Command failed" in Room(program, Manner()).probe(PAIR, NO_DEVICE)
 
 
 class WaitsError(Exception):
@@ -139,8 +156,6 @@ def test_nothing_but_a_folder_is_left_of_a_run_that_was_killed(tmp_path, monkeyp
 
     Where none can be made, that is said.
     """
-    from qospec.linux.parts import compile_program
-
     try:
         list_modules()
     except BackendError as error:
