@@ -53,8 +53,11 @@ class Backend(ABC):
     schemes: ClassVar[tuple[str, ...]] = ()
     """The schemes of its addresses, if it is used at one: `find_backend` makes it of that."""
     is_device: ClassVar[bool] = False
-    """Whether it sends to a real device. No result of such a run stands for another, trials are
-    carried out one at a time, and what is proved of elements is not held against them."""
+    """Whether it sends to a real device: trials are carried out one at a time, and what is proved
+    of elements is not held against them."""
+    repeats: ClassVar[bool] = True
+    """Whether a trial that is carried out again comes out the same. If not, no result of a run
+    stands for another."""
     runs_programs: ClassVar[bool] = False
     """Whether programs of the user's own can run in hosts there."""
 

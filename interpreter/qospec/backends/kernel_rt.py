@@ -35,6 +35,8 @@ class KernelRt(Backend):
     Not modelled: as of `kernel-vt`.
     """
 
+    repeats = False
+
     def verify(self, case: Case, span: Span, problems: Problems) -> None:
         """Report what has no counterpart on any kernel."""
         from qospec.linux.counterparts import verify_counterparts

@@ -40,6 +40,7 @@ class Otg(Backend):
 
     schemes = ("otg", "otg+https")
     is_device = True
+    repeats = False
 
     address: str = ""
     case: Any = None

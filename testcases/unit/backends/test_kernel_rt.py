@@ -9,7 +9,10 @@ from click.testing import CliRunner, Result
 
 from qospec import cli
 from qospec.backend import BackendError, is_same_backend
+from qospec.backends.emulate import Emulate
 from qospec.cli import exits
+from qospec.engine.experiment import Experiment
+from qospec.engine.measure.observation import Observation
 from qospec.linux import machine, modules
 from qospec.linux.room import ALLOW
 
@@ -151,6 +154,23 @@ def test_a_run_that_takes_longer_than_its_budget_is_refused(bench: Path) -> None
     done = run_qos("run", "--on", "kernel-rt", str(bench), "--budget", "30min")
     assert done.exit_code == exits.WRONG
     assert "the run takes about 30 min 0 s" in done.stderr
+
+
+@pytest.mark.usefixtures("complete")
+def test_a_case_is_run_anew_even_if_nothing_has_changed(
+    bench: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In real time it may come out otherwise; here the emulation stands for the machine."""
+    asked = []
+
+    def run_trial(experiment: Experiment, _on_wait: object) -> Observation:
+        asked.append(1)
+        return Emulate().carry_out(experiment, lambda _done_ps, _stop_ps: None)
+
+    monkeypatch.setattr(machine, "run_trial", run_trial)
+    for count in (1, 2):
+        run_qos("run", "--on", "kernel-rt", str(bench), "--record", str(bench.parent / "r"))
+        assert len(asked) == count
 
 
 def test_another_precision_is_no_other_back_end() -> None:

@@ -260,6 +260,14 @@ def _is_device(name: str) -> bool:
     return backend is not None and backend.is_device
 
 
+def _repeats(name: str) -> bool:
+    """Return whether trials on a back end, "" for the emulation, come out the same again."""
+    from qospec.backend import find_backend
+
+    backend = find_backend(name) if name else None
+    return backend is None or backend.repeats
+
+
 def _begin_workers(asked: Mapping[str, Any], request: loading.Request) -> Cluster | None:
     """Begin to load what several processes need; return the cluster that is asked for."""
     if asked["place"]:
@@ -282,9 +290,10 @@ def _find_unchanged(
     def note_problem(problem: str) -> None:
         output.say(f"note: {problem}: nothing is kept from it", err=True)
 
-    is_own = _is_device(request.backend) or loading.has_programs(suite)
+    is_own = not _repeats(request.backend) or loading.has_programs(suite)
     if asked["again"] or asked["failed"] or asked["resume"] or is_own:
-        return Unchanged([], {})  # what a device or a program does follows from more than files
+        # What a device, a machine or a program does follows from more than files.
+        return Unchanged([], {})
     provenance = describe_provenance(
         suite,
         seed=request.seed,
