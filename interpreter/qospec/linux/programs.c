@@ -136,6 +136,10 @@ static void be_first(const struct launch *launch, int told) {
   confine_files(launch);
   program = fork();
   if (!program) execute_program(launch, told);
+  if (program < 0) {
+    dprintf(told, "f%d", errno);
+    _exit(0);
+  }
   int status = 0;
   for (pid_t ended; (ended = waitpid(-1, &status, 0)) != program;)
     if (ended < 0 && errno != EINTR) break;
