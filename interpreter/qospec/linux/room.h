@@ -142,8 +142,11 @@ static void probe(void) {
   if (child < 0 || waitpid(child, &status, 0) < 0) fail("tc");
 }
 
-static void do_job_now(void) {
+/* Do the job of a folder; `outer` is at its end once the process that has begun this one has ended. */
+static void do_job_now(int outer) {
+  struct pollfd polled = {outer, POLLIN, 0};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (poll(&polled, 1, 0)) exit(1); /* it ended before that; its number is not known in this namespace */
   prctl(PR_SET_TIMERSLACK, 1ul);
   write_map("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1", 0);
   write_map("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1", 0);
@@ -171,8 +174,13 @@ static int do_job_for(const char *name, pid_t asking, unsigned bucket_ticks) {
   enter_namespaces();
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* behind that, which may reset it */
   if (getppid() != asking) return 1;
+  int outer[2];
+  if (pipe2(outer, O_CLOEXEC)) fail("pipe");
   pid_t child = fork();
-  if (!child) do_job_now();
+  if (!child) {
+    close(outer[1]);
+    do_job_now(outer[0]);
+  }
   int status = -1;
   if (child < 0 || waitpid(child, &status, 0) < 0) fail("job");
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
