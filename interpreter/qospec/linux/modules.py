@@ -43,6 +43,8 @@ PROBES = {
 }
 """By module, a command of `tc` that works if it is there."""
 REMOVE = "qdisc del dev n0 root"
+LAST = "qdisc add dev none clsact"
+"""A command that fails on each kernel: if it did not, `tc` has not tried all."""
 FAILED = re.compile(r"Command failed \S+:(\d+)")
 ALWAYS = ("sch_ingress", "cls_u32", "act_mirred", "sch_fifo", "sch_htb")
 """What each trial takes."""
@@ -57,12 +59,14 @@ def list_modules() -> frozenset[str]:
     Raises:
         BackendError: No namespaces can be made, or a program is missing.
     """
-    lines = [line for command in PROBES.values() for line in (command, REMOVE)]
+    lines = [*(line for command in PROBES.values() for line in (command, REMOVE)), LAST]
     try:
         said = Room(compile_program(), Manner()).probe(PAIR, "\n".join((*lines, "")))
     except GuestError as error:
         raise BackendError(str(error)) from None
     failed = {int(number) for number in FAILED.findall(said)}
+    if len(lines) not in failed:
+        raise BackendError(f"`tc` did not try what this kernel has: {said or 'it said nothing'}")
     return frozenset(name for at, name in enumerate(PROBES) if 2 * at + 1 not in failed)
 
 

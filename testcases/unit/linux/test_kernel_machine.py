@@ -172,11 +172,19 @@ def test_modules_are_those_whose_command_works(monkeypatch):
     numbers = {name: 2 * at + 1 for at, name in enumerate(modules.PROBES)}
     said = "".join(
         f"Error: Specified qdisc kind is unknown.\nCommand failed /a/probe:{number}\n"
-        for number in (numbers["sch_netem"], numbers["act_police"], *range(2, 29, 2))
+        for number in (numbers["sch_netem"], numbers["act_police"], *range(2, 30, 2), 29)
     )
     monkeypatch.setattr(modules, "Room", lambda *_: Answering(said))
     monkeypatch.setattr(modules, "compile_program", lambda: None)
     assert modules.list_modules.__wrapped__() == {*modules.PROBES} - {"sch_netem", "act_police"}
+
+
+@pytest.mark.parametrize("said", ["", "tc: Exec format error", "Command failed /a/probe:1"])
+def test_modules_are_not_taken_as_there_if_their_commands_were_not_tried(monkeypatch, said):
+    monkeypatch.setattr(modules, "Room", lambda *_: Answering(said))
+    monkeypatch.setattr(modules, "compile_program", lambda: None)
+    with pytest.raises(BackendError, match=f"did not try .*: {said or 'it said nothing'}"):
+        modules.list_modules.__wrapped__()
 
 
 def test_what_a_machine_lacks_is_said_where_it_is_asked_for(monkeypatch, suite):
