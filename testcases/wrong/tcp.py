@@ -142,10 +142,10 @@ WRONG = [
                 },
             ),
             (
-                "heeds_nothing",
+                "forgets_what_it_was_told",
                 "a_window_that_is_cut_anew:mtu=1_400B",
-                {"again", "prompt", "whole"},
-                {"path_mtu_discovery = true": "path_mtu_discovery = false"},
+                {"again", "lost", "told"},
+                {"path_mtu_discovery = true": "path_mtu_discovery = true, rediscover_after = 1 ms"},
             ),
             (
                 "counts_frames_in_an_mtu",

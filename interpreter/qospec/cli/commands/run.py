@@ -260,7 +260,7 @@ def _is_device(name: str) -> bool:
     return backend is not None and backend.is_device
 
 
-def _repeats(name: str) -> bool:
+def _is_repeatable(name: str) -> bool:
     """Return whether trials on a back end, "" for the emulation, come out the same again."""
     from qospec.backend import find_backend
 
@@ -290,7 +290,7 @@ def _find_unchanged(
     def note_problem(problem: str) -> None:
         output.say(f"note: {problem}: nothing is kept from it", err=True)
 
-    is_own = not _repeats(request.backend) or loading.has_programs(suite)
+    is_own = not _is_repeatable(request.backend) or loading.has_programs(suite)
     if asked["again"] or asked["failed"] or asked["resume"] or is_own:
         # What a device, a machine or a program does follows from more than files.
         return Unchanged([], {})
