@@ -151,6 +151,9 @@ def verify_programs(
     backend: Backend, case: Case, test: Span, problems: Problems, *, allowed: bool
 ) -> None:
     """Report the programs of a case that cannot run, or that the user has not allowed to."""
+    from qospec.catalogue.kinds import read_declaration
+
+    own_name = read_declaration(type(backend)).name
     for flow in case.flows:
         if not flow.traffic.is_program:
             continue
@@ -158,7 +161,7 @@ def verify_programs(
         place = flow.places.get("command", flow.span)
         if not backend.runs_programs:
             message = (
-                f"`{flow.name}` is what a program sends, and nothing runs one here: `{command}`"
+                f"`{flow.name}` is what a program sends, and `{own_name}` runs none: `{command}`"
             )
             remedy = "`qos run --on kernel-vt --allow-programs` runs it in a host of its own"
             refuse(problems, place, test, message, remedy)

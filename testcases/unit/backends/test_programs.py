@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 from qospec import cli
 from qospec.cli import exits
-from qospec.linux import kept, parts
+from qospec.linux import kept, modules, parts
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "programs" / "web.qos"
 
@@ -16,10 +16,14 @@ def run_qos(*arguments: str) -> Result:
     return CliRunner().invoke(cli.qos, list(arguments))
 
 
-def test_an_emulation_refuses_them_with_a_place_and_what_runs_them(tmp_path: Path) -> None:
-    done = run_qos("run", str(EXAMPLE), "--record", str(tmp_path), "--allow-programs")
+@pytest.mark.parametrize(("words", "name"), [((), "emulate"), (("--on", "kernel-rt"), "kernel-rt")])
+def test_what_runs_none_refuses_them_with_a_place_and_what_runs_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], name: str
+) -> None:
+    monkeypatch.setattr(modules, "list_modules", lambda: frozenset(modules.PROBES))
+    done = run_qos("run", str(EXAMPLE), *words, "--record", str(tmp_path), "--allow-programs")
     assert done.exit_code == exits.WRONG
-    assert "E0702]: `requests` is what a program sends, and nothing runs one here" in done.stderr
+    assert f"E0702]: `requests` is what a program sends, and `{name}` runs none: `" in done.stderr
     assert f"{EXAMPLE.name}:22:" in done.stderr
     assert "= help: `qos run --on kernel-vt --allow-programs` runs it in" in done.stderr
     assert not list(tmp_path.iterdir())
@@ -28,7 +32,7 @@ def test_an_emulation_refuses_them_with_a_place_and_what_runs_them(tmp_path: Pat
 def test_a_check_for_the_emulation_refuses_them_too() -> None:
     done = run_qos("check", "--on", "emulate", str(EXAMPLE))
     assert done.exit_code == exits.WRONG
-    assert done.stderr.count("nothing runs one here") == 2
+    assert done.stderr.count("`emulate` runs none") == 2
 
 
 def test_without_leave_it_is_shown_what_would_be_run(tmp_path: Path) -> None:
