@@ -33,10 +33,6 @@ ON_MACHINE = "for `qos run --on kernel-rt`"
 ON_KERNEL = "for `qos run --on kernel-vt`"
 ON_KERNELS = "for `qos run --on kernel-vt` and `kernel-rt`"
 BY_HTTP = "for `qos run --on otg://SERVER:PORT`, by HTTP or HTTPS; nothing is needed here"
-ALWAYS_THERE = "sch_fifo"
-"""A module that is part of all kernels with control of traffic, and in no list."""
-
-INSTALL = "install the package of the kernel's extra modules, or use `--on kernel-vt`"
 
 _REQUIREMENT = re.compile(r"([\w.-]+)([^;]*)(?:; *extra == \"(\w+)\")?")
 _BOUND = re.compile(r"(>=|<)\s*([\w.]+)")
@@ -278,14 +274,14 @@ def _examine_linux(machine: Machine) -> Iterator[Finding]:
 
 def _examine_modules(machine: Machine) -> Finding:
     """Return whether the kernel has what elements are made of on it."""
-    from qospec.linux.disciplines import MODULES
+    from qospec.linux.disciplines import BUILT_IN, MODULES, OR_VIRTUAL
 
     modules, name = machine.list_modules(), "control of traffic"
     if modules is None:
         return Finding(name, "absent", f"the kernel does not tell; {ON_MACHINE}")
-    needed = [module for module in MODULES if module != ALWAYS_THERE]
+    needed = [module for module in MODULES if module != BUILT_IN]
     lacking = [module for module in needed if not re.search(rf"\b{module}\.ko", modules)]
     if not lacking:
         return Finding(name, "present", f"{' '.join(needed)}; {ON_MACHINE}")
     found = f"{' '.join(lacking)} are not there: elements made of them are refused; {ON_MACHINE}"
-    return Finding(name, "absent", found, INSTALL)
+    return Finding(name, "absent", found, OR_VIRTUAL)

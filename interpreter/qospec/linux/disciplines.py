@@ -28,11 +28,29 @@ LARGEST_BYTES = 2_000
 """Of an IP packet: above this, a policer of the kernel takes all as exceeding."""
 MOST_WAITING = 10**9
 """What waits for a line without a queue of its own, in packets."""
-MODULES = (
-    *("sch_ingress", "cls_u32", "act_mirred", "act_police", "act_skbedit", "act_pedit", "act_csum"),
-    *("sch_htb", "sch_tbf", "sch_netem", "sch_prio", "sch_drr", "sch_codel", "sch_fifo"),
-)
-"""What of a kernel elements are made of; `sch_fifo` is in each that has control of traffic."""
+FILTER = "filter add dev f0 ingress protocol ip u32 match u32 0 0"
+FIRST = "qdisc add dev n0 root handle 1:"
+MODULES = {
+    "sch_ingress": "qdisc add dev f0 clsact",
+    "cls_u32": FILTER,
+    "act_mirred": f"{FILTER} action mirred egress redirect dev n0",
+    "act_police": f"{FILTER} action police rate 1mbit burst 2000 conform-exceed drop/pipe",
+    "act_skbedit": f"{FILTER} action skbedit priority 10:1",
+    "act_pedit": f"{FILTER} action pedit ex munge ip dsfield set 0x28 retain 0xfc",
+    "act_csum": f"{FILTER} action csum ip4h",
+    "sch_htb": f"{FIRST} htb",
+    "sch_tbf": f"{FIRST} tbf rate 1mbit burst 3000 limit 9000",
+    "sch_netem": f"{FIRST} netem delay 1ms",
+    "sch_prio": f"{FIRST} prio",
+    "sch_drr": f"{FIRST} drr",
+    "sch_codel": f"{FIRST} codel",
+    "sch_fifo": f"{FIRST} pfifo limit 9",
+}
+"""What of a kernel elements are made of: by module, a command of `tc` that works if it is there."""
+BUILT_IN = "sch_fifo"
+"""A module that is part of all kernels with control of traffic, and in no list."""
+INSTALL = "install the package of the kernel's extra modules"
+OR_VIRTUAL = f"{INSTALL}, or use `--on kernel-vt`"
 PS_PER_NS = 1_000
 NS_PER_US = 1_000
 NS_PER_S = 10**9

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from qospec.backend import BackendError
 from qospec.dataclass import NamedTuple
 from qospec.engine.arrays import np
-from qospec.linux.disciplines import NS_PER_S, Manner
+from qospec.linux.disciplines import INSTALL, NS_PER_S, Manner
 from qospec.linux.guest import GuestError, Job
 from qospec.linux.layout import count_timers
-from qospec.linux.modules import ALWAYS, INSTALL, PAIR, list_modules
+from qospec.linux.modules import ALWAYS, PAIR, list_modules
 from qospec.linux.parts import compile_program, describe_program
 from qospec.linux.room import Room
 from qospec.linux.traffic import HEAD, NAME_BYTES, PACKET, PS_PER_NS, SEEN

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.backend import BackendError, refuse
 from qospec.linux.counterparts import find_used
-from qospec.linux.disciplines import Manner
+from qospec.linux.disciplines import MODULES, OR_VIRTUAL, Manner
 from qospec.linux.guest import GuestError
 from qospec.linux.parts import compile_program
 from qospec.linux.room import Room
@@ -23,43 +23,22 @@ if TYPE_CHECKING:
 
 PAIR = "link add n0 type veth peer name f0\nlink set n0 up\nlink set f0 up\n"
 """The interfaces by which it is tried what there is."""
-FILTER = "filter add dev f0 ingress protocol ip u32 match u32 0 0"
-FIRST = "qdisc add dev n0 root handle 1:"
-PROBES = {
-    "sch_ingress": "qdisc add dev f0 clsact",
-    "cls_u32": FILTER,
-    "act_mirred": f"{FILTER} action mirred egress redirect dev n0",
-    "act_police": f"{FILTER} action police rate 1mbit burst 2000 conform-exceed drop/pipe",
-    "act_skbedit": f"{FILTER} action skbedit priority 10:1",
-    "act_pedit": f"{FILTER} action pedit ex munge ip dsfield set 0x28 retain 0xfc",
-    "act_csum": f"{FILTER} action csum ip4h",
-    "sch_htb": f"{FIRST} htb",
-    "sch_tbf": f"{FIRST} tbf rate 1mbit burst 3000 limit 9000",
-    "sch_netem": f"{FIRST} netem delay 1ms",
-    "sch_prio": f"{FIRST} prio",
-    "sch_drr": f"{FIRST} drr",
-    "sch_codel": f"{FIRST} codel",
-    "sch_fifo": f"{FIRST} pfifo limit 9",
-}
-"""By module, a command of `tc` that works if it is there."""
 REMOVE = "qdisc del dev n0 root"
 LAST = "qdisc add dev none clsact"
 """A command that fails on each kernel: if it did not, `tc` has not tried all."""
 FAILED = re.compile(r"Command failed \S+:(\d+)")
 ALWAYS = ("sch_ingress", "cls_u32", "act_mirred", "sch_fifo", "sch_htb")
 """What each trial takes."""
-INSTALL = "install the package of the kernel's extra modules"
-OR_VIRTUAL = f"{INSTALL}, or use `--on kernel-vt`"
 
 
 @functools.cache
 def list_modules() -> frozenset[str]:
-    """Return what of `PROBES` this machine has, tried in namespaces once in each process.
+    """Return what of `MODULES` this machine has, tried in namespaces once in each process.
 
     Raises:
         BackendError: No namespaces can be made, or a program is missing.
     """
-    lines = [*(line for command in PROBES.values() for line in (command, REMOVE)), LAST]
+    lines = [*(line for command in MODULES.values() for line in (command, REMOVE)), LAST]
     try:
         said = Room(compile_program(), Manner()).probe(PAIR, "\n".join((*lines, "")))
     except GuestError as error:
@@ -67,7 +46,7 @@ def list_modules() -> frozenset[str]:
     failed = {int(number) for number in FAILED.findall(said)}
     if len(lines) not in failed:
         raise BackendError(f"`tc` did not try what this kernel has: {said or 'it said nothing'}")
-    return frozenset(name for at, name in enumerate(PROBES) if 2 * at + 1 not in failed)
+    return frozenset(name for at, name in enumerate(MODULES) if 2 * at + 1 not in failed)
 
 
 def verify_modules(case: Case, test: Span, problems: Problems) -> None:

@@ -14,6 +14,7 @@ from qospec.cli import exits
 from qospec.engine.experiment import Experiment
 from qospec.engine.measure.observation import Observation
 from qospec.linux import machine, modules
+from qospec.linux.disciplines import OR_VIRTUAL
 from qospec.linux.room import ALLOW
 
 ROOT = Path(__file__).parents[3]
@@ -86,7 +87,7 @@ def test_what_this_machine_lacks_is_refused_when_it_is_to_run(
     assert done.exit_code == exits.WRONG
     assert re.search(rf"E0702\]: .* by `{module}`, which the kernel of this machine", done.stderr)
     assert f"a.qos:{line}:" in done.stderr
-    assert f"= help: {modules.OR_VIRTUAL}" in done.stderr
+    assert f"= help: {OR_VIRTUAL}" in done.stderr
     assert [path.name for path in bench.parent.iterdir()] == ["a.qos"]
 
 

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 from qospec import cli
 from qospec.cli import exits
 from qospec.linux import kept, modules, parts
+from qospec.linux.disciplines import MODULES
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "programs" / "web.qos"
 
@@ -20,7 +21,7 @@ def run_qos(*arguments: str) -> Result:
 def test_what_runs_none_refuses_them_with_a_place_and_what_runs_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], name: str
 ) -> None:
-    monkeypatch.setattr(modules, "list_modules", lambda: frozenset(modules.PROBES))
+    monkeypatch.setattr(modules, "list_modules", lambda: frozenset(MODULES))
     done = run_qos("run", str(EXAMPLE), *words, "--record", str(tmp_path), "--allow-programs")
     assert done.exit_code == exits.WRONG
     assert f"E0702]: `requests` is what a program sends, and `{name}` runs none: `" in done.stderr

@@ -11,7 +11,7 @@ from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.engine.arrays import np
 from qospec.linux import machine, modules
-from qospec.linux.disciplines import MODULES, Manner
+from qospec.linux.disciplines import MODULES, OR_VIRTUAL, Manner
 from qospec.linux.guest import Answer, GuestError
 from qospec.linux.layout import lay_out
 from qospec.linux.machine import PACKETS, Precision
@@ -169,14 +169,14 @@ def test_a_machine_that_always_sends_too_late_gives_no_verdict(trial, late):
 
 def test_modules_are_those_whose_command_works(monkeypatch):
     """Each command is followed by one that removes what it made, and may fail."""
-    numbers = {name: 2 * at + 1 for at, name in enumerate(modules.PROBES)}
+    numbers = {name: 2 * at + 1 for at, name in enumerate(MODULES)}
     said = "".join(
         f"Error: Specified qdisc kind is unknown.\nCommand failed /a/probe:{number}\n"
         for number in (numbers["sch_netem"], numbers["act_police"], *range(2, 30, 2), 29)
     )
     monkeypatch.setattr(modules, "Room", lambda *_: Answering(said))
     monkeypatch.setattr(modules, "compile_program", lambda: None)
-    assert modules.list_modules.__wrapped__() == {*modules.PROBES} - {"sch_netem", "act_police"}
+    assert modules.list_modules.__wrapped__() == {*MODULES} - {"sch_netem", "act_police"}
 
 
 @pytest.mark.parametrize("said", ["", "tc: Exec format error", "Command failed /a/probe:1"])
@@ -196,7 +196,7 @@ def test_what_a_machine_lacks_is_said_where_it_is_asked_for(monkeypatch, suite):
     (found,) = problems.errors
     assert (found.code, found.span.source.text[found.span.start :][:5]) == ("E0702", "meter")
     assert "`g.meter` polices by `act_police`, which the kernel of this machine, " in found.message
-    assert found.help == modules.OR_VIRTUAL
+    assert found.help == OR_VIRTUAL
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_all_that_elements_need_is_tried():
     fields = {"length": 1, "delay_per_length": 1, "time": 1}
     needs = (need(type("Element", (), fields)()) for need in modules.NEEDS.values())
     needed = {module for module, _ in itertools.chain.from_iterable(needs)}
-    assert needed | {*modules.ALWAYS} == {*modules.PROBES} == {*MODULES}
+    assert needed | {*modules.ALWAYS} == {*MODULES}
 
 
 def test_a_kernel_without_what_each_trial_takes_is_not_used(monkeypatch):
