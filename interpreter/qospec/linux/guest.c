@@ -131,7 +131,8 @@ static void narrow_class(int control, struct nlmsghdr *found) {
   add_attribute(&request, kind);
   add_attribute(&request, options);
   struct { struct nlmsghdr head; struct nlmsgerr error; uint8_t more[sizeof request]; } answer;
-  if (send(control, &request, request.head.nlmsg_len, 0) < 0 || recv(control, &answer, sizeof answer, 0) < 0) fail("htb");
+  if (send(control, &request, request.head.nlmsg_len, 0) < 0) fail("htb");
+  if (recv(control, &answer, sizeof answer, 0) < 0) fail("htb");
   errno = -answer.error.error;
   if (answer.head.nlmsg_type != NLMSG_ERROR || errno) fail("the bucket of a line");
 }
@@ -225,7 +226,8 @@ static uint64_t hash_packet(const uint8_t *packet, size_t bytes) {
 static void note_caught(const struct frame *frame, struct mmsghdr *message, unsigned point, int64_t start_ns) {
   size_t bytes = ntohs(frame->length), held = message->msg_hdr.msg_iov->iov_len - 14;
   if (message->msg_len < bytes + 14 || bytes > held) return;
-  struct caught caught = {.at_ns = read_stamp(&message->msg_hdr) - start_ns, .hash = hash_packet(&frame->version, bytes),
+  struct caught caught = {.at_ns = read_stamp(&message->msg_hdr) - start_ns,
+                          .hash = hash_packet(&frame->version, bytes),
                           .connection = ntohl(frame->to) & 0xffffff, .size = bytes, .point = point, .tos = frame->tos};
   if (fwrite(&caught, sizeof caught, 1, watch.caught) != 1) fail("caught");
   watch.total++;
@@ -299,7 +301,8 @@ static void send_packets(const struct head *head, const int *ports, const struct
   tell_times(start_ns, start_ns + programs.stop_ns);
   uint8_t *bytes = calloc(1, 1 << 17);
   for (uint64_t i = 0; i < head->packets; i++) {
-    if (start_ns + (int64_t)packets[i].at_ns > at_ns || !i) sleep_and_look(at_ns = start_ns + packets[i].at_ns, start_ns);
+    int64_t due_ns = start_ns + packets[i].at_ns;
+    if (due_ns > at_ns || !i) sleep_and_look(at_ns = due_ns, start_ns);
     write_frame((struct frame *)bytes, &packets[i], start_ns);
     size_t size = packets[i].size + 14;
     if (send(ports[packets[i].port], bytes, size, 0) != (ssize_t)size && errno != ENOBUFS) fail("send");
@@ -361,7 +364,7 @@ static void end_job(int status) {
   if (rename(name_file("done.part"), name_file("done"))) fail("done");
 }
 
-/* Say that what is drawn is random: nothing here can wait for chance, and what programs draw is the same in each boot. */
+/* Say that what is drawn is random: nothing here can wait for chance, and programs draw the same in each boot. */
 static void seed_chance(void) {
   struct { int bits, bytes; uint8_t seed[64]; } seed = {512, 64, {1}};
   int random = open("/dev/urandom", O_RDWR);

@@ -1,9 +1,10 @@
 /* Programs of the user's own: each in namespaces of its own, with a keeper that starts, watches and ends it.
  *
- * The file `programs` of a job has texts: when they are to end, in ns since a trial began, and for each texts that end with a 0, as `qospec.linux.programs` writes them: number,
- * "text", "port", "time" or "", what it says, signal (0: none), patience in ns, uid, gid, folder; commands of `ip` and
- * `tc`; lines for /etc/hosts; how many arguments, these; how many variables, these. What came of it is written to the
- * files `ended.N`, `out.N` and `err.N`. */
+ * The file `programs` of a job has texts, each with a 0 behind it, as `qospec.linux.programs` writes them. The first
+ * is when programs are to end, in ns since the trial began. Then come those of each program: number; "text", "port",
+ * "time" or "", and what it says; signal (0: none); patience in ns; uid; gid; folder; commands of `ip` and of `tc`;
+ * lines for /etc/hosts; how many arguments, these; how many variables, these. What came of it is written to the files
+ * `ended.N`, `out.N` and `err.N`. */
 #include <linux/capability.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -248,7 +249,8 @@ static void end_program(struct keeper *keeper, char *how, size_t size) {
 
 static void report_end(struct keeper *keeper, const char *how, int stopped) {
   char text[256];
-  snprintf(text, sizeof text, "%s %s %d %llu %llu\n", *how ? how : "k", keeper->failure ? keeper->failure : "-", stopped,
+  const char *failure = keeper->failure ? keeper->failure : "-";
+  snprintf(text, sizeof text, "%s %s %d %llu %llu\n", *how ? how : "k", failure, stopped,
            (unsigned long long)keeper->outputs[0].bytes, (unsigned long long)keeper->outputs[1].bytes);
   for (int i = 0; i < 2; i++)
     if (fclose(keeper->outputs[i].file)) fail("output");

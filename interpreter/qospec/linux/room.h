@@ -115,7 +115,8 @@ static void send_now(const struct head *head, const int *ports, const struct pac
 
 static void write_late(const struct head *head) {
   FILE *file = fopen(name_file("late"), "wb");
-  if (!file || fwrite(late_ns, sizeof *late_ns, head->packets + 1, file) != head->packets + 1 || fclose(file)) fail("late");
+  size_t count = head->packets + 1;
+  if (!file || fwrite(late_ns, sizeof *late_ns, count, file) != count || fclose(file)) fail("late");
 }
 
 static void carry_out_now(void) {

@@ -1,4 +1,4 @@
-"""A trial on a kernel in virtual time: from an experiment to its observation."""
+"""A trial on a kernel, in virtual time or in real time: from an experiment to its observation."""
 
 from __future__ import annotations
 
