@@ -74,8 +74,13 @@ def warn_uncached() -> None:
     say(f"warning: {words}", err=True)
 
 
-NOTICES = {"compiling": report_compiling, "uncached": warn_uncached}
-"""Notices about kernels, each printed once in a run."""
+def report_waiting() -> None:
+    """Report that a trial in real time waits until another one has ended."""
+    say("waiting for another trial: one at a time is carried out on a machine", err=True)
+
+
+NOTICES = {"compiling": report_compiling, "uncached": warn_uncached, "waiting": report_waiting}
+"""Notices of what a run waits for, each printed once in it."""
 
 
 MOST_LINES = 12
@@ -192,7 +197,7 @@ class Console:
         self._marks = MARKS if unicode else ASCII
 
     def make_notices(self) -> dict[str, Callable[[], None]]:
-        """Return the notices about kernels; each clears the progress line first."""
+        """Return the notices of what a run waits for; each clears the progress line first."""
 
         def clear_and_say(say: Callable[[], None]) -> None:
             self._progress.clear()

@@ -39,6 +39,8 @@ MOST_PASSAGES = 4_000_000
 """Of 128 bytes each, which the kernel keeps: half a GB."""
 TICK_NS = 64
 PS_PER_S = 10**12
+UNTOLD_S = 2
+"""How long a job waits for another one before that is told."""
 DIED_S = 5
 """How long a process that was killed may take to end, if the kernel hangs."""
 
@@ -159,8 +161,11 @@ def _hold_machine(on_wait: Callable[[], None]) -> Iterator[Path]:
     rooms = find_folder() / "rooms"
     rooms.mkdir(mode=0o700, exist_ok=True)
     descriptor = os.open(rooms, os.O_RDONLY)
+    told_s = time.monotonic() + UNTOLD_S
     try:
         while not _try_to_hold(descriptor):
+            if time.monotonic() > told_s:
+                _tell_of_waiting()
             on_wait()
             time.sleep(POLL_S)
         # Whoever made one has ended, or would hold the machine.
@@ -169,6 +174,14 @@ def _hold_machine(on_wait: Callable[[], None]) -> Iterator[Path]:
         yield rooms
     finally:
         os.close(descriptor)
+
+
+def _tell_of_waiting() -> None:
+    """Tell that another trial is under way, unless that was told."""
+    from qospec.engine.kernel import notices
+
+    if (notice := notices.pop("waiting", None)) is not None:
+        notice()
 
 
 def _try_to_hold(descriptor: int) -> bool:

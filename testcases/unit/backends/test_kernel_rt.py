@@ -11,6 +11,7 @@ from qospec import cli
 from qospec.backend import BackendError, is_same_backend
 from qospec.backends.emulate import Emulate
 from qospec.cli import exits
+from qospec.engine import kernel
 from qospec.engine.experiment import Experiment
 from qospec.engine.measure.observation import Observation
 from qospec.linux import machine, modules
@@ -172,6 +173,19 @@ def test_a_case_is_run_anew_even_if_nothing_has_changed(
     for count in (1, 2):
         run_qos("run", "--on", "kernel-rt", str(bench), "--record", str(bench.parent / "r"))
         assert len(asked) == count
+
+
+@pytest.mark.usefixtures("complete")
+def test_waiting_for_another_run_is_told_ahead_of_a_run_too(
+    bench: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait() -> str:
+        kernel.notices.pop("waiting")()
+        raise BackendError("it was only to wait")
+
+    monkeypatch.setattr(machine, "describe_precision", wait)
+    done = run_qos("run", "--on", "kernel-rt", str(bench), "--record", str(bench.parent / "r"))
+    assert "waiting for another trial: one at a time is carried out on a machine" in done.stderr
 
 
 def test_another_precision_is_no_other_back_end() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from qospec.backend import BackendError
+from qospec.engine import kernel
 from qospec.linux import kept, room
 from qospec.linux.disciplines import Manner
 from qospec.linux.guest import Answer, GuestError, Job
@@ -111,6 +112,28 @@ def test_one_job_at_a_time_is_done_on_a_machine(folder):
         make_room(folder, ANSWERS).execute(JOB, 20, wait)
     os.close(holding)
     assert make_room(folder, ANSWERS).execute(JOB, 20).seen == b"plan"
+
+
+@pytest.mark.parametrize(("untold_s", "expected"), [(-1, ["waiting"]), (100, [])])
+def test_who_waits_for_another_trial_for_long_is_told_so_once(
+    folder, monkeypatch, untold_s, expected
+):
+    told, waits = [], []
+
+    def wait() -> None:
+        waits.append(list(told))
+        if len(waits) == 3:
+            raise WaitsError
+
+    monkeypatch.setattr(room, "UNTOLD_S", untold_s)
+    monkeypatch.setitem(kernel.notices, "waiting", lambda: told.append("waiting"))
+    (folder / "rooms").mkdir()
+    holding = os.open(folder / "rooms", os.O_RDONLY)
+    fcntl.flock(holding, fcntl.LOCK_EX)
+    with pytest.raises(WaitsError):
+        make_room(folder, ANSWERS).execute(JOB, 20, wait)
+    os.close(holding)
+    assert waits == [expected] * 3
 
 
 SENDS = """import sys

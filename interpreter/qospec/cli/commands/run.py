@@ -101,6 +101,7 @@ def run(**asked: Any) -> None:
 
     check_formats(options.with_html(asked["formats"]))
     _check_chunk()
+    _give_notices(request.backend)
     selected = loading.select_request(request)
     asked["described"] = _describe_backend(request.backend)
     unchanged = _find_unchanged(asked, request, selected.suite, root)
@@ -396,6 +397,15 @@ def _make_run_request(
         keep_going=request.keep_going,
         backend=backend,
     )
+
+
+def _give_notices(name: str) -> None:
+    """Let a back end tell ahead of the run that it waits for another one."""
+    if name:
+        from qospec.cli.terminal import NOTICES
+        from qospec.engine import kernel
+
+        kernel.notices["waiting"] = NOTICES["waiting"]
 
 
 def _describe_backend(name: str) -> Document:
