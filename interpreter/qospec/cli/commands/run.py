@@ -21,6 +21,7 @@ from qospec.writing import explain_failure
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
+    from qospec.backend import Backend
     from qospec.cli.progress import Progress
     from qospec.cli.reusing import Unchanged
     from qospec.cli.terminal import Console
@@ -241,11 +242,16 @@ def _refuse_contradictions(asked: Mapping[str, Any]) -> None:
         )
 
 
-def _estimate_real_time_s(name: str, plans: Sequence[CasePlan]) -> float:
-    """Return how long the trials of cases take on a back end whatever computes; 0 if nothing."""
+def _find_backend(name: str) -> Backend | None:
+    """Return a back end; None for the emulation, for which no other is imported."""
     from qospec.backend import find_backend
 
-    backend = find_backend(name) if name else None
+    return find_backend(name) if name else None
+
+
+def _estimate_real_time_s(name: str, plans: Sequence[CasePlan]) -> float:
+    """Return how long the trials of cases take on a back end whatever computes; 0 if nothing."""
+    backend = _find_backend(name)
     if backend is None:
         return 0
     costs = [plan.cost for plan in plans]
@@ -255,17 +261,13 @@ def _estimate_real_time_s(name: str, plans: Sequence[CasePlan]) -> float:
 
 def _is_device(name: str) -> bool:
     """Return whether a back end, "" for the emulation, sends to a real device."""
-    from qospec.backend import find_backend
-
-    backend = find_backend(name) if name else None
+    backend = _find_backend(name)
     return backend is not None and backend.is_device
 
 
 def _is_repeatable(name: str) -> bool:
     """Return whether trials on a back end, "" for the emulation, come out the same again."""
-    from qospec.backend import find_backend
-
-    backend = find_backend(name) if name else None
+    backend = _find_backend(name)
     return backend is None or backend.repeats
 
 
@@ -410,9 +412,9 @@ def _give_notices(name: str) -> None:
 
 def _describe_backend(name: str) -> Document:
     """Return what carries trials out; ends the command if it cannot be used here."""
-    from qospec.backend import BackendError, find_backend
+    from qospec.backend import BackendError
 
-    backend = find_backend(name) if name else None
+    backend = _find_backend(name)
     try:
         described: Document = {**backend.describe(), **backend.measure()} if backend else {}
     except BackendError as error:
